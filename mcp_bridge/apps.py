@@ -11,7 +11,9 @@ class McpBridgeConfig(AppConfig):
 
     def ready(self) -> None:
         from mcp_bridge.access.server_access import tell_of_change
+        from mcp_bridge.call_log import client_names
         from proofroom.core import outbox
+        from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
@@ -19,11 +21,13 @@ class McpBridgeConfig(AppConfig):
             navigation_entries,
         )
 
+        name_lookups.register(client_names, name="client")
         ends_access = (
             "user.changed",
             "role.changed",
             "mcp_token.limited",
             "mcp_token.revoked",
+            "mcp_client.connected",
             "mcp_client.disconnected",
             "mcp_client.limited",
             "mcp_client.token-reused",

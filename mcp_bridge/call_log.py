@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
@@ -13,6 +13,7 @@ from django.db.models.functions import TruncDay, TruncHour
 from django.utils import timezone
 
 from mcp_bridge.models import McpCall, McpToken
+from proofroom.core.actor import Actor
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.oauth.connections import CONNECTION_PREFIX, connection_names
 
@@ -82,6 +83,13 @@ def caller_names(principals: Iterable[str]) -> dict[str, str]:
         **{f"{CONNECTION_PREFIX}{id_}": name for id_, name in clients.items()},
     }
     return {principal: found.get(principal, principal) for principal in principals}
+
+
+def client_names(principals: Collection[str], actor: Actor) -> dict[str, str]:
+    """The names of those callers, for who may read the log. Two queries at most."""
+    if not (actor.diagnoses or actor.can("settings.manage")):
+        return {}
+    return caller_names(principals)
 
 
 def with_caller_names(found: Iterable[McpCall]) -> list[McpCall]:

@@ -74,6 +74,7 @@ def create_token(
     )
     payload: JsonObject = {
         "id": str(token.pk),
+        "name": token.name,
         "userId": owner.pk,
         "tools": [*token.tools],
         "diagnostics": diagnostics,
@@ -106,7 +107,11 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> McpToken:
     account_tokens.allow(actor)
     token, is_new = account_tokens.revoke(McpToken, token_id)
     if is_new:
-        payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
+        payload: JsonObject = {
+            "id": str(token.pk),
+            "name": token.name,
+            "userId": token.user_id,
+        }
         outbox.record("mcp_token.revoked", actor=actor, payload=payload)
     return token
 

@@ -11,10 +11,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from mcp_bridge.access.tokens import create_token
+from mcp_bridge.call_log import principal_of
 from proofroom.accounts.services.sign_in import record_failed_login
+from proofroom.accounts.services.users import change_user
 from proofroom.core import outbox
 from proofroom.core.activity.chain import seal_events
 from proofroom.core.activity.presenters import present, sentence_of
+from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from tests import make
 from tests.activity.chain import happened
@@ -54,6 +58,17 @@ def test_the_list_says_in_sentences_what_happened() -> None:
         ("workflow.switched", {"workflowId": "n8n", "enabled": True}, "admin turned on ‘n8n’"),
         ("workflow.test", {"workflowId": "n8n", "slug": "test"}, "admin tested the workflow ‘n8n’"),
         ("module-group.created", {"name": "Contact"}, "admin created the module group ‘Contact’"),
+        ("invitation.created", {"email": "a@b.org"}, "admin invited ‘a@b.org’"),
+        ("invitation.created", {}, "admin invited a person"),
+        ("mcp_token.created", {"name": "Cursor"}, "admin created the MCP token ‘Cursor’"),
+        ("token.revoked", {}, "admin revoked an API token"),
+        (
+            "user.second-factor-added",
+            {"type": "totp"},
+            "admin added a login method: authenticator app",
+        ),
+        ("mcp.called", {"tool": "a", "ok": False}, "admin called ‘a’, which was refused"),
+        ("user.changed", {"id": 1, "changed": ["role"]}, "admin changed an account"),
         (
             "media.variants",
             {"filename": "a.png", "did": "made"},
@@ -70,6 +85,23 @@ def test_a_sentence_names_what_was_changed(
     name: str, payload: dict[str, Any], sentence: str
 ) -> None:
     assert sentence_of(name, payload, "admin", "") == sentence
+
+
+def test_a_change_of_role_says_whose_and_which_and_clients_have_their_names() -> None:
+    make.site_role("coffee", "posts.view")
+    editor, admin = make.user("editor"), make.actor("admin")
+    change_user(user_id=editor.pk, role="coffee", actor=admin)
+    token, _secret = create_token(name="Cursor", user_id=editor.pk, actor=admin)
+    client = Actor(user=admin.user, via="mcp", principal=principal_of(token))
+    outbox.record("mcp.called", actor=client, payload={})
+    names = ["user.changed", "mcp.called"]
+    events = {event.name: event for event in Event.objects.filter(name__in=names)}
+
+    changed, called = present([events[name] for name in names], admin)
+
+    assert changed["sentence"] == "admin gave ‘editor’ another role: ‘Coffee’"
+    assert changed["payload"]["roleBefore"] == "editor"
+    assert called["door"] == "AI client (MCP): Cursor"
 
 
 def test_whose_login_failed_is_named_to_who_manages_accounts_alone() -> None:

@@ -48,6 +48,7 @@ def test_threat_41_a_token_answers_its_secret_once_and_keeps_its_hash() -> None:
     event = Event.objects.get(name="mcp_token.created")
     assert event.payload == {
         "id": str(token.pk),
+        "name": token.name,
         "userId": token.user_id,
         "tools": ["get_post_context", "list_posts"],
         "diagnostics": False,
@@ -64,7 +65,11 @@ def test_a_token_is_revoked_once() -> None:
     assert first == again
     assert first["state"] == "revoked"
     event = Event.objects.get(name="mcp_token.revoked")
-    assert event.payload == {"id": made["id"], "userId": made["userId"]}
+    assert event.payload == {
+        "id": made["id"],
+        "name": made["name"],
+        "userId": made["userId"],
+    }
 
 
 def test_what_was_read_can_be_sent_again() -> None:

@@ -130,6 +130,7 @@ def limit(
     token.save(update_fields=["content_scope"])
     payload: JsonObject = {
         "id": str(token.pk),
+        "name": token.name,
         "userId": token.user_id,
         "scope": token.content_scope,
     }

@@ -70,6 +70,7 @@ def create_token(
     )
     payload: JsonObject = {
         "id": str(token.pk),
+        "name": token.name,
         "userId": owner.pk,
         "permissions": [*token.permissions],
     }
@@ -101,6 +102,10 @@ def revoke_token(*, token_id: UUID, actor: Actor) -> ApiToken:
     account_tokens.allow(actor)
     token, is_new = account_tokens.revoke(ApiToken, token_id)
     if is_new:
-        payload: JsonObject = {"id": str(token.pk), "userId": token.user_id}
+        payload: JsonObject = {
+            "id": str(token.pk),
+            "name": token.name,
+            "userId": token.user_id,
+        }
         outbox.record("token.revoked", actor=actor, payload=payload)
     return token

@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.roles import Role, role_label
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.role_grants import (
     hold_role,
@@ -107,6 +107,7 @@ def apply_changes(
         if "role" in changes:
             lock_given_role(str(changes["role"]), actor)
     _require_admin_left(user, changes, admins, actor)
+    role_before = user.role
     for name, value in changes.items():
         setattr(user, name, value)
     changed = [*changes]
@@ -129,6 +130,8 @@ def apply_changes(
             "role": user.role,
             "active": user.is_active,
         }
+        if "role" in changes:
+            payload |= {"roleBefore": role_before, "roleLabel": role_label(user.role)}
         outbox.record("user.changed", actor=actor, payload=payload)
     return user
 

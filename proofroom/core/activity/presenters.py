@@ -57,6 +57,7 @@ _DID: Final[Mapping[str, str]] = {
     "feedback.deleted": gettext_noop("deleted feedback on {post}"),
     "user.created": gettext_noop("created the account {account}"),
     "user.changed": gettext_noop("changed the account {account}"),
+    "user.changed:role": gettext_noop("gave {account} another role: {role}"),
     "agent.limited": gettext_noop("changed what content {thing} is limited to"),
     "role.created": gettext_noop("created the role {thing}"),
     "role.changed": gettext_noop("changed the role {thing}"),
@@ -66,15 +67,17 @@ _DID: Final[Mapping[str, str]] = {
     "user.logged-out": gettext_noop("logged out"),
     "user.password-reset": gettext_noop("reset their password by email"),
     "user.email-changed": gettext_noop("changed their email"),
-    "user.second-factor-added": gettext_noop("added a login method"),
-    "user.second-factor-removed": gettext_noop("removed a login method"),
-    "invitation.created": gettext_noop("invited a person"),
+    "user.second-factor-added": gettext_noop("added a login method: {factor}"),
+    "user.second-factor-removed": gettext_noop("removed a login method: {factor}"),
+    "invitation.created": gettext_noop("invited {email}"),
     "invitation.accepted": gettext_noop("accepted an invitation"),
     "invitation.revoked": gettext_noop("revoked an invitation"),
     "list-view.changed": gettext_noop("changed the saved views of a list"),
-    "token.created": gettext_noop("created an API token"),
-    "token.limited": gettext_noop("changed what content an API token is limited to"),
-    "token.revoked": gettext_noop("revoked an API token"),
+    "token.created": gettext_noop("created the API token {thing}"),
+    "token.limited": gettext_noop("changed what content the API token {thing} is limited to"),
+    "token.revoked": gettext_noop("revoked the API token {thing}"),
+    "mcp_token.created": gettext_noop("created the MCP token {thing}"),
+    "mcp_token.revoked": gettext_noop("revoked the MCP token {thing}"),
     "token.used": gettext_noop("used {thing} for the first time that day"),
     "media.uploaded": gettext_noop("uploaded {thing}"),
     "media.variants": gettext_noop("created the sizes of {thing}"),
@@ -96,10 +99,11 @@ _DID: Final[Mapping[str, str]] = {
     "agent.batch.cancelled": gettext_noop("cancelled runs of {thing} on several posts"),
     "agent.batch.reverted": gettext_noop("undid runs of {thing} on several posts"),
     "mcp.called": gettext_noop("called {thing}"),
+    "mcp.called:refused": gettext_noop("called {thing}, which was refused"),
     "mcp_client.connected": gettext_noop("connected the AI client {thing}"),
     "mcp_client.disconnected": gettext_noop("disconnected the AI client {thing}"),
     "mcp_client.limited": gettext_noop("changed what content {thing} is limited to"),
-    "mcp_token.limited": gettext_noop("changed what content an MCP token is limited to"),
+    "mcp_token.limited": gettext_noop("changed what content the MCP token {thing} is limited to"),
     "mcp_client.token-reused": gettext_noop(
         "ended tokens of the AI client {thing}: an old one was used again"
     ),
@@ -122,8 +126,22 @@ _DID_UNNAMED: Final[Mapping[str, str]] = {
     "user.created": gettext_noop("created an account"),
     "user.changed": gettext_noop("changed an account"),
     "user.login-failed": gettext_noop("tried to log in and failed"),
+    "user.second-factor-added": gettext_noop("added a login method"),
+    "user.second-factor-removed": gettext_noop("removed a login method"),
+    "invitation.created": gettext_noop("invited a person"),
+    "token.created": gettext_noop("created an API token"),
+    "token.limited": gettext_noop("changed what content an API token is limited to"),
+    "token.revoked": gettext_noop("revoked an API token"),
+    "mcp_token.created": gettext_noop("created an MCP token"),
+    "mcp_token.limited": gettext_noop("changed what content an MCP token is limited to"),
+    "mcp_token.revoked": gettext_noop("revoked an MCP token"),
 }
-"""The sentences where the account is gone, was none, or is no business of the reader's."""
+"""The sentences where what they name is not known, or is no business of the reader's."""
+_FACTORS: Final[Mapping[str, str]] = {
+    "totp": gettext_noop("authenticator app"),
+    "webauthn": gettext_noop("passkey"),
+    "recovery_codes": gettext_noop("recovery codes"),
+}
 _SWITCHED: Final = ("agent.switched", "workflow.switched")
 _THING: Final = (
     *("workflowId", "filename", "agentId", "formSlug", "tool"),
@@ -154,9 +172,10 @@ def sentence_of(name: str, payload: JsonObject, who: str, post: str, account: st
         return _("%(who)s turned on %(thing)s") % {"who": who, "thing": _thing(payload)}
     if name in _SWITCHED:
         return _("%(who)s turned off %(thing)s") % {"who": who, "thing": _thing(payload)}
-    by_account = _DID_UNNAMED if not account else _DID
-    did = by_account.get(name) or _DID.get(f"{name}:{payload.get('did')}") or _DID.get(name, "")
-    sentence = in_words(did)
+    named = _named(payload, account)
+    variant = _DID.get(f"{name}:{_variant(payload)}") or _DID.get(name, "")
+    is_told = all(value for key, value in named.items() if f"{{{key}}}" in variant)
+    sentence = in_words(variant if is_told else _DID_UNNAMED.get(name, variant))
     if not sentence:
         kind = find_kind(name)
         return f"{who}: {in_words(kind.label) if kind else name}"
@@ -166,9 +185,31 @@ def sentence_of(name: str, payload: JsonObject, who: str, post: str, account: st
         changes = ngettext("one change", "%(n)s changes", len(paths)) % {"n": len(paths)}
     told = sentence.replace(_("{n} changes"), changes)
     told = told.replace("{status}", _text(payload.get("status")))
-    told = told.replace("{account}", quote(account))
-    told = told.replace("{post}", post or _("a post")).replace("{thing}", _thing(payload))
+    told = told.replace("{post}", post or _("a post"))
+    for key, value in named.items():
+        told = told.replace(f"{{{key}}}", value)
     return f"{who} {told}".strip()
+
+
+def _named(payload: JsonObject, account: str) -> dict[str, str]:
+    """What a sentence may name, by its placeholder; empty where it is not known."""
+    email, factor = _text(payload.get("email")), _text(payload.get("type"))
+    role = _text(payload.get("roleLabel"))
+    return {
+        "account": quote(account) if account else "",
+        "email": quote(email) if email else "",
+        "factor": in_words(_FACTORS.get(factor, factor)),
+        "role": quote(role) if role else "",
+        "thing": _thing(payload),
+    }
+
+
+def _variant(payload: JsonObject) -> str:
+    """What tells entries of one kind apart that are said in other words."""
+    changed = payload.get("changed")
+    if isinstance(changed, list) and "role" in changed:
+        return "role"
+    return "refused" if payload.get("ok") is False else _text(payload.get("did"))
 
 
 def channel_label(via: str, credential: str, agent_id: str, tokens: Mapping[str, str]) -> str:
@@ -177,7 +218,7 @@ def channel_label(via: str, credential: str, agent_id: str, tokens: Mapping[str,
     if kind == "token":
         return _("API token %(name)s") % {"name": tokens.get(id_, id_)}
     if kind == "mcp":
-        return f"{in_words(CHANNEL_LABELS['mcp'])} {id_}"
+        return f"{in_words(CHANNEL_LABELS['mcp'])}: {tokens.get(id_, id_)}"
     if via == "agent" and agent_id:
         return _("Agent %(name)s") % {"name": agent_name(agent_id)}
     return in_words(CHANNEL_LABELS.get(via, via))
@@ -203,7 +244,7 @@ def _text(value: Json) -> str:
 Namer = Callable[[Collection[str], Actor], Mapping[str, str]]
 """Answers names by id, in one query, leaving out what the actor may not know of."""
 name_lookups: ExtensionPoint[Namer] = ExtensionPoint()
-"""By what they name: `post`, `token` or `account`."""
+"""By what they name: `post`, `token`, `client` (of an AI client) or `account`."""
 
 
 def names_of(what: str, ids: Collection[str], actor: Actor) -> Mapping[str, str]:
@@ -258,17 +299,19 @@ class EntryAnswer(TypedDict):
 
 
 def present(events: Sequence[Event], actor: Actor) -> list[EntryAnswer]:
-    """A page of entries, with the names of what the actor may know of. At most three queries."""
+    """A page of entries, with the names of what the actor may know of. At most five queries."""
     post_ids = {str(event.post_id) for event in events if event.post_id is not None}
     tokens = {event.credential[6:] for event in events if event.credential[:6] == "token:"}
+    clients = {event.credential[4:] for event in events if event.credential[:4] == "mcp:"}
     posts, names = names_of("post", post_ids, actor), names_of("token", tokens, actor)
+    names = {**names, **names_of("client", clients, actor)}
     accounts = names_of("account", {_account_id(event) for event in events} - {""}, actor)
     return [_entry(event, posts, names, accounts, actor) for event in events]
 
 
 def _account_id(event: Event) -> str:
     """The account that the entry is about; empty where it is about none."""
-    return _text(event.payload.get("id")) if event.name in _DID_UNNAMED else ""
+    return _text(event.payload.get("id")) if event.name.startswith("user.") else ""
 
 
 def _entry(

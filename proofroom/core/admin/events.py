@@ -148,7 +148,7 @@ class EventPostFilter(ValueFilter):
 
 
 _LOOKS = {"review": "review", "ai-review": "ai-review", "agent": "ai-review", "mcp": "ai-review"}
-_GONE = ("deleted", "purged", "revoked", "reject", "pruned", "disabled")
+_GONE = ("deleted", "purged", "revoked", "removed", "reject", "pruned", "disabled", "failed")
 
 _EXPORTED = {
     "kind": "event",
