@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
+from io import StringIO
 from pathlib import Path
+from shutil import which
 from types import SimpleNamespace
 
 import pytest
 from django.apps import AppConfig, apps
+from django.core.management import call_command
 from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
 from proofroom.definitions import post_types
 from proofroom.website import page_frame
+from proofroom.website.management.commands import new_locale
 from proofroom.website.management.commands.new_locale import empty_catalogue
 from proofroom.website.page_frame import use_template_language
+from proofroom.website.site_catalogue import entries_of, labels_of_lists
 
 FOLDERS = ("templates/site", "templates/modules")
 PLAIN = re.compile(r"{%\s*translate\s+\"([^\"]+)\"")
@@ -95,3 +100,52 @@ def test_a_new_catalogue_has_every_word_and_as_many_forms_as_the_language(
     assert {one.replace('"', '\\"') for one, _many in words()} - SAME <= found
     assert len(re.findall(r"msgstr\[\d\]", text)) == forms * text.count("msgid_plural")
     assert not re.search(r'(?m)^msgstr(\[\d\])? "[^"]', text.partition("\n\n")[2])
+
+
+NEEDS_GETTEXT = pytest.mark.skipif(which("msgmerge") is None, reason="GNU gettext is missing")
+
+
+@NEEDS_GETTEXT
+def test_a_catalogue_of_the_site_keeps_the_words_of_the_product(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = tmp_path / "shop"
+    (app / "templates").mkdir(parents=True)
+    (app / "templates" / "a.html").write_text('{% load i18n %}{% translate "Open all year" %}')
+    catalogue = app / "locale" / "fr" / "LC_MESSAGES" / "django.po"
+    catalogue.parent.mkdir(parents=True)
+    text = empty_catalogue("fr") + '\nmsgid "Gone from the templates"\nmsgstr "Parti"\n'
+    text = text.replace(
+        'msgid "Page not found"\nmsgstr ""', 'msgid "Page not found"\nmsgstr "Introuvable"'
+    )
+    catalogue.write_text(text)
+    monkeypatch.chdir(tmp_path)
+
+    call_command("makemessages", locale=["fr"], verbosity=0)
+
+    made = catalogue.read_text()
+    assert 'msgid "Page not found"\nmsgstr "Introuvable"' in made
+    assert 'msgid "Open all year"\nmsgstr ""' in made
+    assert '#~ msgid "Gone from the templates"' in made
+    assert entries_of(empty_catalogue("fr")).keys() <= entries_of(made).keys()
+    assert [file.name for file in (app / "locale").iterdir()] == ["fr"]
+
+
+def test_a_catalogue_that_is_there_gets_the_words_that_it_has_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = AppConfig("shop", SimpleNamespace(__path__=[str(tmp_path)]))
+    monkeypatch.setitem(apps.app_configs, "shop", config)
+    monkeypatch.setattr(new_locale, "site_catalogue_folders", lambda: [tmp_path / "locale"])
+    catalogue = tmp_path / "locale" / "fr" / "LC_MESSAGES" / "django.po"
+    catalogue.parent.mkdir(parents=True)
+    own = 'msgid ""\nmsgstr ""\n"Language: fr\\n"\n\nmsgid "Page not found"\nmsgstr "Introuvable"\n'
+    catalogue.write_text(own)
+
+    call_command("new_locale", "fr", folder="shop", stdout=StringIO())
+
+    made = catalogue.read_text()
+    assert made.startswith(own.rstrip("\n"))
+    assert made.count('msgid "Page not found"') == 1
+    assert entries_of(empty_catalogue("fr")).keys() == entries_of(made).keys()
+    assert set(labels_of_lists()) <= {text.partition("\0")[0] for text in entries_of(made)}

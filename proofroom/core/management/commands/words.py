@@ -25,7 +25,7 @@ class Command(BaseCommand):
         if not catalogue.exists():
             raise CommandError(
                 f"{catalogue} is missing: this command keeps the product's own catalogue. "
-                "A project keeps its words with Django's makemessages."
+                "A project keeps its words with makemessages and new_locale."
             )
         try:
             catalogue.write_text(current(options["language"]))

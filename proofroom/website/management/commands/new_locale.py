@@ -1,4 +1,4 @@
-"""`manage.py new_locale CODE --folder APP`: writes a catalogue with the words of the public pages, to translate."""
+"""`manage.py new_locale CODE --folder APP`: puts the words of the public pages into a catalogue, to translate."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import to_locale
 
 from proofroom.website.page_frame import site_catalogue_folders
+from proofroom.website.site_catalogue import TRANSLATED, entries_of, labels_of_lists
 
-_TRANSLATED: Final = (
-    Path(__file__).resolve().parents[2] / "locale" / "de" / "LC_MESSAGES" / "django.po"
-)
 _TRANSLATION: Final = re.compile(r'^(msgstr(?:\[\d\])?) ".*"(?:\n".*")*$', re.MULTILINE)
 _COMPILED: Final = Path("LC_MESSAGES") / "django.mo"
 
 
 def empty_catalogue(locale: str) -> str:
-    """The catalogue of the public pages without a translation, in the form that the language counts in."""
-    _head, _, entries = _TRANSLATED.read_text(encoding="utf-8").partition("\n\n")
+    """The catalogue of the public pages without a translation, in the form that the language counts in.
+
+    With the titles of lists of posts that the site's own types have.
+    """
+    _head, _, entries = TRANSLATED.read_text(encoding="utf-8").partition("\n\n")
     # Django has been translated into nearly every language, and so knows how each counts.
     folder = Path(django.__file__).parent / "conf" / "locale"
     plural = "nplurals=2; plural=(n != 1);"
@@ -43,11 +44,18 @@ def empty_catalogue(locale: str) -> str:
         rf'"Language: {locale}\n"',
         rf'"Plural-Forms: {plural}\n"',
     ]
-    return "\n".join([*head, "", blank])
+    known = entries_of(blank)
+    labels = [one for one in dict.fromkeys(labels_of_lists()) if one not in known]
+    own = [f'msgid "{_quoted(label)}"\nmsgstr ""\n' for label in labels]
+    return "\n".join([*head, "", blank.rstrip("\n") + "\n", *own])
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 class Command(BaseCommand):
-    """Never writes over a file."""
+    """Adds what is missing to a file that is there, and changes nothing in it."""
 
     help = "Write the words of the public pages into a catalogue of an app, to be translated into a language."
 
@@ -67,13 +75,21 @@ class Command(BaseCommand):
             )
         locale = to_locale(code)
         path = Path(app.path) / "locale" / locale / "LC_MESSAGES" / "django.po"
+        made = empty_catalogue(locale)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8") as file:
-                file.write(empty_catalogue(locale))
+            if path.exists():
+                there = path.read_text(encoding="utf-8")
+                known = entries_of(there)
+                missing = [one for text, one in entries_of(made).items() if text not in known]
+                made = "\n\n".join([there.rstrip("\n"), *missing]) + "\n"
+                said = f"Added {len(missing)} words to {path}"
+            else:
+                said = f"Wrote {path}"
+            path.write_text(made, encoding="utf-8")
         except OSError as error:
             raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
         self.stdout.write(
-            f"Wrote {path}. Next: translate it, run `manage.py compilemessages --locale {locale} --ignore .venv` "
+            f"{said}. Next: translate it, run `manage.py compilemessages --locale {locale} --ignore .venv` "
             f"(it needs GNU gettext), and add {code} to LOCALES."
         )
