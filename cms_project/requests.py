@@ -1,4 +1,6 @@
-"""Requests as the servers make them: everything in them is UTF-8, whatever their content type says.
+"""Requests as the servers make them, and how answers that are streamed go out.
+
+Everything in a request is UTF-8, whatever its content type says.
 
 Django reads a query in the charset that the content type names, and some of those cannot read text at all. What is
 kept by address would then be kept for everybody as one caller's charset read it.
@@ -6,14 +8,17 @@ kept by address would then be kept for everybody as one caller's charset read it
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
-from typing import Any, Final
+from collections.abc import AsyncIterator, Iterator, MutableMapping
+from typing import Any, Final, cast
 
+from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.http.response import HttpResponseBase, StreamingHttpResponse
 from django.utils.http import parse_header_parameters
 
 _UNREADABLE: Final = "application/octet-stream"
+_READ_AHEAD_BYTES: Final = 64 * 1024
 
 
 def _read_content_type(meta: MutableMapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -40,4 +45,28 @@ class Utf8WSGIHandler(WSGIHandler):
 
 
 class Utf8ASGIHandler(ASGIHandler):
+    """Streams files and exports while they are read. Django reads such an answer whole first, and warns of it."""
+
     request_class = Utf8ASGIRequest
+
+    async def send_response(self, response: HttpResponseBase, send: Any) -> None:
+        if isinstance(response, StreamingHttpResponse) and not response.is_async:
+            parts = cast("Iterator[bytes]", response.streaming_content)
+            response.streaming_content = _read_in_thread(parts)
+        await super().send_response(response, send)
+
+
+async def _read_in_thread(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
+    """The parts, read in the thread of the request, which has its connection to the database."""
+
+    def read() -> bytes:
+        found = bytearray()
+        for part in parts:
+            found += part
+            if len(found) >= _READ_AHEAD_BYTES:
+                break
+        return bytes(found)
+
+    read_on = sync_to_async(read)
+    while block := await read_on():
+        yield block

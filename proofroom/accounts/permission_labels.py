@@ -76,7 +76,7 @@ LABELS: Final[dict[str, _StrPromise]] = {
     "posts.review.save": gettext_lazy("Save changes to Review"),
     "posts.revisions.manage": gettext_lazy("Restore earlier revisions"),
     "posts.translate": gettext_lazy("Translate posts"),
-    "posts.view": gettext_lazy("View posts that are not public"),
+    "posts.view": gettext_lazy("View posts, drafts included"),
     "redirects.edit": gettext_lazy("Create and edit redirects"),
     "seo.manage": gettext_lazy("Change SEO settings"),
     "settings.manage": gettext_lazy("Change site settings and read the activity log"),

@@ -31,14 +31,17 @@ class NotificationLine:
 def notifications_of(actor: Actor) -> QuerySet[Notification]:
     """The actor's own, of the kinds that they may see, the latest first.
 
-    Of posts that they may see: where they are limited, what happened last must be known for it.
+    Of posts that they may see: where they are limited, or may see none, what happened last must be known for it.
     """
     names = [kind.name for kind in notification_kinds if actor.can(kind.permission)]
     own = Notification.objects.filter(user_id=actor.user.pk, kind__in=names)
     post_ids = visible_post_ids.get("post")
-    if reading_scopes(actor) and post_ids is not None:
+    sees_posts = actor.can("posts.view")
+    if (reading_scopes(actor) or not sees_posts) and post_ids is not None:
         events = Event.objects.filter(pk=OuterRef("event_id"))
-        seen = Q(post_id__isnull=True) | Q(post_id__in=post_ids(actor))
+        seen = Q(post_id__isnull=True)
+        if sees_posts:
+            seen |= Q(post_id__in=post_ids(actor))
         own = own.filter(Exists(events.filter(seen)))
     return own.order_by("-updated_at", "-pk")
 

@@ -19,6 +19,7 @@ from content.layers.reject import reject
 from content.models import Layer, Post, Status
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
+from proofroom.accounts.models import SiteRole
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
@@ -185,6 +186,17 @@ def test_who_lost_the_permission_sees_it_no_more() -> None:
     demoted = Actor(user=make.user("admin"), via="admin")
 
     assert (lines(demoted), count_unread(demoted)) == ([], 0)
+
+
+def test_who_may_see_no_posts_is_told_of_none() -> None:
+    role = make.site_role("chief", "posts.view", "posts.review.approve", "webhooks.manage")
+    SiteRole.objects.filter(pk=role.pk).update(permissions=["posts.review.approve"])
+    chief = make.actor("chief")
+    make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
+    tell()
+
+    assert Notification.objects.filter(user_id=chief.user.pk).exists()
+    assert (lines(chief), count_unread(chief)) == ([], 0)
 
 
 def test_a_notification_is_marked_read_by_its_person_only() -> None:

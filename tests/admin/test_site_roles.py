@@ -117,7 +117,7 @@ def test_what_is_built_in_is_shown_and_takes_no_change(signed_in: SignedIn) -> N
 
 def test_nobody_is_offered_what_they_could_not_give(signed_in: SignedIn) -> None:
     make.site_role("manager", "users.manage", "posts.view")
-    make.site_role("strong", "posts.publish")
+    make.site_role("strong", "posts.view", "posts.publish")
     manager = signed_in("manager")
 
     page = manager.get(f"{LIST}add/").content.decode()
@@ -127,6 +127,28 @@ def test_nobody_is_offered_what_they_could_not_give(signed_in: SignedIn) -> None
     refused = manager.post(f"{LIST}add/", {"label": "X", "permissions": ["posts.publish"]})
     assert refused.status_code == 422
     assert not SiteRole.objects.filter(label="X").exists()
+
+
+def test_a_role_for_posts_can_open_them(signed_in: SignedIn) -> None:
+    admin = signed_in("admin")
+
+    answer = admin.post(
+        f"{LIST}add/", {"label": "Publisher", "permissions": ["posts.publish", "media.view"]}
+    )
+
+    assert answer.status_code == 422
+    assert (
+        "Also select “View posts, drafts included”. Without it, nobody can use: "
+        "Publish and unpublish posts."
+    ) in answer.content.decode()
+    assert not SiteRole.objects.filter(label="Publisher").exists()
+
+
+def test_pages_of_people_who_see_no_posts_open_no_connection(signed_in: SignedIn) -> None:
+    make.site_role("shop", "media.view")
+
+    assert b'<meta name="live"' not in signed_in("shop").get("/admin/").content
+    assert b'<meta name="live"' in signed_in("editor").get("/admin/").content
 
 
 def test_the_page_says_which_role_may_do_what(signed_in: SignedIn) -> None:

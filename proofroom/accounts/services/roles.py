@@ -14,6 +14,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import Invitation, SiteRole, User
+from proofroom.accounts.permission_labels import label_of
 from proofroom.accounts.roles import (
     ROLE_NAME_MAX,
     assignable_permissions,
@@ -38,6 +39,8 @@ from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 
+VIEW: Final = "posts.view"
+"""What every page and endpoint for posts asks for first."""
 _RESERVED: Final = frozenset({"visitor", "system"})
 """What actors without an account have in place of a role."""
 
@@ -251,6 +254,14 @@ def _fill(
             _("You can only give permissions that you have yourself. You do not have: %(names)s.")
             % {"names": in_words(lacking)},
             code="role_above_own",
+        )
+    of_posts = sorted(name for name in wanted if name.startswith("posts."))
+    if of_posts and VIEW not in wanted:
+        raise invalid(
+            "permissions",
+            _("Also select “%(view)s”. Without it, nobody can use: %(names)s.")
+            % {"view": label_of(VIEW), "names": in_words(of_posts)},
+            code="needs_view",
         )
     refuse_whole_site(wanted, role.scope if scope is None else scope)
     if scope is not None:
