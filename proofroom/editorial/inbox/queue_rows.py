@@ -24,7 +24,7 @@ from content.review.references import Wanted, load_titles
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.agent_names import agent_name
 from proofroom.editorial.posts.panels import RunView, describe_runs
-from proofroom.editorial.posts.post_pages import post_url, review_url, title_of
+from proofroom.editorial.posts.post_pages import post_urls, title_of
 from proofroom.editorial.review.rejections import rejection_reasons
 
 _LINES_SHOWN: Final = 3
@@ -240,6 +240,7 @@ def build_queue_rows(
     rights = Rights.of(request)
     rejected = rejection_reasons(listed)
     decisions = words or {}
+    review_of, editor_of = post_urls("review"), post_urls("change")
     found = []
     for row, comparison in zip(listed, comparisons, strict=True):
         run, post = runs.get(row.run_id), row.post
@@ -249,8 +250,8 @@ def build_queue_rows(
                 row=row,
                 post=post,
                 title=title_of(post, row),
-                url=f"{review_url(post, row.layer)}#c-{row.path}",
-                post_url=post_url("change", post),
+                url=f"{review_of(post.pk)}?layer={row.layer}#c-{row.path}",
+                post_url=editor_of(post.pk),
                 type=type_label(post.type),
                 place=place_of(row),
                 shown=lines_of(comparison, references),

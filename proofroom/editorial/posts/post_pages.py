@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
@@ -25,6 +25,7 @@ from proofroom.editorial.posts.panels import PostTab, more_tabs
 MAX_REJECTIONS: Final = 200
 """Rejections that one address names: there are servers that take no longer one."""
 
+_STAND_IN: Final = UUID(int=0)
 _STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
 
 
@@ -53,6 +54,12 @@ def post_url(name: str, post: Post | str, query: str = "") -> str:
     """The address of a page of a post: `change`, `review`, `revisions`, …"""
     pk = post.pk if isinstance(post, Post) else post
     return reverse(f"admin:content_post_{name}", args=[pk]) + query
+
+
+def post_urls(name: str) -> Callable[[UUID], str]:
+    """`post_url` for many posts, whose pattern is looked up once."""
+    begin, end = post_url(name, str(_STAND_IN)).split(str(_STAND_IN))
+    return lambda pk: f"{begin}{pk}{end}"
 
 
 def review_url(post: Post | str, layer: str) -> str:
