@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final, cast
+from typing import Any, Final, TypeVar, cast
 from uuid import UUID
 
-from django.db.models import F, JSONField, OuterRef, Subquery, Window
+from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
@@ -20,9 +20,11 @@ from content.layers.digest import fingerprint, value_hash
 from content.layers.state import LayerView, Marks, mark_of, parts_of, read_marks
 from content.models import Post, QueuedChange, RejectedChange
 from content.models.rejected_change import KEPT
+from proofroom.core.database.statements import Statement
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 
+V = TypeVar("V", UUID, str)
 MAX_REJECTED_BYTES: Final = 256_000
 """Of one change; what is larger is not kept."""
 MAX_REJECTIONS_PER_PATH: Final = 20
@@ -187,6 +189,42 @@ class EarlierRejections:
         return sorted(every, key=lambda one: one.at, reverse=True)
 
 
+def _latest(rows: QuerySet[RejectedChange]) -> QuerySet[Any, Any]:
+    """The last ones of each path of a post with what their events say, newest first."""
+    event = Event.objects.filter(pk=OuterRef("rejection"))
+    nth = Window(RowNumber(), partition_by=[F("post"), F("path")], order_by=[F("rejection").desc()])
+    annotated: QuerySet[Any, Any] = rows.filter(taken_back_at__isnull=True).annotate(
+        nth=nth,
+        event_payload=Subquery(event.values("payload")[:1], output_field=JSONField()),
+        event_at=Subquery(event.values("created_at")[:1]),
+        by_id=Subquery(event.values("actor_id")[:1]),
+        by_name=Subquery(event.values("actor_name")[:1]),
+    )
+    latest = annotated.filter(nth__lte=MAX_REJECTIONS_PER_PATH).order_by("-rejection", "pk")
+    return latest.values(
+        *("post_id", "path", "created_at", "seen", "proposal"),
+        *("event_payload", "event_at", "by_id", "by_name"),
+    )
+
+
+_OF_POSTS: Final = Statement(
+    lambda since, posts: _latest(
+        RejectedChange.objects.filter(post__in=posts, created_at__gte=since)
+    )
+)
+_ON_PATHS: Final = Statement(
+    lambda since, posts, paths: _latest(
+        RejectedChange.objects.filter(post__in=posts, created_at__gte=since, path__in=paths)
+    )
+)
+
+
+def _padded(values: Collection[V]) -> list[V]:
+    """The values, the last again until they are a power of two: statements are kept for each number of arguments."""
+    found = sorted(set(values))
+    return found + found[-1:] * ((1 << (len(found) - 1).bit_length()) - len(found))
+
+
 def earlier_rejections(
     posts: Collection[UUID], paths: Collection[str] | None = None
 ) -> EarlierRejections:
@@ -196,35 +234,24 @@ def earlier_rejections(
     """
     if not posts or (paths is not None and not paths):
         return EarlierRejections()
-    rows = RejectedChange.objects.filter(
-        post__in=posts, taken_back_at__isnull=True, created_at__gte=timezone.now() - KEPT
-    )
+    since, ids = timezone.now() - KEPT, _padded(posts)
     if paths is not None and len(paths) <= _MAX_PATHS_NAMED:
-        rows = rows.filter(path__in=paths)
-    event = Event.objects.filter(pk=OuterRef("rejection"))
-    nth = Window(RowNumber(), partition_by=[F("post"), F("path")], order_by=[F("rejection").desc()])
-    annotated = rows.annotate(
-        nth=nth,
-        event_payload=Subquery(event.values("payload")[:1], output_field=JSONField()),
-        event_at=Subquery(event.values("created_at")[:1]),
-        by_id=Subquery(event.values("actor_id")[:1]),
-        by_name=Subquery(event.values("actor_name")[:1]),
-    )
-    latest = annotated.filter(nth__lte=MAX_REJECTIONS_PER_PATH).order_by("-rejection", "pk")
+        rows = _ON_PATHS.rows(since, ids, _padded(paths))
+    else:
+        rows = _OF_POSTS.rows(since, ids)
     found: dict[tuple[UUID, str], list[EarlierRejection]] = defaultdict(list)
-    for row in latest:
+    for row in rows:
         # The event says who, when and why; it may be gone before the row is.
-        payload = getattr(row, "event_payload", None)
+        payload, proposal = row["event_payload"], row["proposal"]
         note = payload.get("note") if isinstance(payload, dict) else None
-        proposal = cast("JsonObject | None", row.proposal)
-        found[row.post_id, row.path].append(
+        found[row["post_id"], row["path"]].append(
             EarlierRejection(
-                path=row.path,
-                at=getattr(row, "event_at", None) or row.created_at,
-                by_id=getattr(row, "by_id", None),
-                by=getattr(row, "by_name", None) or "",
+                path=row["path"],
+                at=row["event_at"] or row["created_at"],
+                by_id=row["by_id"],
+                by=row["by_name"] or "",
                 note=str(note or ""),
-                seen=row.seen,
+                seen=row["seen"],
                 proposal=Proposal.from_json(proposal) if proposal is not None else None,
             )
         )
