@@ -14,6 +14,7 @@ from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import ModuleInstance
 from content.post_fields import POST_FIELDS, Panel, PostField
 from content.review.labels import module_label
+from proofroom.core.database.statements import Statement
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.time_zones import current_zone_name
 from proofroom.core.json import Json
@@ -174,10 +175,16 @@ def schedule_field() -> EditorField:
     return replace(form_field_of(POST_FIELDS["publishAt"]), label=label)
 
 
+_GLOBAL_MODULES: Final = Statement(
+    lambda: ModuleInstance.objects.filter(scope="global").values("global_slug", "id", "props")
+)
+
+
 def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
     """Global modules by slug: instance id and props."""
-    rows = ModuleInstance.objects.filter(scope="global").values_list("global_slug", "pk", "props")
-    return {str(slug): (str(pk), props) for slug, pk, props in rows}
+    return {
+        str(row["global_slug"]): (str(row["id"]), row["props"]) for row in _GLOBAL_MODULES.rows()
+    }
 
 
 @dataclass(frozen=True, slots=True)

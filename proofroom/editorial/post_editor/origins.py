@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Final
+from typing import Any, Final
+from uuid import UUID
 
-from django.db.models import Max
+from django.db.models import Max, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -18,6 +19,7 @@ from content.models import Post, Provenance
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.agent_names import agent_name
+from proofroom.core.database.statements import Statement
 from proofroom.editorial.post_editor.form import FormUnit
 from proofroom.editorial.posts.panels import RunView, describe_runs
 
@@ -91,12 +93,20 @@ _SENTENCES: Final = {
 }
 
 
+def _latest(post_id: UUID) -> QuerySet[Any, Any]:
+    # What was there from the beginning needs no line of its own.
+    later = Provenance.objects.filter(post=post_id).exclude(revision__reason="created")
+    latest = later.values("path").annotate(last=Max("id")).values("last")
+    rows: QuerySet[Any, Any] = Provenance.objects.filter(pk__in=latest).values(*_COLUMNS)
+    return rows
+
+
+_LATEST: Final = Statement(_latest)
+
+
 def load_origins(post: Post) -> dict[str, Origin]:
     """Return where the value at each path comes from that changed since the post was made. One query."""
-    # What was there from the beginning needs no line of its own.
-    later = Provenance.objects.filter(post=post).exclude(revision__reason="created")
-    latest = later.values("path").annotate(last=Max("id")).values("last")
-    rows = Provenance.objects.filter(pk__in=latest).values(*_COLUMNS)
+    rows = _LATEST.rows(post.pk)
     day_of = cache(lambda day: date_format(day, "DATE_FORMAT"))
     found = {}
     for row in rows:

@@ -20,6 +20,7 @@ from content.layers import Layers, open_layers
 from content.models import Draft, Layer, Post, QueuedChange, Status
 from content.posts.scopes import sees
 from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.database.statements import Statement, columns_of, first_instance
 from proofroom.editorial.posts.panels import PostTab, more_tabs
 
 MAX_REJECTIONS: Final = 200
@@ -29,9 +30,12 @@ _STAND_IN: Final = UUID(int=0)
 _STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
 
 
+_POST: Final = Statement(lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post)))
+
+
 def find_post(request: HttpRequest, post_id: UUID) -> Post:
     """The post, unless it is deleted or out of the person's sight. Raises `Http404`."""
-    post = Post.objects.filter(pk=post_id).first()
+    post = first_instance(Post, _POST.rows(post_id))
     if post is None or not sees(actor_of(request), post):
         raise Http404(_("Post not found."))
     if post.deleted_at is not None:
