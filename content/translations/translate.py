@@ -24,7 +24,7 @@ from content.posts.create import (
     require_names,
 )
 from content.posts.duplicate import copied_fields, copy_modules, translate_terms
-from content.posts.scopes import post_not_found, visible_to
+from content.posts.scopes import outside_of_scope, post_not_found, visible_to
 from content.rules.check import check_changes, clean_changes
 from content.rules.modules import rekey_by_names
 from content.rules.translations import translated_modules
@@ -176,6 +176,9 @@ def _row(actor: Actor, source: Post, locale: str) -> Post:
             "pk": source.pk,
         }
         raise invalid("locale", message, code="translation_exists")
+    if not all(locale in scope.locales for scope in actor.scopes if scope.locales):
+        # Before anything is looked up: whether there is a translation is no business of theirs.
+        raise outside_of_scope()
     post = new_row(actor, source.type, locale, source)
     post.order_index = source.order_index
     if source.parent is not None:

@@ -94,6 +94,12 @@ def test_hidden_translations_are_neither_listed_nor_named() -> None:
     ]
 
     assert [str(hidden.pk) in answer for answer in said] == [False] * 6
+    refused = [
+        said[-1],
+        text_of(tool("english", "create_translation_ai_review", postId=id_, locale="de")),
+        api.send("POST", f"/api/posts/{id_}/translations", {"locale": "de"}).content.decode(),
+    ]
+    assert ["outside of the content" in answer for answer in refused] == [True] * 3
     assert str(hidden.pk) in ApiClient("editor").get(f"/api/posts/{id_}").content.decode()
 
 
