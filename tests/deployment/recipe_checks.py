@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from agents_app.providers.selection import default_provider
 from agents_app.reactions.tool_calls import sweep_reactions
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import execute_run
+from content.models import Post
 from mcp_bridge.protocol.server import build_server
 from proofroom.accounts.models import User
 from proofroom.accounts.permission_labels import label_of, permission_choices
@@ -114,6 +116,42 @@ def test_an_admin_page_opens(client: Client) -> None:
     page = client.get("/admin/shop/stockitem/").content.decode()
     assert "B-1" in page
     assert "Stock" in client.get("/admin/").content.decode()
+
+
+def test_a_module_with_lists_in_lists_is_shown(client: Client) -> None:
+    dishes = [{"name": "Soup", "price": 4.5, "isVegan": True}, {"name": "Bread"}]
+    props = {
+        "look": "boxed",
+        "courses": [{"title": "First", "dishes": dishes}],
+        "contact": {"phone": "+33 1"},
+    }
+    card = {"type": "menu-card", "scope": "local", "props": props}
+    made(client, slug="lunch", customFields={"sku": "B-1"}, modules=[card], status="published")
+
+    page = Client().get("/products/lunch").content.decode()
+    assert "<li>Soup 4.50</li><li>Bread</li>" in page
+    assert "<p>+33 1</p>" in page
+
+
+def test_a_page_of_the_admin_has_the_navigation_and_asks_for_its_permission(client: Client) -> None:
+    StockItem.objects.create(sku="B-1", amount=3)
+    page = client.get("/admin/report/").content.decode()
+    assert "<li>B-1: 3</li>" in page
+    assert "/admin/shop/stockitem/" in page
+    other = Client()
+    other.force_login(User.objects.create_user("t@example.com", "long-enough-7", role="translator"))
+    assert other.get("/admin/report/").status_code == 403
+
+
+def test_an_importer_of_posts_runs_and_names_what_it_cannot_read(
+    admin: User, tmp_path: Path
+) -> None:
+    (tmp_path / "products.txt").write_text("Bread; B-1; 2.5\nJam; B-2; dear\n")
+    out = StringIO()
+    call_command("import", "products", tmp_path / "products.txt", stdout=out, stderr=out)
+    assert "Jam; B-2; dear" in out.getvalue()
+    post = Post.objects.get()
+    assert (post.title, post.custom_fields) == ("Bread", {"sku": "B-1"})
 
 
 def test_an_importer_runs(admin: User, tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ CONTENT_MIGRATION = "shop/migrations/0002_price_tag_content.py"
 EXTENSION_POINTS = (
     "modules", "templates", "post_types", "taxonomies", "module_groups", "roles", "api.py",
     "urls.py", "models.py", "admin.py", "apps.py", "agents", "tools.py", "ai_providers",
-    "importers", "settings.py", "static", "migrations", "reaction_types", "consumers.py", "routing.py",
+    "importers", "settings.py", "views.py", "static", "migrations", "reaction_types", "consumers.py", "routing.py",
 )  # fmt: skip
 
 
