@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -94,6 +94,9 @@ def store_image(
     )
     cleaned = read_file(file, new_to=actor if is_new_only else None, is_image_only=is_image_only)
     with file_store.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
+        if is_new_only:
+            _wait_for_others(cleaned.digest)
+            _refuse_known(cleaned.digest, actor)
         use_file(asset, name, cleaned)
         asset.save(force_insert=True)
         search.index_assets([asset])
@@ -129,14 +132,26 @@ def read_file(
         raise invalid("file", _("This file is not an image."), code="media_type")
     digest = sha256(content).hexdigest()
     if new_to is not None:
-        there = visible_assets(Asset.objects.filter(digest=digest), new_to)
-        if (same := there.order_by("-created_at").first()) is not None:
-            raise AlreadyThere(same)
+        _refuse_known(digest, new_to)
     if is_document:
         if _PDF_END not in content[-_PDF_TAIL:]:
             raise damaged_image_error()
         return Cleaned(content, "application/pdf", ".pdf", digest=digest)
     return replace(clean(content, max_pixels=env.media_max_pixels), digest=digest)
+
+
+def _refuse_known(digest: str, actor: Actor) -> None:
+    there = visible_assets(Asset.objects.filter(digest=digest), actor)
+    if (same := there.order_by("-created_at").first()) is not None:
+        raise AlreadyThere(same)
+
+
+def _wait_for_others(digest: str) -> None:
+    """Let one transaction at a time add this content. SQLite has one writer anyway."""
+    if connection.vendor == "postgresql":
+        key = int.from_bytes(bytes.fromhex(digest)[:8], "big", signed=True)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])
 
 
 def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:

@@ -11,10 +11,11 @@ import pytest
 from django.conf import settings as django_settings
 from PIL import Image, ImageDraw
 
+from media import images
 from media.models import Asset
 from media.presenters import present_asset, site_image
 from media.queries import list_assets
-from media.services.files import TooLarge, store_image
+from media.services.files import AlreadyThere, TooLarge, store_image
 from proofroom.core.errors import NotAllowed, RuleViolation
 from tests import make
 
@@ -298,3 +299,23 @@ def test_listing_by_category_and_words():
     assert list(list_assets(actor=someone, search="kettle")) == [two, one]
     assert list(list_assets(actor=someone, search="kettle steam")) == [one]
     assert list(list_assets(actor=someone, search="100%")) == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_one_file_that_two_bring_at_once_is_kept_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = picture(size=(40, 20))
+    first: list[Asset] = []
+
+    def clean_while_another_stores(*args: object, **options: object) -> images.Cleaned:
+        monkeypatch.setattr(images, "clean", clean)
+        first.append(store(content, is_new_only=True))
+        return clean(*args, **options)
+
+    clean = images.clean
+    monkeypatch.setattr(images, "clean", clean_while_another_stores)
+
+    with pytest.raises(AlreadyThere) as refused:
+        store(content, is_new_only=True)
+
+    assert [refused.value.asset] == first == list(Asset.objects.all())
+    assert len(on_disk()) == len([first[0].file, *first[0].variants])
