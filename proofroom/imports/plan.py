@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from content.models import Post
 from content.models.post import MAX_DEPTH
 from content.paths.post_paths import fill_pattern, find_posts_at, pattern_of, refuse_reserved
+from content.post_fields import TITLE_MAX
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.validation.input_validation import slug_of
@@ -48,6 +49,7 @@ class PlannedPost:
     path: str = ""
     post_id: UUID | None = None
     is_imported: bool = False
+    title: str = ""
 
 
 @dataclass(slots=True)
@@ -135,6 +137,7 @@ def _add_post(plan: ImportPlan, item: PostItem) -> None:
         item.locale,
         slug_of(item.slug or item.title),
         item.parent_id if is_tree else None,
+        title=item.title,
     )
     for address in item.addresses:
         plan.addresses.setdefault(address, item.source_id)
@@ -226,7 +229,8 @@ def _set_paths(plan: ImportPlan) -> None:
     now = timezone.now()
     for level in sorted(by_level):
         posts = by_level[level]
-        there = _posts_at(plan, posts)
+        new = [post for post in posts if post.post_id is None]
+        wanted_slugs = {post.source_id: post.slug for post in new}
         for post in posts:
             if post.post_id is None:
                 base = post.slug
@@ -234,11 +238,10 @@ def _set_paths(plan: ImportPlan) -> None:
                 while (post.type, post.locale, post.parent_id, post.slug) in taken:
                     numbers[wanted_place] = numbers.get(wanted_place, 1) + 1
                     post.slug = f"{base}-{numbers[wanted_place]}"
-                parent = plan.posts[post.parent_id] if post.parent_id else None
-                parent_pk = parent.post_id if parent else None
-                if parent is None or parent_pk is not None:
-                    post.post_id = there.get((post.type, post.locale, post.slug, parent_pk))
             taken.add((post.type, post.locale, post.parent_id, post.slug))
+        there = _posts_at(plan, new)
+        for post in new:
+            post.post_id = _same_post(plan, post, there, wanted_slugs[post.source_id])
         known = _rows_of([post.post_id for post in posts if post.post_id])
         for post in posts:
             parent = plan.posts[post.parent_id] if post.parent_id else None
@@ -260,7 +263,12 @@ def _set_paths(plan: ImportPlan) -> None:
                     break
                 post.slug = f"{base}-{number}"
                 _place(plan, post, patterns, now)
-            if post.path != wanted:
+                same = _same_post(plan, post, _posts_at(plan, [post]), base)
+                if same is not None and owners.get(post.path, post.source_id) == post.source_id:
+                    post.post_id = same
+                    owners[post.path] = post.source_id
+                    break
+            if post.post_id is None and post.path != wanted:
                 taken.add((post.type, post.locale, post.parent_id, post.slug))
                 text = _("The address %(path)s is already in use, so the post is at %(new)s.")
                 plan.remarks.append(Remark(post.place, text % {"path": wanted, "new": post.path}))
@@ -293,20 +301,40 @@ def _is_reserved(post: PlannedPost) -> bool:
     return False
 
 
-def _posts_at(
-    plan: ImportPlan, posts: list[PlannedPost]
-) -> dict[tuple[str, str, str, UUID | None], UUID]:
-    """The posts that stand where these would, by type, locale, slug and parent."""
-    found: dict[tuple[str, str, str, UUID | None], UUID] = {}
+_Place = tuple[str, str, str, UUID | None]
+"""Type, locale, slug and parent of a post."""
+
+
+def _posts_at(plan: ImportPlan, posts: list[PlannedPost]) -> dict[_Place, tuple[UUID, str]]:
+    """The posts that stand where these would, each with its title."""
+    found: dict[_Place, tuple[UUID, str]] = {}
     imported = {post.post_id for post in plan.posts.values() if post.is_imported}
-    new = sorted({post.slug for post in posts if post.post_id is None})
+    slugs = sorted({post.slug for post in posts})
     types = {post.type for post in posts}
-    for part in batches(new):
+    for part in batches(slugs):
         rows = Post.objects.alive().filter(type__in=types, slug__in=part)
-        for row in rows.only("type", "locale", "slug", "parent_id"):
+        for row in rows.only("type", "locale", "slug", "parent_id", "title"):
             if row.pk not in imported:
-                found[row.type, row.locale, row.slug, row.parent_id] = row.pk
+                found[row.type, row.locale, row.slug, row.parent_id] = (row.pk, row.title)
     return found
+
+
+def _same_post(
+    plan: ImportPlan, post: PlannedPost, there: Mapping[_Place, tuple[UUID, str]], slug: str
+) -> UUID | None:
+    """The post that stands at the place of a new one already.
+
+    Where it is not the place of the `slug` that the source has, but one with a number, it has the same title too.
+    """
+    parent = plan.posts[post.parent_id] if post.parent_id else None
+    if parent is not None and parent.post_id is None:
+        return None
+    place = (post.type, post.locale, post.slug, parent.post_id if parent else None)
+    found = there.get(place)
+    if found is None:
+        return None
+    title = " ".join(post.title.split())[:TITLE_MAX].rstrip()
+    return found[0] if post.slug == slug or found[1] == title else None
 
 
 def _rows_of(ids: list[UUID]) -> dict[UUID, tuple[str, str]]:

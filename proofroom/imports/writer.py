@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Literal
 from urllib.parse import urldefrag
 from uuid import UUID
@@ -11,9 +12,11 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from media.models import Asset
+from media.metadata import clean_description
+from media.models import ALT_TEXT_MAX, DESCRIPTION_MAX, Asset
 from media.presenters import url_of
 from media.scopes import visible_assets
+from media.services.update import update_asset
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
@@ -64,6 +67,14 @@ class Written:
     """What is counted, where it is not the kind of the stage: a file of a post."""
 
 
+def _texts(alt_text: str, description: str) -> JsonObject:
+    """What is said of a file, as the library keeps it."""
+    return {
+        "alt": " ".join(alt_text.split())[:ALT_TEXT_MAX],
+        "description": clean_description(description[:DESCRIPTION_MAX]),
+    }
+
+
 @dataclass
 class ImportWriter:
     """Writes the items of one run. Without `is_dry_run`, each call of `write_…` belongs into a transaction."""
@@ -83,7 +94,73 @@ class ImportWriter:
         """Put a file into the library, unless it came before."""
         known = self._known_asset(item.address)
         if known is not None:
-            return Written("unchanged", item.address, "", known.pk)
+            return self._update_file(item, known)
+        return self._add_file(item)
+
+    def _update_file(self, item: MediaItem, known: Asset) -> Written:
+        """Bring what changed in the source of a file that came before.
+
+        Another file comes in beside the one that is there: posts get it as they get other changes, and whatever else
+        shows the old one goes on. A file that was fetched is not fetched again.
+        """
+        row = self.imported("file", item.address)
+        before: JsonObject = row.data if row is not None else {}
+        digest = self._digest_of(item.address) or str(before.get("digest") or "")
+        # Files of earlier imports are known by what is in the library.
+        last = before.get("digest") or known.digest
+        if digest and last and digest != last:
+            text = _("The file has changed in the source; the new one is beside the old one.")
+            if self.is_dry_run:
+                self._assets[item.address] = None
+                return Written("updated", item.address, text, known.pk)
+            kept = replace(
+                item, alt_text=known.alt_text or item.alt_text,
+                description=known.description or item.description,
+            )  # fmt: skip
+            added = self._add_file(kept)
+            if added.outcome == "failed":
+                self._assets[item.address] = known
+                return added
+            return replace(added, outcome="updated", message=text)
+        wanted = _texts(item.alt_text, item.description)
+        is_new_text = "texts" in before and before["texts"] != wanted
+        is_text_of_source = _texts(known.alt_text, known.description) == before.get("texts")
+        if is_new_text and item.address in self.plan.files and is_text_of_source:
+            if not self.options.live:
+                text = _(
+                    "The texts of the file have changed in the source. They are only changed when "
+                    "live changes are allowed."
+                )
+                return Written("skipped", item.address, text, known.pk)
+            if self.is_dry_run:
+                return Written("updated", item.address, "", known.pk)
+            try:
+                update_asset(
+                    asset_id=known.pk,
+                    actor=self.actor,
+                    alt_text=str(wanted["alt"]),
+                    description=str(wanted["description"]),
+                )
+            except CmsError as error:
+                return Written("failed", item.address, error.message, known.pk)
+            self.remember("file", item.address, known.pk, {"digest": digest, "texts": wanted})
+            return Written("updated", item.address, "", known.pk)
+        if digest and digest != before.get("digest"):
+            self.remember(
+                "file", item.address, known.pk, {"texts": wanted, **before, "digest": digest}
+            )
+        return Written("unchanged", item.address, "", known.pk)
+
+    def _digest_of(self, address: str) -> str:
+        """The SHA-256 of a file of the folder; empty where it cannot be read."""
+        if self.reader.files.find(address) is None:
+            return ""
+        try:
+            return sha256(self.reader.files.read(address)[1]).hexdigest()
+        except FileProblem:
+            return ""
+
+    def _add_file(self, item: MediaItem) -> Written:
         if self.is_dry_run:
             self._assets[item.address] = None  # counted once, as in a run
             if self.reader.files.can_read(item.address):
@@ -102,7 +179,11 @@ class ImportWriter:
             self.problems[item.address] = str(error)
             return Written("failed", item.address, str(error))
         self._assets[item.address] = asset
-        self.remember("file", item.address, asset.pk, {})
+        data: JsonObject = {
+            "digest": asset.digest,
+            "texts": _texts(item.alt_text, item.description),
+        }
+        self.remember("file", item.address, asset.pk, data)
         if is_new:
             return Written("created", item.address, "", asset.pk)
         lost = [

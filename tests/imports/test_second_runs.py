@@ -12,8 +12,12 @@ from django.core.management import call_command
 
 from content.models import Draft, Post
 from content.posts.edit import edit_post
+from media.models import Asset
+from media.services.update import update_asset
+from proofroom.imports.models import ImportedObject
 from proofroom.taxonomies.models import Term
 from tests import make
+from tests.imports.test_wordpress import HEAD, TAIL, attachment, item
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,3 +100,89 @@ def test_a_picture_that_is_missing_this_time_is_not_taken_away(tmp_path: Path) -
 
     assert Post.objects.get().featured_media_id
     assert not Draft.objects.filter(is_empty=False).exists()
+
+
+def folder_run(folder: Path, **options: Any) -> list[str]:
+    out = StringIO()
+    call_command("import", "markdown", str(folder), stdout=out, stderr=out, **options)
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_picture_that_changed_under_its_name_comes_in_beside_the_old_one(
+    tmp_path: Path, live: bool
+) -> None:
+    (tmp_path / "pic.png").write_bytes(make.picture())
+    (tmp_path / "a.md").write_text("---\nimage: pic.png\n---\n# A\n\n![alt](pic.png)")
+    folder_run(tmp_path)
+    post, old = Post.objects.get(), Asset.objects.get()
+    (tmp_path / "pic.png").write_bytes(make.picture(colour="red"))
+
+    tried = folder_run(tmp_path, live=live, dry_run=True)
+    assert "files: 1 updated" in tried[-1]
+    assert Asset.objects.get() == old
+    said = folder_run(tmp_path, live=live)
+
+    new = Asset.objects.exclude(pk=old.pk).get()
+    outcome = "updated" if live else "staged"
+    assert said[-1] == f"files: 1 updated; posts: 1 {outcome}."
+    post.refresh_from_db()
+    document = make.layers(post).live if live else make.layers(post).review.document
+    assert document.fields["featuredMediaId"] == str(new.pk)
+    assert new.file.name in str(document.modules[0].props)
+    assert post.featured_media_id == (new.pk if live else old.pk)
+    assert folder_run(tmp_path, live=live)[-1] == "posts: 1 unchanged."
+
+
+def test_texts_of_a_file_that_changed_in_the_source_are_changed_live_only(tmp_path: Path) -> None:
+    (tmp_path / "up").mkdir()
+    (tmp_path / "up" / "one.jpg").write_bytes(make.picture())
+
+    def imported(alt: str, **options: Any) -> str:
+        file = attachment(20, "one.jpg").replace("Alt of one.jpg", alt)
+        path = tmp_path / "export.xml"
+        path.write_text(HEAD + item(1, "One", "Text") + file + TAIL)
+        out = StringIO()
+        media = str(tmp_path / "up")
+        call_command(
+            "import", "wordpress", str(path), stdout=out, stderr=out, media=media, **options
+        )
+        return out.getvalue()
+
+    imported("First")
+    assert "files: 1 skipped" in imported("Second")
+    assert Asset.objects.get().alt_text == "First"
+    assert "files: 1 updated" in imported("Second", live=True)
+    assert Asset.objects.get().alt_text == "Second"
+    update_asset(asset_id=Asset.objects.get().pk, alt_text="Mine", actor=make.actor("editor"))
+    imported("Third", live=True)
+    assert Asset.objects.get().alt_text == "Mine"
+
+
+@pytest.mark.parametrize("names", [("Case.md", "case.md"), ("media.md", "x.md")])
+def test_a_post_whose_slug_has_a_number_is_known_again_where_the_import_is_not(
+    tmp_path: Path, names: tuple[str, str]
+) -> None:
+    for number, name in enumerate(names):
+        (tmp_path / name).write_text(f"# Title {number}\n\nText {number}.")
+    folder_run(tmp_path)
+    before = sorted(Post.objects.values_list("path", flat=True))
+    assert [path for path in before if path.endswith("-2")]
+    ImportedObject.objects.all().delete()  # as in a clone, whose archive holds none of it
+
+    said = folder_run(tmp_path)
+
+    assert said[-1] == "posts: 2 unchanged."
+    assert sorted(Post.objects.values_list("path", flat=True)) == before
+
+
+def test_another_post_at_a_slug_with_a_number_is_not_taken_for_the_same(tmp_path: Path) -> None:
+    mine = make.post("Mine", type="page", slug="case-2")
+    (tmp_path / "Case.md").write_text("# One")
+    (tmp_path / "case.md").write_text("# Two")
+
+    folder_run(tmp_path)
+
+    assert Post.objects.count() == 3
+    assert not Draft.objects.filter(is_empty=False).exists()
+    assert Post.objects.get(title="Mine").pk == mine.pk
