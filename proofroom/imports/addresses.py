@@ -12,6 +12,7 @@ from media.presenters import url_of
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, props_of
 from proofroom.definitions.richtext.links import safe_href
+from proofroom.imports.html_reader import SOURCE_IDS
 from proofroom.imports.writer import ImportWriter
 
 _MOST_NAMED: Final = 50
@@ -23,7 +24,10 @@ class PostAddresses:
 
     writer: ImportWriter
     base: str
+    source_id: str = ""
     dead_links: list[str] = field(default_factory=list)
+    dead_places: list[str] = field(default_factory=list)
+    """Links to pages that are here, at a place that is not."""
     missing_files: list[str] = field(default_factory=list)
     missing_in_modules: list[str] = field(default_factory=list)
     """Those of them whose place has no text that describes the picture."""
@@ -73,6 +77,9 @@ class PostAddresses:
                 if image is not None:
                     found.append(image)
                 continue
+            if child.get("type") == "heading":
+                attrs = cast("Mapping[str, Json]", child.get("attrs") or {})
+                made["attrs"] = {name: one for name, one in attrs.items() if name != SOURCE_IDS}
             if "content" in child:
                 made["content"] = self._nodes(child)
             found.append(made)
@@ -86,7 +93,7 @@ class PostAddresses:
         return {**mark, "attrs": {**attrs, "href": safe_href(self._link(before)) or before}}
 
     def _link(self, address: str) -> str:
-        found, is_dead = self.writer.link(address, self.base)
+        found, is_dead = self.writer.link(address, self.base, self.source_id, self.dead_places)
         if is_dead and address not in self.dead_links:
             self.dead_links.append(address)
         return found
@@ -114,6 +121,10 @@ class PostAddresses:
             % {"address": address[:300]}
             for address in self.dead_links[:_MOST_NAMED]
         ]
+        text = _(
+            "The link to %(address)s leads to a place that its page does not have here; it leads to the page."
+        )
+        found += [text % {"address": one[:300]} for one in self.dead_places]
         if self.writer.is_dry_run:
             return found
         for address in dict.fromkeys(self.missing_files[:_MOST_NAMED]):

@@ -48,8 +48,10 @@ _ATTRIBUTES: Final = frozenset(
         "align",
         "style",
     }
-    | {"data-src", "data", "cite"}
+    | {"data-src", "data", "cite", "id", "name"}
 )
+SOURCE_IDS: Final = "sourceIds"
+"""The attribute of a heading with the ids that the source gives it; it is not stored."""
 _VOID: Final = frozenset({"br", "img", "hr", "source", "wbr", "embed"})
 _START_OR_END: Final = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])")
 _ENDED_BY_OTHERS: Final = frozenset(
@@ -348,7 +350,10 @@ class _BlockReader:
             return self._frame(node)
         if tag in _HEADINGS and not any(node.find(*_FRAMES, "table", "ul", "ol")):
             inline = _InlineReader().read(node.content)
-            heading: JsonObject = {"type": "heading", "attrs": {"level": _HEADINGS[tag]}}
+            attrs: JsonObject = {"level": _HEADINGS[tag]}
+            if ids := _ids_of(node):
+                attrs[SOURCE_IDS] = cast("Json", ids)
+            heading: JsonObject = {"type": "heading", "attrs": attrs}
             return [{**heading, "content": inline}] if inline else []
         if tag == "hr":
             return [{"type": "horizontalRule"}]
@@ -432,6 +437,13 @@ class _BlockReader:
             if cells:
                 rows.append({"type": "tableRow", "content": cells})
         return [*blocks, {"type": "table", "content": cast("Json", rows)}] if rows else blocks
+
+
+def _ids_of(node: HtmlElement) -> list[str]:
+    """What links name an element by: its ids, and those of what is in it."""
+    found = [node, *node.find("a", "span")]
+    ids = (one.attributes.get("id") or one.attributes.get("name") for one in found)
+    return [one[:300] for one in ids if one]
 
 
 def _rows(node: HtmlElement) -> Iterator[HtmlElement]:

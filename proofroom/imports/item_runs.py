@@ -31,6 +31,7 @@ from proofroom.imports.items import (
     TermItem,
 )
 from proofroom.imports.models import ImportLine, ImportRun, RunState
+from proofroom.imports.places import read_places
 from proofroom.imports.plan import ImportPlan, make_plan
 from proofroom.imports.post_writer import write_post
 from proofroom.imports.problems import DATABASE_AWAY, sentence_of, storable
@@ -233,7 +234,8 @@ def execute_items(
 
         plan = make_plan(reader, importer.name, tick)
         run = _begin(run, reader, plan, tell)
-        writer = ImportWriter(importer.name, reader, plan, options, actor, run.is_dry_run)
+        places = read_places(reader, frozenset(plan.posts), tick)
+        writer = ImportWriter(importer.name, reader, plan, options, actor, run.is_dry_run, places)
         turn = _Turn(run, writer, tell, ends)
         try:
             _write_all(turn, reader, plan)

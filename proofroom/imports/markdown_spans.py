@@ -28,6 +28,11 @@ _ATTRIBUTES: Final = re.compile(
     r"|(?<=[)\]*_\"]|>)\{\s*(?:[#.][A-Za-z]|[\w-]+=[\"'\w])[^{}\n]*\}(?!\})",
     re.MULTILINE,
 )
+_HEADING_ID: Final = re.compile(
+    r"^(?P<line>#{1,6}[ \t][^\n{}]{1,1000}?)[ \t]*\{:?[ \t]*#(?P<id>[\w.:-]{1,200})[ \t]*\}[ \t#]*$",
+    re.MULTILINE,
+)
+"""A heading with an id of its own, as `## Words {#id}`."""
 _MATH: Final = re.compile(
     r"(?<![\\$\w])(\$\$?)(?=[^\s$])(?P<text>[^$\n]{1,400}?)(?<=[^\s\\])\1(?![\d$\w])"
 )
@@ -151,6 +156,7 @@ class SpanReader:
         text = _NO_TEXT.sub(self._no_text, text)
         text = _NOTE.sub(self._note, text)
         text = _TASK.sub(lambda one: f"{one['head']}{'☐' if one['done'] == ' ' else '☑'}", text)
+        text = _HEADING_ID.sub(r'\g<line> <a id="\g<id>"></a>', text)
         text, number = _ATTRIBUTES.subn("", text)
         self.left_out["attributes {: … }"] += number
         text, number = _ICON.subn("", text)

@@ -86,7 +86,7 @@ class _PostWriter:
     addresses: PostAddresses = field(init=False)
 
     def __post_init__(self) -> None:
-        self.addresses = PostAddresses(self.writer, self.item.base)
+        self.addresses = PostAddresses(self.writer, self.item.base, self.item.source_id)
 
     def write(self) -> Written:
         self.remarks += self.item.remarks

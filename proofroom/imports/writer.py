@@ -41,6 +41,7 @@ from proofroom.imports.items import (
 from proofroom.imports.media_files import FileProblem, store_file
 from proofroom.imports.models import ImportedObject
 from proofroom.imports.named_files import NamedFiles
+from proofroom.imports.places import PagePlaces
 from proofroom.imports.plan import ImportPlan
 from proofroom.menus.items import LABEL_MAX, MAX_MENU_DEPTH
 from proofroom.menus.models import Menu
@@ -85,6 +86,8 @@ class ImportWriter:
     options: ImportOptions
     actor: Actor
     is_dry_run: bool
+    places: Mapping[str, PagePlaces] = field(default_factory=dict)
+    """The places in each post of the source that links may name."""
     _assets: dict[str, Asset | None] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
@@ -372,13 +375,34 @@ class ImportWriter:
 
     # What content names.
 
-    def link(self, address: str, base: str) -> tuple[str, bool]:
-        """The address here that an address of the source becomes, and whether it leads nowhere here."""
-        fragment = urldefrag(address)[1]
+    def link(
+        self,
+        address: str,
+        base: str,
+        source_id: str = "",
+        dead_places: list[str] | None = None,
+    ) -> tuple[str, bool]:
+        """The address here that an address of the source becomes, and whether it leads nowhere here.
+
+        `source_id` is that of the post with the link. A place that its page does not have here is added to
+        `dead_places`.
+        """
+        bare, fragment = urldefrag(address)
         key = self.reader.link_key(address, base)
-        path = self.plan.path_of(key) if key else ""
+        target = self.plan.addresses.get(key, "") if key else "" if bare else source_id
+        path = self.plan.posts[target].path if target else ""
+        if path and (fragment or not bare):
+            places = self.places.get(target)
+            place = places.find(fragment) if places is not None else None
+            if place is None:
+                if places is not None and dead_places is not None and address not in dead_places:
+                    dead_places.append(address)
+                return (f"{path}#{fragment}" if bare or key else address), False
+            if target == source_id and place:
+                return f"#{place}", False
+            return (f"{path}#{place}" if place else path), False
         if path:
-            return (f"{path}#{fragment}" if fragment else path), False
+            return path, False
         file_key = self.reader.linked_file_key(address, base)
         asset = self._known_asset(file_key) if file_key else None
         if asset is not None:

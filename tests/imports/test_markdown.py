@@ -13,6 +13,7 @@ from content.layers import open_layers
 from content.models import Post
 from content.posts.post_repository import load
 from media.models import Asset
+from proofroom.definitions.richtext.html import to_html
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.models import ImportLine
 from seo.models import Redirect
@@ -462,6 +463,36 @@ def test_footnotes_stand_at_the_end_and_labels_lead_to_their_pages(tmp_path):
     assert text.index("with more.") < text.index("First.")
     assert links("/a") == ["/b#brewing", "/b#brewing", "/b"]
     assert "(brewing)=" not in text_of("/b")
+
+
+def test_links_to_places_lead_to_the_headings_here_and_dead_ones_are_named(tmp_path):
+    write(
+        tmp_path,
+        {
+            "a.md": "# A\n\n[own](#what-s-kept), [custom](b.md#my-id), [slug](b.md#whats-new), "
+            "[second](b.md#setup-1), [accents](b.md#uber-uns), [title](b.md#b), [html](b.md#byHand), "
+            "[[b#What's new]], [gone](b.md#nowhere) and [here](#nor-here).\n\n## What’s kept",
+            "b.md": "# B\n\n## Long words {#my-id}\n\n## What's new?\n\n## Setup\n\n## Setup\n\n"
+            '## Über uns\n\n<h2 id="byHand">Other words</h2>\n\n> ### Quoted',
+        },
+    )
+
+    said = run(tmp_path)
+
+    assert links("/a") == [
+        "#what-s-kept", "/b#long-words", "/b#what-s-new", "/b#setup-2", "/b#über-uns", "/b",
+        "/b#other-words", "/b#what-s-new", "/b#nowhere", "#nor-here",
+    ]  # fmt: skip
+    named = [line for line in said if "a place that its page does not have here" in line]
+    assert ["b.md#nowhere" in named[0], "#nor-here" in named[1], len(named)] == [True, True, 2]
+    assert "my-id" not in str([one.props for one in load(Post.objects.get(path="/b")).modules])
+    ids = "".join(
+        to_html(one.props["content"], heading_ids=set())
+        for one in load(Post.objects.get(path="/b")).modules
+    )
+    for link in links("/a"):
+        if link.startswith("/b#") and "nowhere" not in link:
+            assert f'id="{link.removeprefix("/b#")}"' in ids
 
 
 def test_wiki_links_find_pages_and_pictures_by_their_names(tmp_path):

@@ -460,3 +460,19 @@ def test_footnotes_signs_of_percent_and_empty_blocks(tmp_path):
     assert "From Assam" in to_text(load(post).modules[0].props["content"])
     assert "left out: _yoast_wpseo_title." in said
     assert "block acme/rates, which has no text (1)" in said
+
+
+def test_links_to_headings_with_anchors_lead_to_them(tmp_path):
+    words = '<h2 class="wp-block-heading" id="sec">Our words</h2>'
+    heading = f'<!-- wp:heading {{"anchor":"sec"}} -->\n{words}\n<!-- /wp:heading -->'
+    there = '<!-- wp:paragraph -->\n<p><a href="https://old.example/two/#sec">There</a></p>\n<!-- /wp:paragraph -->'
+    run(
+        export(
+            tmp_path,
+            item(1, "One", there, type="page", link="https://old.example/one/"),
+            item(2, "Two", heading, type="page", link="https://old.example/two/"),
+        )
+    )
+
+    assert "'/two#our-words'" in str(load(Post.objects.get(title="One")).modules[0].props)
+    assert "sec" not in str(load(Post.objects.get(title="Two")).modules[0].props)

@@ -129,7 +129,7 @@ class _Renderer:
         level = integer(attributes(node).get("level"), default=2, least=1, most=6)
         anchor = ""
         if self.heading_ids is not None:
-            slug = _unique_slug(gathered(node), self.heading_ids)
+            slug = unique_heading_id(gathered(node), self.heading_ids)
             anchor = f' id="{escape(slug)}"'
         return f"<h{level}{anchor}>{self._inline(children(node))}</h{level}>"
 
@@ -228,7 +228,8 @@ def _opening(mark: TextMark) -> str:
     return f'<a href="{escape(mark.href)}"{extra}>'
 
 
-def _unique_slug(text: str, taken: set[str]) -> str:
+def unique_heading_id(text: str, taken: set[str]) -> str:
+    """The id that a heading of this text gets on a page where these are `taken`; it is taken then, too."""
     plain = unicodedata.normalize("NFKC", text).lower()
     slug = re.sub(r"[\W_]+", "-", plain).strip("-")[:80].strip("-") or "section"
     unique, number = slug, 1
