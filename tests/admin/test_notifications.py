@@ -115,16 +115,6 @@ def test_a_deleted_post_is_not_named() -> None:
     assert line.text.url == ""
 
 
-def test_who_may_view_no_posts_hears_of_none() -> None:
-    make.site_role("approvers", "posts.ai-review.approve", "posts.review.approve")
-    make.site_role("viewers", "posts.ai-review.approve", "posts.review.approve", "posts.view")
-    people = [make.actor(name) for name in ("approvers", "viewers")]
-    make.staged(make.post("Secret plan"), {"excerpt": "New"}, layer=Layer.REVIEW)
-    tell()
-
-    assert [len(notifications_of(actor)) for actor in people] == [0, 1]
-
-
 def test_authors_hear_of_what_was_published_on_schedule() -> None:
     post = make.post("Coffee", status=Status.DRAFT)
     author = make.actor("translator")
