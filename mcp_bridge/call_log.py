@@ -86,10 +86,10 @@ def caller_names(principals: Iterable[str]) -> dict[str, str]:
 
 
 def client_names(principals: Collection[str], actor: Actor) -> dict[str, str]:
-    """The names of those callers, for who may read the log. Two queries at most."""
-    if not (actor.diagnoses or actor.can("settings.manage")):
+    """The names of those callers that have one, for who may view posts. Two queries at most."""
+    if not (actor.diagnoses or actor.can("posts.view")):
         return {}
-    return caller_names(principals)
+    return {known: name for known, name in caller_names(principals).items() if name != known}
 
 
 def with_caller_names(found: Iterable[McpCall]) -> list[McpCall]:

@@ -13,6 +13,9 @@ from content.layers import digest_of
 from content.models import Draft, Layer, Post, Provenance, Revision
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from mcp_bridge.access.tokens import create_token
+from mcp_bridge.call_log import principal_of
+from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import fields, review
@@ -292,3 +295,16 @@ def test_a_draft_that_outlived_its_definition_still_opens(signed_in: SignedIn) -
 
     assert page.status_code == 200
     assert "vanished" in page.content.decode()
+
+
+def test_a_card_names_the_ai_client_that_proposed(signed_in: SignedIn) -> None:
+    post, editor = make.post(), make.user("editor")
+    token, _secret = create_token(name="Cursor", user_id=editor.pk, actor=make.actor("admin"))
+    client = Actor(user=editor, via="mcp", principal=principal_of(token))
+    make.staged(post, {"excerpt": "New"}, by=client)
+    make.staged(post, {"metaTitle": "New"}, by=make.mcp_actor("editor"))
+
+    text = signed_in("editor").get(review(post, "ai-review")).content.decode()
+
+    assert text.count("by the AI client Cursor") == 1
+    assert text.count("by an AI client (MCP)") == 1

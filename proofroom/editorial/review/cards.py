@@ -10,15 +10,18 @@ from typing import Final
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from content.document import PostDocument
 from content.layers import Layers, LayerView
 from content.layers.digest import digest_of_fingerprints, fingerprint
+from content.layers.state import Mark
 from content.models import Layer, Status
 from content.review.cards import ChangeCard, cards_of_layer
 from content.review.change_comparison import kind_at
 from content.review.references import references_of
+from proofroom.core.activity.presenters import names_of
 from proofroom.core.admin.permissions import actor_of
 from proofroom.editorial.post_editor.form import module_fields, post_sections
 from proofroom.editorial.post_editor.origins import find_agent_accounts, is_by_ai
@@ -130,6 +133,14 @@ class CardBuilder:
     document: PostDocument
     layer: Layer
     rejected: Mapping[str, EarlierRejectionNotes]
+    clients: Mapping[str, str]
+
+    def door_of(self, mark: Mark) -> str:
+        """How it came, with the name of the AI client where it has one."""
+        name = self.clients.get(mark.principal, "") if mark.via == "mcp" else ""
+        if name:
+            return gettext("by the AI client %(name)s") % {"name": name}
+        return str(_DOORS.get(mark.via, mark.via))
 
     def build(self, card: ChangeCard) -> ReviewCard:
         path, mark, decided = card.path, card.mark, self.decisions.by_path
@@ -146,7 +157,7 @@ class CardBuilder:
             was,
             self.decisions.notes.get(path, ""),
             self.seen.get(path, ""),
-            str(_DOORS.get(mark.via, mark.via)) if mark else "",
+            self.door_of(mark) if mark else "",
             parse_datetime(mark.at) if mark else None,
             is_by_ai(mark, self.agents) if mark else False,
             self.runs.get(mark.run_id) if mark else None,
@@ -177,7 +188,7 @@ class CardBuilder:
 def build_layer_cards(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
 ) -> ReviewLayer:
-    """The groups of a layer. At most seven queries, however many changes."""
+    """The groups of a layer. At most nine queries, however many changes."""
     references = references_of(view.changes, view.document, view.below, who=actor_of(request))
     is_live = layers.post.status == Status.PUBLISHED
     groups = cards_of_layer(view, references, is_live=is_live)
@@ -192,6 +203,7 @@ def build_layer_cards(
         layers.ai_review.document,
         view.layer,
         load_earlier_rejections(layers.post, view),
+        names_of("client", {mark.principal for mark in marks} - {""}, actor_of(request)),
     )
     shown = [
         ReviewGroup(
