@@ -195,6 +195,7 @@ LOGIN_URL = "admin:login"
 LOGIN_REDIRECT_URL = "admin:index"
 PASSWORD_RESET_TIMEOUT = 60 * 60
 ACCOUNT_ADAPTER = "proofroom.accounts.allauth_adapters.AccountAdapter"
+ACCOUNT_FORMS = {"reset_password_from_key": "proofroom.accounts.allauth_forms.NewPasswordForm"}
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*"]
 ACCOUNT_SIGNUP_ENABLED = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import Any
+from typing import Any, Final
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
@@ -21,6 +21,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from proofroom.accounts.devices import device_of
 from proofroom.accounts.models import User
 from proofroom.accounts.saml import SAML_SESSION_KEY
 from proofroom.accounts.services.sign_in import (
@@ -37,7 +38,14 @@ _UNSAID = (
     "account/messages/logged_in.txt",
     "account/messages/logged_out.txt",
     "account/messages/email_confirmation_sent.txt",
+    "account/messages/password_changed.txt",
+    "mfa/messages/recovery_codes_generated.txt",
 )
+_CONFIRM_LABELS: Final = {
+    "reauthenticate": gettext_lazy("Use your password"),
+    "mfa_reauthenticate": gettext_lazy("Use your authenticator app or a recovery code"),
+    "mfa_reauthenticate:webauthn": gettext_lazy("Use a passkey"),
+}
 
 
 def site_address(name: str, **kwargs: object) -> str:
@@ -87,6 +95,8 @@ class AccountAdapter(DefaultAccountAdapter):
         headers: dict[str, str] | None = None,
     ) -> EmailMessage:
         frame = {"site_name": "Proofroom", "site_address": settings.SITE_URL}
+        if "user_agent" in context:
+            frame["device"] = device_of(context["user_agent"])
         message: EmailMessage = super().render_mail(
             template_prefix, email, {**context, **frame}, headers
         )
@@ -156,7 +166,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         if methods or not settings.PROVIDER_NAME:
-            return methods
+            return [
+                {**method, "description": _CONFIRM_LABELS.get(method["id"], method["description"])}
+                for method in methods
+            ]
         return [{"id": "provider", "url": reverse("confirm_with_provider")}]
 
     def get_login_stages(self) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Literal, Protocol, cast
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
@@ -173,6 +173,14 @@ def reading_scopes(who: Scoped) -> list[ContentScope]:
 def scopes_for(permission: str, scopes: Iterable[ContentScope]) -> list[ContentScope]:
     """Those of the scopes that limit a permission."""
     return [scope for scope in scopes if not (scope.reads_all and permission in READING)]
+
+
+def names_left(
+    scopes: Iterable[ContentScope], part: Literal["types", "locales"], names: Iterable[str]
+) -> list[str]:
+    """Those of the names of types or languages that all the scopes leave. No query."""
+    limits = [limit for scope in scopes if (limit := getattr(scope, part))]
+    return [name for name in names if all(name in limit for limit in limits)]
 
 
 def is_in_scopes(thing: Model, scopes: Iterable[ContentScope]) -> bool:

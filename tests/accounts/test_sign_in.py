@@ -19,7 +19,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from proofroom.accounts.admin.account import device_of
+from proofroom.accounts.devices import device_of
 from proofroom.accounts.models import Invitation, User
 from proofroom.accounts.services.invitations import create_invitation
 from proofroom.core.errors import NotAllowed
@@ -102,6 +102,26 @@ def test_a_forgotten_password_is_reset_by_a_link_that_works_once() -> None:
     assert not is_logged_in(other)
     assert "already used" in again.content.decode()
     assert [event.actor_id for event in recorded("user.password-reset")] == [user.pk]
+
+
+def test_the_page_of_a_new_password_says_everything_once() -> None:
+    make.user("editor")
+    client = Client()
+    client.post("/admin/login/forgot/", {"email": "editor@example.com"})
+
+    form = client.get(link_in_mail(), follow=True)
+    page = form.content.decode()
+    done = client.post(
+        form.redirect_chain[-1][0],
+        {"password1": NEW_PASSWORD, "password2": NEW_PASSWORD},
+        follow=True,
+    ).content.decode()
+
+    labels = re.findall(r'<label for="id_password\d">([^<]+)</label>', page)
+    assert labels == ["New password", "New password confirmation"]
+    assert page.count("At least 8 characters") == 1
+    assert "placeholder" not in page
+    assert done.count("Your password was changed") == 2  # the title and the heading
 
 
 def test_unknown_and_known_emails_get_one_answer_and_each_a_mail() -> None:
@@ -500,10 +520,27 @@ def test_a_login_from_a_new_device_is_told_by_mail(
             log_in(Client(HTTP_USER_AGENT=agent))
     before = len(mail.outbox)
     with django_capture_on_commit_callbacks(execute=True):
-        log_in(Client(HTTP_USER_AGENT="curl/8"))
+        log_in(
+            Client(HTTP_USER_AGENT=firefox.replace("Linux", "Windows").replace("Firefox", "Edg"))
+        )
 
     assert before == 0
     assert [message.subject for message in mail.outbox] == ["Login from a new device"]
+    body = str(mail.outbox[0].body)
+    assert "Browser: Edge on Windows\n" in body
+    assert re.search(r"Time: \d{4}-\d\d-\d\d \d\d:\d\d \(UTC\)", body)
+
+
+def test_other_ways_to_confirm_are_called_as_everywhere() -> None:
+    user = with_app()
+    Authenticator.objects.create(user=user, type="webauthn", data={"name": "Key", "credential": {}})
+    client = Client()
+    client.force_login(user)
+
+    page = client.get("/admin/account/confirm/").content.decode()
+
+    others = re.findall(r'<a class="button" href="/admin/account/confirm/[^"]*">([^<]+)</a>', page)
+    assert sorted(others) == ["Use a passkey", "Use your authenticator app or a recovery code"]
 
 
 # Hostile

@@ -191,3 +191,46 @@ def fill_section(inside: Post, slug: str) -> None:
         post_id=post.pk,
     )
     create_feedback(post_id=str(post.pk), content=f"About {slug}", actor=make.actor("editor"))
+
+
+def test_offers_are_those_of_the_role(signed_in: SignedIn) -> None:
+    coffee = make.term("Coffee")
+    post = make.post("Filter coffee", taxonomyTermIds=[str(coffee.pk)])
+    make.post("Filterkaffee", locale="de", translation_of=post, taxonomyTermIds=[str(coffee.pk)])
+    scope = ContentScope(
+        types=frozenset({"blog"}), locales=frozenset({"en"}), terms=frozenset({coffee.pk})
+    )
+    make.site_role("desk", *LIMITABLE, scope=scope)
+    client = signed_in("desk")
+
+    matrix = client.get("/admin/content/translations/").content.decode()
+    tree = client.get("/admin/content/post/tree/").content.decode()
+    account = client.get("/admin/account/").content.decode()
+    inbox = client.get("/admin/inbox/").content.decode()
+
+    assert "Posts and languages of your role" in matrix
+    assert '<option value="page"' not in matrix
+    assert '<option value="de"' not in matrix
+    assert ">missing<" not in matrix
+    assert "Your role includes no pages in this language." in tree
+    assert "New page" not in tree
+    assert "locale=de" not in tree
+    for line in ("Post types: Blog post", "Languages: English", "Terms: Topics: Coffee"):
+        assert line in account
+    assert "in the content of your role" in inbox
+    # Nobody else is told of limits.
+    assert "limited to a part" not in signed_in("editor").get("/admin/account/").content.decode()
+
+
+def test_what_may_only_be_read_is_offered_for_no_translation(signed_in: SignedIn) -> None:
+    make.post("Filter coffee")
+    scope = ContentScope(locales=frozenset({"en"}), reads_all=True)
+    make.site_role("desk", *LIMITABLE, scope=scope)
+
+    matrix = signed_in("desk").get("/admin/content/translations/").content.decode()
+    everybody = signed_in("editor").get("/admin/content/translations/").content.decode()
+
+    assert '<option value="de"' in matrix
+    assert 'name="make"' not in matrix
+    assert "Create selected drafts" not in matrix
+    assert 'name="make"' in everybody

@@ -15,8 +15,10 @@ from django.utils.translation import get_language_info, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django.views.i18n import set_language
 
+from proofroom.accounts.devices import device_of
 from proofroom.accounts.models import Density, Theme, User
 from proofroom.accounts.queries import preferences_of
+from proofroom.accounts.scope_words import describe_scopes
 from proofroom.accounts.services.preferences import change_preferences
 from proofroom.accounts.services.sessions import end_sessions, list_sessions
 from proofroom.core.admin.form_pages import save_form
@@ -97,30 +99,12 @@ def account(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": _("Your account"),
         "account": user,
+        "limits": [line for lines in describe_scopes([*user.scopes], actor) for line in lines],
         "form": form,
         "password_form": password_form,
     }
     status = 422 if form.errors else 200
     return TemplateResponse(request, "admin/account/account.html", context, status=status)
-
-
-_BROWSERS = (
-    ("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox", "Firefox"), ("FxiOS", "Firefox"),
-    ("Chrome", "Chrome"), ("CriOS", "Chrome"), ("Safari", "Safari"),
-)  # fmt: skip
-_SYSTEMS = (
-    ("iPhone", "iPhone"), ("iPad", "iPad"), ("Android", "Android"), ("Windows", "Windows"),
-    ("Mac OS X", "macOS"), ("CrOS", "ChromeOS"), ("Linux", "Linux"),
-)  # fmt: skip
-
-
-def device_of(agent: str) -> str:
-    """Browser and system for a person to recognize; the beginning of what else calls."""
-    browser = next((name for mark, name in _BROWSERS if mark in agent), None)
-    system = next((name for mark, name in _SYSTEMS if mark in agent), None)
-    if browser is None or system is None:
-        return agent[:60] or _("Unknown device")
-    return _("%(browser)s on %(system)s") % {"browser": browser, "system": system}
 
 
 def sessions(request: HttpRequest) -> HttpResponse:

@@ -35,10 +35,10 @@ from proofroom.core.admin.permissions import actor_of, refusals_as_messages, req
 from proofroom.core.errors import NotFound
 
 _STATES = {
-    "pending": (gettext_lazy("pending"), "waiting"),
-    "accepted": (gettext_lazy("accepted"), "succeeded"),
-    "expired": (gettext_lazy("expired"), "archived"),
-    "revoked": (gettext_lazy("revoked"), "failed"),
+    "pending": (gettext_lazy("Pending"), "waiting"),
+    "accepted": (gettext_lazy("Accepted"), "succeeded"),
+    "expired": (gettext_lazy("Expired"), "archived"),
+    "revoked": (gettext_lazy("Revoked"), "failed"),
 }
 
 

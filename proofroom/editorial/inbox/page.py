@@ -146,6 +146,7 @@ def _show(
         "going_on": running_batches(request) if rights.any else [],
         "problem": problem,
         "note": request.POST.get("note", ""),
+        "is_limited": bool(actor.scopes),
     }
     return page(request, "admin/inbox.html", context, title=_("Inbox"), status=status)
 

@@ -20,7 +20,7 @@ from content.posts.create import create_post
 from content.posts.scopes import MAX_OFFERED, in_scope_of, visible_to, would_be_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
-from proofroom.core.content_scope import ContentScope, scopes_for
+from proofroom.core.content_scope import ContentScope, names_left, scopes_for
 from proofroom.core.errors import CmsError, NotFound
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name, site_languages
@@ -60,17 +60,10 @@ class NewPostChoices:
 def offer_choices(actor: Actor) -> NewPostChoices:
     """What the actor can choose for a new post. No query for those without limits."""
     scopes = scopes_for("posts.create", actor.scopes)
-    types = [
-        definition
-        for definition in post_types
-        if all(not scope.types or definition.name in scope.types for scope in scopes)
-    ]
-    locales = [
-        (name, label)
-        for name, label in site_languages()
-        if all(not scope.locales or name in scope.locales for scope in scopes)
-    ]
-    names = [name for name, _label in locales]
+    of_types = names_left(scopes, "types", [definition.name for definition in post_types])
+    types = [definition for definition in post_types if definition.name in of_types]
+    names = names_left(scopes, "locales", settings.CMS_ENV.locales)
+    locales = [(name, label) for name, label in site_languages() if name in names]
     terms: list[Term] = []
     if ids := {id_ for scope in scopes for id_ in scope.terms}:
         found = Term.objects.filter(pk__in=ids, locale__in=["", *names])

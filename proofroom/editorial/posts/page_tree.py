@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from content.models import JobKind, JobState, Layer, Post, PostJob, QueuedChange
 from content.posts.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of, may, require
-from proofroom.core.content_scope import Scoped, reading_scopes
+from proofroom.core.content_scope import Scoped, names_left, reading_scopes, scopes_for
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
@@ -70,19 +70,27 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     types = [definition for definition in post_types if definition.hierarchical]
     if not types:
         raise Http404(_("This site has no post types with a page tree."))
+    actor = actor_of(request)
+    scopes = reading_scopes(actor)
+    inside = names_left(scopes, "types", [definition.name for definition in types])
+    types = [definition for definition in types if definition.name in inside] or types
     names = {definition.name: definition for definition in types}
     shown = names.get(request.GET.get("type", ""), types[0])
+    locales = names_left(scopes, "locales", settings.CMS_ENV.locales) or settings.CMS_ENV.locales
     locale = request.GET.get("locale", "")
-    if locale not in settings.CMS_ENV.locales:
-        locale = settings.CMS_ENV.default_locale
+    if locale not in locales:
+        usual = settings.CMS_ENV.default_locale
+        locale = usual if usual in locales else locales[0]
     address = {"type": shown.name, "locale": locale}
-    actor = actor_of(request)
+    own = scopes_for("posts.create", actor.scopes)
+    can_be_created = names_left(own, "types", [shown.name]) and names_left(own, "locales", [locale])
     seen = visible_to(Post.objects.alive(), actor)
     posts = seen.filter(type=shown.name, locale=locale)
     context: dict[str, Any] = {
         "level_query": urlencode(address),
         "may_edit": may(request, "posts.edit"),
-        "may_create": may(request, "posts.create"),
+        "may_create": may(request, "posts.create") and bool(can_be_created),
+        "is_limited": bool(scopes),
     }
     if request.GET.get("part") == "rows":
         above = _find_above(posts, request.GET.get("below", ""))
@@ -106,7 +114,7 @@ def page_tree(request: HttpRequest) -> HttpResponse:
         found = _level(posts.filter(parent=above), request, _PAGE_SIZE)
     else:
         at_top = Q(parent=None) | Q(parent__deleted_at__isnull=False)
-        if reading_scopes(actor):  # where a section begins
+        if scopes:  # where a section begins
             at_top |= ~Q(parent__in=seen.values("pk"))
         found = _level(posts.filter(at_top), request, _PAGE_SIZE)
     nodes = _nodes(list(found), actor)
@@ -138,6 +146,7 @@ def page_tree(request: HttpRequest) -> HttpResponse:
         "locales": [
             (label, f"?{urlencode({**address, 'locale': name})}", name == locale)
             for name, label in site_languages()
+            if name in locales
         ],
     }
     return page(request, "admin/posts/tree.html", context, title=_("Page tree"))

@@ -24,7 +24,7 @@ from content.review.labels import type_label
 from content.translations.translate import create_translation
 from content.translations.translation_status import STATES, MatrixFilter, list_originals, states_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
-from proofroom.core.content_scope import Scoped
+from proofroom.core.content_scope import Scoped, names_left, reading_scopes, scopes_for
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.definitions import post_types
 from proofroom.editorial.posts.post_pages import (
@@ -57,7 +57,10 @@ class WaitingChanges:
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """A post in one language; missing without one. `stale` counts values older than the source's."""
+    """A post in one language; missing without one. `stale` counts values older than the source's.
+
+    `can_be_created` is of what is missing, and says whether it would be inside of the rights of who looks.
+    """
 
     locale: str
     post: Post | None = None
@@ -67,6 +70,7 @@ class MatrixCell:
     stale: int = 0
     stale_url: str = ""
     waits: tuple[WaitingChanges, ...] = ()
+    can_be_created: bool = False
 
     @property
     def is_missing(self) -> bool:
@@ -83,14 +87,14 @@ class MatrixRow:
     type: str
     cells: tuple[MatrixCell, ...]
 
-    @property
-    def can_be_translated(self) -> bool:
-        """A post that nobody approved yet has nothing to translate."""
-        return not self.post.is_placeholder
-
 
 def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> list[MatrixRow]:
     """Eight queries at most."""
+    scopes = scopes_for("posts.translate", who.scopes)
+    open_types, open_locales = (
+        names_left(scopes, "types", _types()),
+        names_left(scopes, "locales", locales),
+    )
     groups = [post.translation_group for post in originals]
     posts = with_proposed_titles(
         visible_to(Post.objects.alive(), who).filter(translation_group__in=groups)
@@ -109,7 +113,9 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> l
     def cell(original: Post, locale: str) -> MatrixCell:
         post = by_place.get((original.translation_group, locale))
         if post is None:
-            return MatrixCell(locale)
+            # A post that nobody approved yet has nothing to translate.
+            is_open = original.type in open_types and locale in open_locales
+            return MatrixCell(locale, can_be_created=is_open and not original.is_placeholder)
         state = states.get(post.pk)
         return MatrixCell(
             locale,
@@ -144,10 +150,13 @@ def translations(request: HttpRequest) -> HttpResponse:
 
 
 def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
-    asked = read_matrix_filter(request)
-    locales = [asked.locale] if asked.locale else list(settings.CMS_ENV.locales)
     actor = actor_of(request)
-    listed = list_originals(asked, _types(), settings.CMS_ENV.locales, actor)
+    seen = reading_scopes(actor)
+    types = names_left(seen, "types", _types())
+    all_locales = names_left(seen, "locales", settings.CMS_ENV.locales)
+    asked = read_matrix_filter(request)
+    locales = [asked.locale] if asked.locale in all_locales else all_locales
+    listed = list_originals(asked, types, all_locales, actor)
     found = Paginator(listed, _PAGE_SIZE)
     shown = found.get_page(request.GET.get("page"))
     rows = rows_of(list(shown), locales, actor)
@@ -156,11 +165,12 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
         "page_obj": shown,
         "locales": locales,
         "asked": asked,
-        "types": [(name, type_label(name)) for name in _types()],
-        "all_locales": settings.CMS_ENV.locales,
+        "types": [(name, type_label(name)) for name in types],
+        "all_locales": all_locales,
+        "is_limited": bool(seen),
         "states": _STATE_LABELS.items(),
         "may_create": may(request, "posts.translate"),
-        "offers": any(cell.is_missing for row in rows for cell in row.cells),
+        "offers": any(cell.can_be_created for row in rows for cell in row.cells),
         "is_narrowed": bool(asked.words or asked.type or asked.locale or asked.state),
         "most": MAX_ROWS,
         "problem": problem,

@@ -13,7 +13,7 @@ function selectText(element) {
 
 async function copyText(element) {
   try {
-    await navigator.clipboard.writeText(element.value ?? element.textContent);
+    await navigator.clipboard.writeText(element.value ?? element.innerText);
     return true;
   } catch {
     // Without HTTPS there is no clipboard: the text is selected, and copied as browsers did before.
