@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -115,6 +116,12 @@ def test_what_may_only_be_read_has_no_buttons(
     for action in ('value="trash"', 'data-action="trash"', ">Move to trash<"):
         assert action not in editor
     assert "Move to trash" in own
+    assert "You can view this post. Your role is limited to other content." in editor
+    for page, is_read_only in ((editor, True), (own, False)):
+        fields = re.findall(r'(?s)<(?:input|textarea)[^>]*name="post.title"', page)
+        assert len(fields) == 1
+        assert ('<fieldset class="read-only" disabled>' in page) == is_read_only
+        assert ("field-ai" in page) != is_read_only
     review = client.get(f"/admin/content/post/{outside.pk}/review/?layer=review").content.decode()
     assert "Canary waits" in review
     # What waits for them is what they may decide.

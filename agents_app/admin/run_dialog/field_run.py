@@ -70,7 +70,7 @@ class FieldRequest:
 def field_actions(request: HttpRequest, post: Post) -> FieldActions:
     """A link for each agent that serves a field. One query for the whole form."""
     agents: Sequence[AgentDefinition] = ()
-    if may(request, "agents.field"):
+    if may(request, "agents.field", post):
         agents = enabled_on(request, agents_for(Scope.FIELD))
 
     def of(place: FieldPlace) -> list[FieldAction]:

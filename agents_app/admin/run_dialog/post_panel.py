@@ -38,7 +38,7 @@ _LATEST = 3
 
 def agent_panel(request: HttpRequest, post: Post) -> PostPanel:
     """The dropdown of agents for a post, with the latest runs."""
-    if not may(request, "agents.dropdown"):
+    if not may(request, "agents.dropdown", post):
         return PostPanel("agents", SafeString(""))
     agents = enabled_on(request, agents_for(Scope.DROPDOWN))
     actor = actor_of(request)
@@ -98,7 +98,7 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
 
 def translation_run_url(request: HttpRequest, post: Post) -> str:
     """The dialog that starts an agent which translates, with the first of them chosen. No query of its own."""
-    if post.translated_from_id is None or not may(request, "agents.dropdown"):
+    if post.translated_from_id is None or not may(request, "agents.dropdown", post):
         return ""
     agents = enabled_on(request, translators())
     url = reverse("admin:agents_app_run_start", args=[post.pk])

@@ -20,6 +20,7 @@ from content.models import Layer, Post, Status
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.content_scope import is_in_scopes
 from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.autosave import copies_of_page, offer_copies
@@ -365,9 +366,13 @@ def rights_of(frame: Frame) -> dict[str, Any]:
     """Return what the person may do with the form: save it, send it to Review, arrange its modules."""
     request, post = frame.request, frame.post
     live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
+    may_save = frame.layer is None and may(request, live, post)
+    may_stage = may(request, "posts.review.save", post)
     return {
-        "may_save": frame.layer is None and may(request, live, post),
-        "may_stage": may(request, "posts.review.save", post),
+        "may_save": may_save,
+        "may_stage": may_stage,
+        "is_read_only": not (may_save or may_stage),
+        "is_outside": not is_in_scopes(post, actor_of(request).scopes),
         "may_arrange": may(request, "posts.edit", post),
         "may_edit_globals": may(request, "globals.edit"),
     }
@@ -383,6 +388,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         changes_in_review=len(frame.layers.review.changes),
         may_save=rights["may_save"],
         may_stage=rights["may_stage"],
+        is_outside=rights["is_outside"],
         may_publish=may(request, "posts.publish", post),
         may_archive=may(request, "posts.archive", post),
         may_trash=may(request, "posts.delete", post),

@@ -26,7 +26,10 @@ STATUS_AFTER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PostState:
-    """What the header is made from. `may_save` is the right to change what the form shows without a review."""
+    """What the header is made from. `may_save` is the right to change what the form shows without a review.
+
+    `is_outside`: the post is outside of the content that the role is limited to.
+    """
 
     status: str
     publish_at: datetime | None = None
@@ -34,6 +37,7 @@ class PostState:
     changes_in_review: int = 0
     may_save: bool = False
     may_stage: bool = False
+    is_outside: bool = False
     may_publish: bool = False
     may_archive: bool = False
     may_trash: bool = False
@@ -126,6 +130,8 @@ def _badge(state: PostState) -> tuple[str, str]:
 def _main(state: PostState, *, is_dirty: bool) -> tuple[str, Action | None]:
     """The sentence and the main button, which does what the sentence says."""
     if not (state.may_stage if state.in_review else state.may_save or state.may_stage):
+        if state.is_outside:
+            return gettext("You can view this post. Your role is limited to other content."), None
         return gettext("You can view this post but not edit it."), None
     if state.in_review:
         hint = gettext("Visitors do not see these changes until somebody approves them.")

@@ -7,6 +7,8 @@ import { attachEach, pageData } from "../fields/page_data.js";
 import { fetchJson, fetchPage } from "../http.js";
 import { run, setBlock, show } from "./toolbar.js";
 
+// Where nothing can be written, the textarea is it, too.
+const FIELDS = "textarea[data-richtext]:not(:disabled)";
 const SIGNS = { bold: "**", italic: "_", strike: "~~", code: "`" };
 
 function inline(node) {
@@ -345,13 +347,13 @@ const near = new IntersectionObserver((entries) => {
 
 // After a save in place the text that was loaded is not what stands any more: the document goes with the form from now on.
 document.addEventListener("cms:saved", () => {
-  for (const area of document.querySelectorAll("textarea[data-richtext]")) {
+  for (const area of document.querySelectorAll(FIELDS)) {
     const field = fields.get(area);
     if (field?.hidden.value) field.wasWritten = true;
   }
 });
 
-attachEach("textarea[data-richtext]", (area) => {
+attachEach(FIELDS, (area) => {
   const field = new RichField(area);
   fields.set(area, field);
   field.wasWritten = Boolean(field.hidden.value);
