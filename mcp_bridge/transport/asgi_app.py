@@ -67,8 +67,9 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
         app=server, json_response=True, stateless=True, security_settings=security
     )
     connections = Connections(workers, manager, access)
-    is_local = all(map(is_loopback, (host, *allowed)))
-    authenticator = Authenticator(workers, access, serves_local=is_local)
+    # With an address of its own, people connect their clients, and none of them may be somebody else by being silent.
+    serves_local = not settings.CMS_ENV.mcp_url and all(map(is_loopback, (host, *allowed)))
+    authenticator = Authenticator(workers, access, serves_local=serves_local)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
