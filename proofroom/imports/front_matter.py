@@ -67,12 +67,13 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
             except (ValueError, RecursionError) as error:
                 text_of = _("The front matter is not valid TOML: %(why)s")
                 raise ValueError(text_of % {"why": error}) from None
-    if text.startswith("{\n") or text.startswith("{\r\n"):
+    if text.startswith("{"):
         try:
             found_json, end = json.JSONDecoder().raw_decode(text)
         except (ValueError, RecursionError):
             found_json, end = None, 0
-        if isinstance(found_json, dict):
+        # Hugo reads it in one line too. What goes on behind it is a text that begins with a brace.
+        if isinstance(found_json, dict) and not text[end:].partition("\n")[0].strip():
             require_bounded(found_json)
             return found_json, text[end:].lstrip("\r\n").replace("\x00", "\ufffd"), remark
     try:

@@ -363,12 +363,14 @@ class ImportWriter:
                 return Written("unchanged", place)
             if Redirect.objects.filter(from_key=key_of(from_path)).exists():
                 return Written("unchanged", place)
-            if self.is_dry_run:
-                return Written("created", place)
             with transaction.atomic():
                 row = create_redirect(
                     actor=self.actor, redirect=NewRedirect(from_path=from_path, to_path=target)
                 )
+                # The rules are those of the service: a dry run asks it, and takes back what it did.
+                transaction.set_rollback(self.is_dry_run)
+            if self.is_dry_run:
+                return Written("created", place)
         except CmsError as error:
             return Written("skipped", place, error.message)
         return Written("created", place, "", row.pk)

@@ -24,6 +24,11 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\ud
 _BAD_REFERENCE: Final = re.compile(
     r"&#(?:0*(?:[0-8]|1[124-9]|2\d|3[01])|[xX]0*(?:[0-8bBcCeEfF]|1[0-9a-fA-F]));"
 )
+_WINDOWS: Final = {
+    code: char for code in range(0x80, 0xA0) if (char := bytes([code]).decode("cp1252", "ignore"))
+}
+"""What browsers show for characters that no text has: databases hold such of Windows-1252."""
+_WARNINGS: Final = 10_000
 _WAITING: Final = re.compile(r"&[#\w]{0,12}$")
 
 
@@ -54,7 +59,10 @@ class _Repaired:
         self.total = 0
         self.waiting = ""
         self.is_over = False
-        self.ready = _HEAD.sub("", self._decode(first).lstrip("\ufeff \t\r\n"), count=1).encode()
+        text = self._decode(first).lstrip("\ufeff \t\r\n")
+        # Programs of broken sites print their warnings before the file.
+        text = text[max(0, text.find("<?xml", 0, _WARNINGS)) :]
+        self.ready = _HEAD.sub("", text, count=1).encode()
 
     def read(self, size: int = -1) -> bytes:
         while not self.ready and not self.is_over:
@@ -74,7 +82,11 @@ class _Repaired:
         cut = _WAITING.search(text) if not self.is_over else None
         self.waiting = text[cut.start() :] if cut else ""
         text = text[: cut.start()] if cut else text
-        return _BAD_REFERENCE.sub(" ", _CONTROLS.sub(" ", text)).replace("&nbsp;", "&#160;")
+        return (
+            _BAD_REFERENCE.sub(" ", _CONTROLS.sub(" ", text))
+            .translate(_WINDOWS)
+            .replace("&nbsp;", "&#160;")
+        )
 
 
 def _encoding_of(name: str) -> str:

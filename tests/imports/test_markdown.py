@@ -538,6 +538,22 @@ def test_other_files_come_in_where_a_text_takes_them_in_and_are_named_else(tmp_p
     assert ".rst (1)" in said
 
 
+def test_front_matter_in_json_may_stand_in_one_line(tmp_path):
+    write(
+        tmp_path,
+        {
+            "a.md": '{"title": "One line"}\n\nText',
+            "b.md": '{"not": "alone"} goes on\n',
+            "c.md": "{{< x >}}\n",
+        },
+    )
+    run(tmp_path)
+
+    assert Post.objects.get(title="One line").path == "/a"
+    assert text_of("/a") == "Text"
+    assert "goes on" in text_of("/b")
+
+
 def test_an_include_with_a_slash_is_looked_for_below_the_folders_above(tmp_path):
     write(
         tmp_path,

@@ -9,6 +9,7 @@ from content.posts.post_repository import load
 from media.models import Asset
 from proofroom.imports.items import counted_remarks
 from proofroom.imports.models import ImportLine
+from seo.models import Redirect
 from tests import make
 from tests.imports.test_wordpress import UPLOADS, attachment, export, item, run, uploads
 
@@ -179,6 +180,29 @@ def test_a_dry_run_counts_a_file_once_as_a_run_does(tmp_path, uploads):
 
     assert "files: 1 created" in run(path, media=str(uploads), dry_run=True)
     assert "files: 1 created" in run(path, media=str(uploads))
+
+
+def test_characters_of_windows_and_warnings_before_the_file(tmp_path):
+    path = export(tmp_path, item(1, "It\x92s", "\x93Smart\x94\x85"))
+    path.write_bytes(b"<br />\n<b>Warning</b>: something in wp.php\n" + path.read_bytes())
+    run(path)
+
+    post = Post.objects.get()
+    assert post.title == "It’s"
+    assert "“Smart”…" in str(load(post).modules[0].props)
+
+
+def test_a_dry_run_says_which_redirects_would_be_skipped(tmp_path):
+    make.post("About", type="page", slug="about")
+    path = export(
+        tmp_path, item(1, "Us", "x", type="page", slug="us", link="https://old.example/about/")
+    )
+
+    tried, done = run(path, dry_run=True), run(path)
+
+    assert not Redirect.objects.exists()
+    assert "skipped   /about" in tried
+    assert "skipped   /about" in done
 
 
 def test_remarks_name_everything_however_long_the_list() -> None:
