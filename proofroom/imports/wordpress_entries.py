@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
-from urllib.parse import unquote
+from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree.ElementTree import Element
 
 from proofroom.definitions import taxonomies
@@ -53,6 +53,16 @@ def text_of(element: Element) -> str:
 def plain_text(text: str) -> str:
     """HTML as one line of text."""
     return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", text)).split())
+
+
+def absolute_in(address: str, base: str) -> str:
+    """An address of the content at `base`, which it may follow: `../team/`."""
+    try:
+        parts = urlsplit(address)
+        is_relative = bool(parts.path) and not (parts.scheme or parts.netloc)
+        return urljoin(base, address) if is_relative and parts.path[0] != "/" else address
+    except ValueError:
+        return address
 
 
 def shorten(text: str, most: int) -> str:

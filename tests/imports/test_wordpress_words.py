@@ -192,6 +192,16 @@ def test_characters_of_windows_and_warnings_before_the_file(tmp_path):
     assert "“Smart”…" in str(load(post).modules[0].props)
 
 
+def test_links_that_follow_the_address_of_their_page_lead_to_the_posts(tmp_path):
+    text = '<p><a href="../team/">1</a> <a href="../gone/">2</a></p>'
+    team = item(1, "Team", "x", type="page", link="https://old.example/about/team/")
+    links = item(2, "Links", text, type="page", link="https://old.example/about/links/")
+    run(export(tmp_path, team, links))
+
+    assert "'href': '/team'" in str(load(Post.objects.get(title="Links")).modules[0].props)
+    assert "The link to ../gone/ does not match any post in the source." in report()
+
+
 def test_a_dry_run_says_which_redirects_would_be_skipped(tmp_path):
     make.post("About", type="page", slug="about")
     path = export(

@@ -38,6 +38,7 @@ from proofroom.imports.wordpress_content import Block, WordPressContent, parse_b
 from proofroom.imports.wordpress_entries import (
     TAXONOMIES,
     WordPressEntry,
+    absolute_in,
     alts_in,
     entry_of,
     local_name,
@@ -584,13 +585,14 @@ class WordPressReader(Reader):
         return unquote(parts.path).rstrip("/") or "/"
 
     def link_key(self, address: str, base: str) -> str:
-        return self._path(address)
+        return self._path(absolute_in(address, base))
 
     def is_own(self, address: str, base: str) -> bool:
-        path = self._path(address)
+        path = self._path(absolute_in(address, base))
         return path not in ("", "/") and not re.search(r"\.\w{2,5}$", path)
 
     def file_key(self, address: str, base: str) -> str:
+        address = absolute_in(address, base)
         known = self._attachment_at(address)
         if known:
             return known
@@ -613,6 +615,7 @@ class WordPressReader(Reader):
         return shorten(self.index.alts.get(key, ""), ALT_TEXT_MAX)
 
     def linked_file_key(self, address: str, base: str) -> str:
+        address = absolute_in(address, base)
         path = self._path(address)
         if path.startswith("?attachment_id="):
             return self.index.attachments.get(path.partition("=")[2], "")
