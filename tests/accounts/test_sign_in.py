@@ -22,6 +22,8 @@ from django.utils import timezone
 from proofroom.accounts.devices import device_of
 from proofroom.accounts.models import Invitation, User
 from proofroom.accounts.services.invitations import create_invitation
+from proofroom.accounts.services.second_factors import remove_second_factors
+from proofroom.accounts.services.sessions import end_sessions_of
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
 from tests import make
@@ -692,6 +694,41 @@ def test_failed_logins_do_not_store_what_was_typed() -> None:
         None,
     ]
     assert "my-secret-password" not in str([event.payload for event in events])
+
+
+def test_an_administrator_helps_who_lost_their_phone_and_ends_a_stolen_session() -> None:
+    user = with_app()
+    theirs, api = Client(), ApiClient("editor")
+    theirs.force_login(user)
+    admin = ApiClient("admin")
+    page = f"/admin/proofroom_accounts/user/{user.pk}/change/"
+
+    shown = admin.get(page).content.decode()
+    admin.send_form("POST", page, {"do": "factors"})
+    admin.send_form("POST", page, {"do": "sessions"})
+
+    assert "Second factors: authenticator app" in shown
+    assert "No second factor is set up." in admin.get(page).content.decode()
+    assert not Authenticator.objects.filter(user=user).exists()
+    assert theirs.get("/admin/")["Location"].startswith("/admin/login/")
+    assert api.get("/api/posts").status_code == 401
+    log = admin.get("/admin/proofroom_core/event/").content.decode()
+    assert "admin removed the second factors of ‘editor’" in log
+    assert "admin ended all sessions of ‘editor’" in log
+
+
+def test_nobody_weakens_the_login_of_who_has_more_rights() -> None:
+    admin = with_app("admin")
+    make.site_role("clerk", "users.manage")
+    clerk = make.actor("clerk")
+
+    with pytest.raises(NotAllowed, match="permissions that you do not have"):
+        remove_second_factors(user=admin, actor=clerk)
+    with pytest.raises(NotAllowed, match="permissions that you do not have"):
+        end_sessions_of(user_id=admin.pk, actor=clerk)
+
+    assert Authenticator.objects.filter(user=admin).exists()
+    assert User.objects.get(pk=admin.pk).session_epoch == admin.session_epoch
 
 
 def test_an_operator_takes_second_factors_away() -> None:

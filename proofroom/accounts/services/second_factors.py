@@ -1,4 +1,4 @@
-"""Second factors that an operator takes away: of somebody who lost phone and recovery codes."""
+"""Second factors that somebody else takes away: of a person who lost phone and recovery codes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,30 @@ from allauth.mfa.models import Authenticator
 from django.db import transaction
 
 from proofroom.accounts.models import User
+from proofroom.accounts.services.role_grants import require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 
 
+def list_second_factors(user: User) -> list[str]:
+    """The types of an account's factors as `user.second-factor-added` tells them, each once, in order. One query."""
+    types = Authenticator.objects.filter(user=user).values_list("type", flat=True)
+    return sorted(set(types))
+
+
 @transaction.atomic
 def remove_second_factors(*, user: User, actor: Actor) -> int:
-    """Remove every passkey, app and recovery code of an account. Returns how many. Raises `NotAllowed`."""
+    """Remove every passkey, app and recovery code of an account. Returns how many.
+
+    Raises `NotAllowed`, also for the account of somebody who has more rights.
+    """
+    actor.require_person("remove login methods")
     actor.require("users.manage")
+    require_no_less(actor, user.role)
     removed: int
     removed, _rows = Authenticator.objects.filter(user=user).delete()
     if removed:
-        payload: JsonObject = {"id": user.pk, "type": "all"}
+        payload: JsonObject = {"id": user.pk, "type": "all", "did": "all"}
         outbox.record("user.second-factor-removed", actor=actor, payload=payload)
     return removed

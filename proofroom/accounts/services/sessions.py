@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from allauth.usersessions.models import UserSession
 from django.db import transaction
+from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
+from proofroom.accounts.services.role_grants import require_no_less
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 
 
@@ -47,3 +50,23 @@ def end_sessions(*, actor: Actor, keep: str, session_id: int | None = None) -> i
         payload: JsonObject = {"id": actor.user.pk, "ended": ended}
         outbox.record("user.logged-out", actor=actor, payload=payload)
     return ended
+
+
+@transaction.atomic
+def end_sessions_of(*, user_id: int, actor: Actor) -> None:
+    """End every session of somebody else's account, in the admin and the API. Tokens stay.
+
+    Raises `NotFound`, `NotAllowed`, also for the account of somebody who has more rights.
+    """
+    actor.require_session("end sessions")
+    actor.require("users.manage")
+    user = User.objects.select_for_update().filter(pk=user_id).first()
+    if user is None:
+        raise NotFound(_("Account not found."))
+    require_no_less(actor, user.role)
+    user.session_epoch += 1
+    user.save(update_fields=["session_epoch"])
+    for session in UserSession.objects.filter(user=user):
+        session.end()
+    payload: JsonObject = {"id": user.pk, "did": "all"}
+    outbox.record("user.logged-out", actor=actor, payload=payload)

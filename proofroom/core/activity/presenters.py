@@ -65,10 +65,12 @@ _DID: Final[Mapping[str, str]] = {
     "user.logged-in": gettext_noop("logged in"),
     "user.login-failed": gettext_noop("tried to log in as {account} and failed"),
     "user.logged-out": gettext_noop("logged out"),
+    "user.logged-out:all": gettext_noop("ended all sessions of {account}"),
     "user.password-reset": gettext_noop("reset their password by email"),
     "user.email-changed": gettext_noop("changed their email"),
     "user.second-factor-added": gettext_noop("added a login method: {factor}"),
     "user.second-factor-removed": gettext_noop("removed a login method: {factor}"),
+    "user.second-factor-removed:all": gettext_noop("removed the second factors of {account}"),
     "invitation.created": gettext_noop("invited {email}"),
     "invitation.accepted": gettext_noop("accepted an invitation"),
     "invitation.revoked": gettext_noop("revoked an invitation"),
@@ -128,6 +130,7 @@ _DID_UNNAMED: Final[Mapping[str, str]] = {
     "user.login-failed": gettext_noop("tried to log in and failed"),
     "user.second-factor-added": gettext_noop("added a login method"),
     "user.second-factor-removed": gettext_noop("removed a login method"),
+    "user.logged-out": gettext_noop("logged out"),
     "invitation.created": gettext_noop("invited a person"),
     "token.created": gettext_noop("created an API token"),
     "token.limited": gettext_noop("changed what content an API token is limited to"),
@@ -198,10 +201,15 @@ def _named(payload: JsonObject, account: str) -> dict[str, str]:
     return {
         "account": quote(account) if account else "",
         "email": quote(email) if email else "",
-        "factor": in_words(_FACTORS.get(factor, factor)),
+        "factor": factor_label(factor),
         "role": quote(role) if role else "",
         "thing": _thing(payload),
     }
+
+
+def factor_label(kind: str) -> str:
+    """What people call a second factor of that type."""
+    return in_words(_FACTORS.get(kind, kind))
 
 
 def _variant(payload: JsonObject) -> str:
