@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-import hmac
 import json
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from typing import Final
 
-from django.conf import settings
+from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Change, Value
@@ -107,10 +104,4 @@ def _json(value: object) -> str:
 
 def _keyed(purpose: str, text: str) -> bytes:
     data = text.encode("utf-8", "surrogatepass")
-    return hmac.digest(_key_for(purpose, settings.SECRET_KEY), data, "sha256")
-
-
-@lru_cache(8)
-def _key_for(purpose: str, secret: str) -> bytes:
-    """The key of Django's `salted_hmac`, which makes it anew each time."""
-    return hashlib.sha256(f"content.review.{purpose}{secret}".encode()).digest()
+    return salted_hmac(f"content.review.{purpose}", data, algorithm="sha256").digest()

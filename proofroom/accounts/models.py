@@ -255,8 +255,9 @@ class User(AbstractBaseUser):
             yield self._bound(older, key)
 
     def _bound(self, value: str, key: str) -> str:
-        salt = f"accounts.session.{self.role}.{self.session_epoch}"
-        return salted_hmac(salt, value, secret=key).hexdigest()
+        return salted_hmac(
+            f"accounts.session.{self.role}.{self.session_epoch}", value, secret=key
+        ).hexdigest()
 
     def get_full_name(self) -> str:
         return self.username

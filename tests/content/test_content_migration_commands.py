@@ -96,7 +96,9 @@ def test_functions_are_left_to_be_written(shop: Path) -> None:
     assert 'Split("subtitle", ("time", "unit"), split_subtitle)' in text
     compile(text, str(path), "exec")
     make.post("Filter coffee")
-    with pytest.raises(NotImplementedError, match="time, unit"):
+    with pytest.raises(
+        CommandError, match=r"'Filter coffee' .* NotImplementedError: .* time, unit"
+    ):
         run("preview_content_migration", "shop", "0001")
 
 

@@ -170,10 +170,12 @@ def test_a_scope_costs_one_query_however_many_events_and_people(
 
 
 def run_of(post: Post | None, role: str = "admin") -> AgentRun:
+    by = make.user(role)
     return AgentRun.objects.create(
         agent_id="seo-specialist",
         scope="dropdown",
-        by=make.user(role),
+        by=by,
+        content_scopes=[scope.to_json() for scope in by.scopes],
         by_name=role,
         via="api",
         post=post,
