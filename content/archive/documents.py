@@ -30,7 +30,11 @@ from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import find_post_type, modules
-from proofroom.definitions.outlived import outlived_names, with_outlived, without_outlived
+from proofroom.definitions.undefined_values import (
+    undefined_names,
+    with_undefined,
+    without_undefined,
+)
 
 _SITE: Final = "{site}"
 """Stands for the address of the site, which another installation has another of."""
@@ -123,21 +127,21 @@ def empty_of(post: Post, document: PostDocument) -> PostDocument:
 
 
 def clean_document(
-    post: Post, before: PostDocument, after: PostDocument, *, keeps_outlived: bool = False
+    post: Post, before: PostDocument, after: PostDocument, *, keeps_undefined: bool = False
 ) -> tuple[PostDocument, list[str]]:
     """`after` by the rules of this installation, and sentences on what it holds that is not here.
 
-    That are references that lead nowhere, and with `keeps_outlived` modules and values without a definition, which
+    That are references that lead nowhere, and with `keeps_undefined` modules and values without a definition, which
     stay as they are. Raises `RuleViolation`.
     """
     notes: list[str] = []
     whole = after
-    if keeps_outlived and (names := list(_outlived(after))):
+    if keeps_undefined and (names := list(_undefined(after))):
         notes.append(
             _("Kept, although this site has no definition of it: %(names)s.")
             % {"names": ", ".join(names[:20])}
         )
-        before, after = _without_outlived(before), _without_outlived(after)
+        before, after = _without_undefined(before), _without_undefined(after)
     try:
         cleaned = clean_changes(post, before, after)
     except RuleViolation as error:
@@ -145,10 +149,10 @@ def clean_document(
             raise
         notes.append(error.message)
         cleaned = clean_changes(post, before, after, taken_over=after)
-    return (cleaned if after is whole else _with_outlived(cleaned, whole)), notes
+    return (cleaned if after is whole else _with_undefined(cleaned, whole)), notes
 
 
-def _outlived(document: PostDocument) -> Iterator[str]:
+def _undefined(document: PostDocument) -> Iterator[str]:
     """What of a document no definition knows any more. Raises `RuleViolation` where it cannot be stored."""
     for module in document.modules:
         definition = modules.get(module.type)
@@ -157,20 +161,20 @@ def _outlived(document: PostDocument) -> Iterator[str]:
             yield _("module %(type)s") % {"type": module.type[:80]}
             continue
         for values in (module.props, module.overrides):
-            for name in outlived_names(definition.Props, values):
+            for name in undefined_names(definition.Props, values):
                 refuse_unstorable(values, f"modules.{module.id}")
                 yield f"{module.type}.{name}"[:200]
-    for name in outlived_names(find_post_type(document.type).CustomFields, document.custom_fields):
+    for name in undefined_names(find_post_type(document.type).CustomFields, document.custom_fields):
         refuse_unstorable(document.custom_fields, "customFields")
         yield f"{CUSTOM_PREFIX}{name}"[:200]
 
 
-def _without_outlived(document: PostDocument) -> PostDocument:
+def _without_undefined(document: PostDocument) -> PostDocument:
     kept = [
         replace(
             module,
-            props=without_outlived(definition.Props, module.props),
-            overrides=without_outlived(definition.Props, module.overrides),
+            props=without_undefined(definition.Props, module.props),
+            overrides=without_undefined(definition.Props, module.overrides),
         )
         for module in document.modules
         if (definition := modules.get(module.type)) is not None
@@ -179,12 +183,12 @@ def _without_outlived(document: PostDocument) -> PostDocument:
     fields = {
         name: value for name, value in document.fields.items() if not name.startswith(CUSTOM_PREFIX)
     }
-    custom = without_outlived(shape, document.custom_fields)
+    custom = without_undefined(shape, document.custom_fields)
     fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
     return replace(document, fields=fields, modules=tuple(kept))
 
 
-def _with_outlived(cleaned: PostDocument, whole: PostDocument) -> PostDocument:
+def _with_undefined(cleaned: PostDocument, whole: PostDocument) -> PostDocument:
     together: list[ModuleDocument] = []
     for module in whole.modules:
         definition, now = modules.get(module.type), cleaned.module(module.id)
@@ -194,12 +198,12 @@ def _with_outlived(cleaned: PostDocument, whole: PostDocument) -> PostDocument:
         together.append(
             replace(
                 now,
-                props=with_outlived(definition.Props, now.props, module.props),
-                overrides=with_outlived(definition.Props, now.overrides, module.overrides),
+                props=with_undefined(definition.Props, now.props, module.props),
+                overrides=with_undefined(definition.Props, now.overrides, module.overrides),
             )
         )
     shape = find_post_type(whole.type).CustomFields
-    custom = with_outlived(shape, cleaned.custom_fields, whole.custom_fields)
+    custom = with_undefined(shape, cleaned.custom_fields, whole.custom_fields)
     return replace(cleaned.with_fields({"customFields": custom}), modules=tuple(together))
 
 

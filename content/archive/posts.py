@@ -595,7 +595,7 @@ def _require_globals(rows: Sequence[PostRow]) -> None:
 
 def _clean(post: Post, stored: PostDocument, row: PostRow, job: Import) -> PostDocument:
     document, notes = clean_document(
-        post, empty_of(post, stored), stored, keeps_outlived=job.keeps_history
+        post, empty_of(post, stored), stored, keeps_undefined=job.keeps_history
     )
     for note in notes:
         job.note(f"{post.title}: {note}")

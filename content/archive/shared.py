@@ -98,7 +98,7 @@ class GlobalArchive(ArchiveKind[GlobalRow]):
             props=row.props,
             module_id=UUID(row.id),
             has_lost_references=has_lost_references,
-            keeps_outlived=job.keeps_history,
+            keeps_undefined=job.keeps_history,
         )
 
 

@@ -31,7 +31,7 @@ from content.find_replace.services import (
 from content.models import Layer, PostModule, Replacement, ReplacementState
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
-from proofroom.core.content_scope import reading_scopes
+from proofroom.core.content_scope import own_where_limited
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import TextPlace, known_tables
 from proofroom.core.task_queue import queue_task, send_after_commit
@@ -115,7 +115,7 @@ def start_replacement(
 def visible_replacements(rows: QuerySet[Replacement], actor: Actor) -> QuerySet[Replacement]:
     """Those that the actor may see: where they are limited to a part of the content, their own. One holds words of
     posts of any part."""
-    return rows.filter(by=actor.user.pk) if reading_scopes(actor) else rows
+    return own_where_limited(rows, actor, actor.user.pk)
 
 
 @transaction.atomic

@@ -23,7 +23,7 @@ from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
 from proofroom.definitions import Module, find_module, modules, validate_props, validation
-from proofroom.definitions.outlived import with_outlived, without_outlived
+from proofroom.definitions.undefined_values import with_undefined, without_undefined
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.proposals import forget_proposals
@@ -50,16 +50,16 @@ def create_global(
     props: Mapping[str, Json] | None = None,
     module_id: UUID | None = None,
     has_lost_references: bool = False,
-    keeps_outlived: bool = False,
+    keeps_undefined: bool = False,
 ) -> ModuleInstance:
     """Make a global module. `module_id` is that of another installation, where what it names may be gone.
 
-    With `keeps_outlived` its type, or some of its values, may have no definition any more.
+    With `keeps_undefined` its type, or some of its values, may have no definition any more.
 
     Raises `RuleViolation` by field; a taken slug is one on `globalSlug`.
     """
     _allow(actor)
-    definition = modules.get(type) if keeps_outlived else find_module(type)
+    definition = modules.get(type) if keeps_undefined else find_module(type)
     if definition is not None and "global" not in definition.allowed_scopes:
         known = ", ".join(definition.allowed_scopes)
         raise invalid(
@@ -78,7 +78,7 @@ def create_global(
         scope="global",
         global_slug=slug,
         label=clean_line("label", label, LABEL_MAX),
-        props=_props_of_new(type, definition, props or {}, keeps_outlived),
+        props=_props_of_new(type, definition, props or {}, keeps_undefined),
     )
     if definition is not None and not has_lost_references:
         check_props(PropsChange(definition.Props, {}, module.props), actor=actor)
@@ -107,8 +107,8 @@ def _props_of_new(
     refuse_unstorable(props, "props")
     if definition is None:
         return dict(props)
-    known = validate_props(type, without_outlived(definition.Props, props))
-    return with_outlived(definition.Props, known, props)
+    known = validate_props(type, without_undefined(definition.Props, props))
+    return with_undefined(definition.Props, known, props)
 
 
 @transaction.atomic

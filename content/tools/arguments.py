@@ -136,8 +136,8 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
 
     What an agent's account writes is that agent's, also where the client named none.
     The caller's own right to stage is asked first, and what they are limited to goes on to hold, so that no name
-    lends a right. Raises `NotAllowed` for an
-    agent that was switched off, or its account, and where a run names another agent than its own.
+    lends a right. Raises `NotAllowed` for an agent that was switched off, or its account, and where a run names
+    another agent than its own.
     """
     require_layer(actor, Layer.AI_REVIEW)
     if actor.run_id is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, Protocol, TypeVar, cast
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
@@ -28,6 +28,7 @@ READING: Final = frozenset(
     }
 )
 """Permissions that change nothing: where a scope has `reads_all`, they hold outside of it, too."""
+Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 WHOLE_SITE: Final = frozenset(
     {
         "agents.edit",
@@ -186,3 +187,8 @@ def names_left(
 def is_in_scopes(thing: Model, scopes: Iterable[ContentScope]) -> bool:
     """Whether a thing is inside of all the scopes. No query without any."""
     return all(all(scope_checks(thing, scope)) for scope in scopes)
+
+
+def own_where_limited(rows: Rows, who: Scoped, user_id: int) -> Rows:
+    """The runs that somebody may see, where one can name content of any part: who is limited sees their own."""
+    return rows.filter(by=user_id) if reading_scopes(who) else rows

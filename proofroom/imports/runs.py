@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
-from proofroom.core.content_scope import reading_scopes
+from proofroom.core.content_scope import own_where_limited
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.imports.items import Remark
@@ -79,7 +79,7 @@ def start_run(
 def visible_imports(rows: QuerySet[ImportRun], actor: Actor) -> QuerySet[ImportRun]:
     """Those that the actor may see: where they are limited to a part of the content, their own. A report names posts
     of any part."""
-    return rows.filter(by=actor.user.pk) if reading_scopes(actor) else rows
+    return own_where_limited(rows, actor, actor.user.pk)
 
 
 @transaction.atomic

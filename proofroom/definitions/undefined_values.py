@@ -1,4 +1,4 @@
-"""Stored values that outlived their definition: kept aside while the others are checked, and put back."""
+"""Stored values that no definition has any more: kept aside while the others are checked, and put back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.props import props_of
 
 
-def outlived_names(shape: type[ModuleProps], values: Mapping[str, Json]) -> Iterator[str]:
+def undefined_names(shape: type[ModuleProps], values: Mapping[str, Json]) -> Iterator[str]:
     """The paths of the values that the class does not have, also in nested objects: `old`, `items.0.old`."""
     known = props_of(shape)
     for name, value in values.items():
@@ -20,13 +20,13 @@ def outlived_names(shape: type[ModuleProps], values: Mapping[str, Json]) -> Iter
             for number, item in enumerate(value):
                 if isinstance(item, Mapping):
                     yield from (
-                        f"{name}.{number}.{one}" for one in outlived_names(prop.nested, item)
+                        f"{name}.{number}.{one}" for one in undefined_names(prop.nested, item)
                     )
         elif prop.nested is not None and isinstance(value, Mapping):
-            yield from (f"{name}.{one}" for one in outlived_names(prop.nested, value))
+            yield from (f"{name}.{one}" for one in undefined_names(prop.nested, value))
 
 
-def without_outlived(shape: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
+def without_undefined(shape: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
     """The values without those that the class does not have."""
     known = props_of(shape)
     kept: JsonObject = {}
@@ -36,17 +36,17 @@ def without_outlived(shape: type[ModuleProps], values: Mapping[str, Json]) -> Js
             continue
         if prop.nested is not None and isinstance(value, list):
             kept[name] = [
-                without_outlived(prop.nested, item) if isinstance(item, Mapping) else item
+                without_undefined(prop.nested, item) if isinstance(item, Mapping) else item
                 for item in value
             ]
         elif prop.nested is not None and isinstance(value, Mapping):
-            kept[name] = without_outlived(prop.nested, value)
+            kept[name] = without_undefined(prop.nested, value)
         else:
             kept[name] = value
     return kept
 
 
-def with_outlived(
+def with_undefined(
     shape: type[ModuleProps], cleaned: Mapping[str, Json], values: Mapping[str, Json]
 ) -> JsonObject:
     """The cleaned values, and those of `values` that the class does not have, where they were."""
@@ -61,11 +61,11 @@ def with_outlived(
             continue
         elif isinstance(value, list) and isinstance(now, list) and len(value) == len(now):
             found[name] = [
-                with_outlived(prop.nested, item, before)
+                with_undefined(prop.nested, item, before)
                 if isinstance(item, Mapping) and isinstance(before, Mapping)
                 else item
                 for item, before in zip(now, value, strict=True)
             ]
         elif isinstance(value, Mapping) and isinstance(now, Mapping):
-            found[name] = with_outlived(prop.nested, now, value)
+            found[name] = with_undefined(prop.nested, now, value)
     return found
