@@ -161,7 +161,7 @@ def _moment(field: PostField, value: Json) -> Json:
             % {"name": name},
         )
     if moment <= timezone.now():
-        raise invalid(name, _("%(name)s must be in the future.") % {"name": name})
+        raise invalid(name, _("Choose a time in the future."))
     return format_time(moment)
 
 

@@ -233,3 +233,33 @@ def test_a_translator_does_not_publish_by_a_forged_button(signed_in: SignedIn) -
 
     assert refused.status_code == 403
     assert Post.objects.get(pk=post.pk).status == "draft"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("2020-01-01T10:00", "Choose a time in the future."),
+        ("", "Choose a date and a time."),
+    ],
+)
+def test_a_time_that_cannot_be_scheduled_is_refused_in_its_dialog(
+    signed_in: SignedIn, typed: str, sentence: str
+) -> None:
+    post, client = make.post(status="draft"), signed_in()
+    post.publish_at = MOMENT
+    post.save(update_fields=["publish_at"])
+    sent = {**fields(client.get(url(post))), "schedule_at": typed}
+
+    answer = client.post(url(post), {**sent, "do": "schedule"})
+
+    page = answer.content.decode()
+    dialog = page[page.index('<dialog class="schedule"') :].partition("</dialog>")[0]
+    assert answer.status_code == 422
+    assert " data-open>" in dialog
+    assert f'value="{typed}"' in dialog
+    assert f">{sentence}</p>" in dialog
+    assert "Nothing was saved" not in page
+    assert 'data-touched="[]"' in page
+    post.refresh_from_db()
+    assert post.publish_at == MOMENT

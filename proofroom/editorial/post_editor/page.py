@@ -11,6 +11,7 @@ from uuid import UUID
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
@@ -21,6 +22,7 @@ from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import is_in_scopes
+from proofroom.core.i18n.time_zones import to_local_input
 from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.autosave import copies_of_page, offer_copies
@@ -301,7 +303,8 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     builder = ControlBuilder(frame, sheet, errors)
     sent = frame.sent
     verb, _, opened = sent.get("do", "").partition(":")
-    touched = {unit.path for unit in sheet.touched()}
+    # A time that was refused stands in its dialog; no field of the form holds it.
+    touched = {unit.path for unit in sheet.touched()} - {SCHEDULE}
     cards = cards_of(
         sheet,
         builder.build,
@@ -338,6 +341,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     return {
         "sections": [section for section in sections if section.name not in _RAIL_SECTIONS],
         "rail": _rail(sections, panels(frame.request, frame.post)),
+        "schedule_errors": errors.get(SCHEDULE, ()),
         "cards": cards,
         "touched": json.dumps(sorted(touched)),
         "ai_share": ai_share(sheet.units(), builder.origins),
@@ -410,6 +414,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         "is_scheduled": state.is_scheduled,
         "schedule_label": schedule_field().label,
         "schedule_at": sheet.typed[SCHEDULE],
+        "schedule_from": to_local_input(timezone.now()),
         "pages": {
             "review": review_url(post, Layer.REVIEW),
             "ai_review": review_url(post, Layer.AI_REVIEW),
@@ -455,6 +460,6 @@ class ControlBuilder:
         return [
             sentence
             for name, sentences in self.errors.items()
-            if name not in self._names
+            if name not in self._names and name != SCHEDULE
             for sentence in sentences
         ]

@@ -102,6 +102,9 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if do in ("schedule", "unschedule") and frame.layer is None:
         wanted = request.POST.get("schedule_at", "") if do == "schedule" else ""
         sheet.typed[SCHEDULE] = wanted
+        if do == "schedule" and not wanted:
+            errors = {SCHEDULE: [gettext("Choose a date and a time.")]}
+            return show(frame, sheet, errors=errors, sent=True, status=422)
     elif do not in ("save", "save-review", *STATUS_AFTER):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)

@@ -157,6 +157,21 @@ function startDialogs() {
       document.getElementById(opener.dataset.dialog).showModal();
     } else target.closest("button[data-close]")?.closest("dialog")?.close();
   });
+  document.querySelector("dialog[data-open]")?.showModal();
+}
+
+// A time that cannot be is said in the dialog at once. The server's answer, which counts, would be another page.
+function startSchedule() {
+  document.querySelector("button[data-schedule]")?.addEventListener("click", (event) => {
+    const input = document.getElementById("schedule-at");
+    const line = document.getElementById("schedule-error");
+    line.textContent = !input.value ? line.dataset.none : input.value <= input.dataset.from ? line.dataset.past : "";
+    line.hidden = !line.textContent;
+    input.setAttribute("aria-invalid", String(!line.hidden));
+    if (line.hidden) return;
+    event.preventDefault();
+    input.focus();
+  });
 }
 
 const form = document.querySelector("[data-edit]");
@@ -174,6 +189,7 @@ if (form) {
   startSearchPreview(form);
   startPresence(form);
   startDialogs();
+  startSchedule();
   if (form.dataset.sent) {
     const wrong = form.querySelector("[aria-invalid=true]");
     rail.reveal(wrong);
