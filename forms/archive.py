@@ -13,20 +13,20 @@ from forms.models import FormDefinition
 from forms.services.definitions import create_form, update_form
 from proofroom.archive.export import Export
 from proofroom.archive.imports import Import, Mode, Outcome
-from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.archive.kinds import IdentifiedRow, TableKind
 from proofroom.core.json import JsonObject
 
 NAME: Final = "forms"
 
 
-class FormRow(ArchiveRow):
-    id: Id
+class FormRow(IdentifiedRow):
     slug: str
     locale: str
     values: dict[str, Any]
 
 
-class FormArchive(ArchiveKind[FormRow]):
+class FormArchive(TableKind[FormRow, FormDefinition]):
+    model = FormDefinition
     name = NAME
     unique = (("id",), ("slug", "locale"))
     label = gettext_lazy("Forms")
@@ -44,20 +44,13 @@ class FormArchive(ArchiveKind[FormRow]):
                 "values": input_values(form),
             }
 
-    def match(self, rows: Iterator[FormRow], job: Import) -> None:
-        for row in rows:
-            if _find(row.id) is None:
-                same = FormDefinition.objects.filter(slug=row.slug, locale=row.locale).first()
-                if same is not None:
-                    job.map_id(row.id, str(same.pk))
+    def key(self, row: FormRow) -> dict[str, object]:
+        return {"slug": row.slug, "locale": row.locale}
 
-    def write(self, rows: Iterator[FormRow], job: Import) -> None:
-        for row in rows:
-            form = _find(row.id)
-            with job.writing(NAME, row.slug, row.id, is_here=form is not None):
-                self._write(row, form, job)
+    def title(self, row: FormRow) -> str:
+        return row.slug
 
-    def _write(self, row: FormRow, form: FormDefinition | None, job: Import) -> None:
+    def write_row(self, row: FormRow, form: FormDefinition | None, job: Import) -> None:
         if form is None:
             create_form(
                 slug=row.slug,
@@ -74,7 +67,3 @@ class FormArchive(ArchiveKind[FormRow]):
             job.tell(NAME, Outcome.UPDATED, row.slug, row.id)
         else:
             job.tell(NAME, Outcome.KEPT, row.slug, row.id)
-
-
-def _find(id_: str) -> FormDefinition | None:
-    return FormDefinition.objects.filter(pk=UUID(id_)).first()

@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
 from proofroom.archive.imports import Import, Mode, Outcome
-from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.archive.kinds import IdentifiedRow, TableKind
 from proofroom.core.json import JsonObject
 from seo.models import NewRedirect, Redirect, RedirectChanges
 from seo.redirect_paths import key_of
@@ -19,8 +19,7 @@ from seo.services.redirects import change_redirect, create_redirect
 NAME: Final = "redirects"
 
 
-class RedirectRow(ArchiveRow):
-    id: Id
+class RedirectRow(IdentifiedRow):
     from_path: str
     to_path: str
     type: int
@@ -28,7 +27,8 @@ class RedirectRow(ArchiveRow):
     automatic: bool
 
 
-class RedirectArchive(ArchiveKind[RedirectRow]):
+class RedirectArchive(TableKind[RedirectRow, Redirect]):
+    model = Redirect
     name = NAME
     unique = (("id",), ("fromPath",))
     label = gettext_lazy("Redirects")
@@ -37,20 +37,13 @@ class RedirectArchive(ArchiveKind[RedirectRow]):
         for row in Redirect.objects.order_by("pk").iterator(chunk_size=500):
             yield {"id": str(row.pk), **_values(row), "automatic": row.is_automatic}
 
-    def match(self, rows: Iterator[RedirectRow], job: Import) -> None:
-        for row in rows:
-            if _find(row.id) is None:
-                same = Redirect.objects.filter(from_key=key_of(row.from_path)).first()
-                if same is not None:
-                    job.map_id(row.id, str(same.pk))
+    def key(self, row: RedirectRow) -> dict[str, object]:
+        return {"from_key": key_of(row.from_path)}
 
-    def write(self, rows: Iterator[RedirectRow], job: Import) -> None:
-        for row in rows:
-            redirect = _find(row.id)
-            with job.writing(NAME, row.from_path, row.id, is_here=redirect is not None):
-                self._write(row, redirect, job)
+    def title(self, row: RedirectRow) -> str:
+        return row.from_path
 
-    def _write(self, row: RedirectRow, redirect: Redirect | None, job: Import) -> None:
+    def write_row(self, row: RedirectRow, redirect: Redirect | None, job: Import) -> None:
         given: JsonObject = {
             "fromPath": row.from_path,
             "toPath": row.to_path,
@@ -83,7 +76,3 @@ def _values(row: Redirect) -> JsonObject:
         "type": row.type,
         "active": row.is_active,
     }
-
-
-def _find(id_: str) -> Redirect | None:
-    return Redirect.objects.filter(pk=UUID(id_)).first()

@@ -7,6 +7,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy
 from pydantic import Field
 
@@ -19,7 +20,7 @@ from content.module_layouts.services import create_group, edit_group
 from content.paths.url_patterns import change_pattern, create_pattern
 from proofroom.archive.export import Export
 from proofroom.archive.imports import Import, Mode, Outcome
-from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.archive.kinds import IdentifiedRow, TableKind
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.archive import NAME as PROPOSALS
@@ -30,15 +31,15 @@ GROUPS: Final = "module-groups"
 PATTERNS: Final = "url-patterns"
 
 
-class GlobalRow(ArchiveRow):
-    id: Id
+class GlobalRow(IdentifiedRow):
     slug: str
     type: str
     label: str
     props: dict[str, Any]
 
 
-class GlobalArchive(ArchiveKind[GlobalRow]):
+class GlobalArchive(TableKind[GlobalRow, ModuleInstance]):
+    model = ModuleInstance
     name = GLOBALS
     unique = (("id",), ("slug",))
     label = gettext_lazy("Global modules")
@@ -57,20 +58,16 @@ class GlobalArchive(ArchiveKind[GlobalRow]):
                 "props": row.props,
             }
 
-    def match(self, rows: Iterator[GlobalRow], job: Import) -> None:
-        for row in rows:
-            if _find_global(row.id) is None:
-                same = ModuleInstance.objects.filter(scope="global", global_slug=row.slug).first()
-                if same is not None:
-                    job.map_id(row.id, str(same.pk))
+    def key(self, row: GlobalRow) -> dict[str, object]:
+        return {"global_slug": row.slug}
 
-    def write(self, rows: Iterator[GlobalRow], job: Import) -> None:
-        for row in rows:
-            module = _find_global(row.id)
-            with job.writing(GLOBALS, row.label or row.slug, row.id, is_here=module is not None):
-                self._write(row, module, job)
+    def title(self, row: GlobalRow) -> str:
+        return row.label or row.slug
 
-    def _write(self, row: GlobalRow, module: ModuleInstance | None, job: Import) -> None:
+    def stored(self) -> QuerySet[ModuleInstance]:
+        return ModuleInstance.objects.filter(scope="global")
+
+    def write_row(self, row: GlobalRow, module: ModuleInstance | None, job: Import) -> None:
         if module is None:
             try:
                 with transaction.atomic():
@@ -102,12 +99,7 @@ class GlobalArchive(ArchiveKind[GlobalRow]):
         )
 
 
-def _find_global(id_: str) -> ModuleInstance | None:
-    return ModuleInstance.objects.filter(pk=UUID(id_), scope="global").first()
-
-
-class GroupRow(ArchiveRow):
-    id: Id
+class GroupRow(IdentifiedRow):
     name: str = Field(max_length=80)
     label: str
     description: str
@@ -115,9 +107,10 @@ class GroupRow(ArchiveRow):
     modules: list[Any]
 
 
-class GroupArchive(ArchiveKind[GroupRow]):
+class GroupArchive(TableKind[GroupRow, ModuleGroup]):
     """Module groups that people made; those that are code come with the code."""
 
+    model = ModuleGroup
     name = GROUPS
     unique = (("id",), ("name",))
     label = gettext_lazy("Module groups")
@@ -126,20 +119,13 @@ class GroupArchive(ArchiveKind[GroupRow]):
         for row in ModuleGroup.objects.order_by("pk").iterator(chunk_size=100):
             yield {"id": str(row.pk), **_group_values(row)}
 
-    def match(self, rows: Iterator[GroupRow], job: Import) -> None:
-        for row in rows:
-            if not ModuleGroup.objects.filter(pk=row.id).exists():
-                same = ModuleGroup.objects.filter(name=row.name).first()
-                if same is not None:
-                    job.map_id(row.id, str(same.pk))
+    def key(self, row: GroupRow) -> dict[str, object]:
+        return {"name": row.name}
 
-    def write(self, rows: Iterator[GroupRow], job: Import) -> None:
-        for row in rows:
-            group = ModuleGroup.objects.filter(pk=row.id).first()
-            with job.writing(GROUPS, row.name, row.id, is_here=group is not None):
-                self._write(row, group, job)
+    def title(self, row: GroupRow) -> str:
+        return row.name
 
-    def _write(self, row: GroupRow, group: ModuleGroup | None, job: Import) -> None:
+    def write_row(self, row: GroupRow, group: ModuleGroup | None, job: Import) -> None:
         values = row.model_dump(by_alias=True, exclude={"id"})
         if group is None:
             create_group(
@@ -177,14 +163,14 @@ def _group_values(row: ModuleGroup) -> JsonObject:
     }
 
 
-class PatternRow(ArchiveRow):
-    id: Id
+class PatternRow(IdentifiedRow):
     type: str
     locale: str
     pattern: str
 
 
-class PatternArchive(ArchiveKind[PatternRow]):
+class PatternArchive(TableKind[PatternRow, UrlPattern]):
+    model = UrlPattern
     name = PATTERNS
     unique = (("id",), ("type", "locale"))
     label = gettext_lazy("URL patterns")
@@ -198,21 +184,17 @@ class PatternArchive(ArchiveKind[PatternRow]):
                 "pattern": row.pattern,
             }
 
-    def match(self, rows: Iterator[PatternRow], job: Import) -> None:
-        for row in rows:
-            if not UrlPattern.objects.filter(pk=row.id).exists():
-                same = UrlPattern.objects.filter(type=row.type, locale=row.locale).first()
-                if same is not None:
-                    job.map_id(row.id, str(same.pk))
+    def key(self, row: PatternRow) -> dict[str, object]:
+        return {"type": row.type, "locale": row.locale}
 
-    def write(self, rows: Iterator[PatternRow], job: Import) -> None:
-        for row in rows:
-            stored = UrlPattern.objects.filter(pk=row.id, is_removed=False).first()
-            title = f"{row.type}, {row.locale}"
-            with job.writing(PATTERNS, title, row.id, is_here=stored is not None):
-                self._write(row, stored, title, job)
+    def title(self, row: PatternRow) -> str:
+        return f"{row.type}, {row.locale}"
 
-    def _write(self, row: PatternRow, stored: UrlPattern | None, title: str, job: Import) -> None:
+    def find(self, row: PatternRow) -> UrlPattern | None:
+        return self.stored().filter(pk=UUID(row.id), is_removed=False).first()
+
+    def write_row(self, row: PatternRow, stored: UrlPattern | None, job: Import) -> None:
+        title = self.title(row)
         here = {"pattern": stored.pattern} if stored else {}
         if not job.compare(PATTERNS, title, {**here}, {"pattern": row.pattern}):
             job.tell(PATTERNS, Outcome.UNCHANGED, title, row.id)

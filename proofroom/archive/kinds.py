@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args
 from uuid import UUID
 
+from django.db.models import Model, QuerySet
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from pydantic import AfterValidator, BaseModel, ConfigDict
@@ -109,11 +110,57 @@ class ArchiveKind(ABC, Generic[Row]):
         """Check and complete what was stored, now that the rows of every kind are."""
 
 
+class IdentifiedRow(ArchiveRow):
+    """A row with an id of its own."""
+
+    id: Id
+
+
+TableRow = TypeVar("TableRow", bound=IdentifiedRow)
+M = TypeVar("M", bound=Model)
+
+
+class TableKind(ArchiveKind[TableRow], Generic[TableRow, M]):
+    """Content of one table. What an archive holds is here already under its id, or under the rest of its key."""
+
+    model: type[M]
+
+    @abstractmethod
+    def key(self, row: TableRow) -> dict[str, object]:
+        """The columns, with the row's values, that no two rows of the table share."""
+
+    @abstractmethod
+    def title(self, row: TableRow) -> str:
+        """What a report calls the row."""
+
+    def stored(self) -> QuerySet[M]:
+        """The rows of the table that are of this kind."""
+        return self.model._default_manager.all()
+
+    def find(self, row: TableRow) -> M | None:
+        """What stands here under the id of the row."""
+        return self.stored().filter(pk=UUID(row.id)).first()
+
+    def match(self, rows: Iterator[TableRow], job: Import) -> None:
+        for row in rows:
+            if self.find(row) is None:
+                same = self.stored().filter(**self.key(row)).first()
+                if same is not None:
+                    job.map_id(row.id, str(same.pk))
+
+    def write(self, rows: Iterator[TableRow], job: Import) -> None:
+        for row in rows:
+            here = self.find(row)
+            with job.writing(self.name, self.title(row), row.id, is_here=here is not None):
+                self.write_row(row, here, job)
+
+    @abstractmethod
+    def write_row(self, row: TableRow, here: M | None, job: Import) -> None:
+        """Store one row, and tell the report what came of it."""
+
+
 archive_kinds: ExtensionPoint[ArchiveKind[Any]] = ExtensionPoint()
 """In the order in which they are imported."""
-
-
-T = TypeVar("T")
 
 
 def format_moment(moment: datetime | None) -> str | None:

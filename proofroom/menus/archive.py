@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
 from proofroom.archive.imports import Import, Mode, Outcome
-from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.archive.kinds import IdentifiedRow, TableKind
 from proofroom.core.json import JsonObject
 from proofroom.menus.links import menu_post_ids, portable_items
 from proofroom.menus.models import Menu
@@ -23,15 +23,15 @@ from proofroom.shared_content.archive import import_change
 NAME: Final = "menus"
 
 
-class MenuRow(ArchiveRow):
-    id: Id
+class MenuRow(IdentifiedRow):
     slug: str
     locale: str
     name: str
     items: list[Any]
 
 
-class MenuArchive(ArchiveKind[MenuRow]):
+class MenuArchive(TableKind[MenuRow, Menu]):
+    model = Menu
     name = NAME
     unique = (("id",), ("slug", "locale"))
     label = gettext_lazy("Menus")
@@ -46,20 +46,13 @@ class MenuArchive(ArchiveKind[MenuRow]):
                 "items": portable_items(menu.items),
             }
 
-    def match(self, rows: Iterator[MenuRow], job: Import) -> None:
-        for row in rows:
-            if _find(row.id) is None:
-                same = Menu.objects.filter(slug=row.slug, locale=row.locale).first()
-                if same is not None:
-                    job.map_id(row.id, str(same.pk))
+    def key(self, row: MenuRow) -> dict[str, object]:
+        return {"slug": row.slug, "locale": row.locale}
 
-    def write(self, rows: Iterator[MenuRow], job: Import) -> None:
-        for row in rows:
-            menu = _find(row.id)
-            with job.writing(NAME, row.name, row.id, is_here=menu is not None):
-                self._write(row, menu, job)
+    def title(self, row: MenuRow) -> str:
+        return row.name
 
-    def _write(self, row: MenuRow, menu: Menu | None, job: Import) -> None:
+    def write_row(self, row: MenuRow, menu: Menu | None, job: Import) -> None:
         if menu is not None:
             document = edited_menu(
                 menu, name=row.name, slug=row.slug, locale=row.locale, items=row.items
@@ -82,7 +75,3 @@ class MenuArchive(ArchiveKind[MenuRow]):
             )
             job.created[PROPOSALS].add(row.id)
             job.tell(NAME, Outcome.CREATED, row.name, row.id)
-
-
-def _find(id_: str) -> Menu | None:
-    return Menu.objects.filter(pk=UUID(id_)).first()

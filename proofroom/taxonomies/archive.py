@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
 from proofroom.archive.imports import Import, Mode, Outcome
-from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id
+from proofroom.archive.kinds import Id, IdentifiedRow, TableKind
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.archive import NAME as PROPOSALS
 from proofroom.shared_content.archive import import_change
@@ -22,8 +22,7 @@ from proofroom.taxonomies.shared_kind import TermKind
 NAME: Final = "terms"
 
 
-class TermRow(ArchiveRow):
-    id: Id
+class TermRow(IdentifiedRow):
     taxonomy: str
     slug: str
     name: str
@@ -32,7 +31,8 @@ class TermRow(ArchiveRow):
     order_index: int
 
 
-class TermArchive(ArchiveKind[TermRow]):
+class TermArchive(TableKind[TermRow, Term]):
+    model = Term
     name = NAME
     unique = (("id",), ("taxonomy", "locale", "slug"))
     label = gettext_lazy("Terms")
@@ -59,22 +59,13 @@ class TermArchive(ArchiveKind[TermRow]):
             below = {f"{above}__isnull": False, f"{above}__parent__isnull": True}
             rows, above = Term.objects.filter(**below), f"{above}__parent"
 
-    def match(self, rows: Iterator[TermRow], job: Import) -> None:
-        for row in rows:
-            if _find(row.id) is None:
-                same = Term.objects.filter(
-                    taxonomy=row.taxonomy, locale=row.locale, slug=row.slug
-                ).first()
-                if same is not None:
-                    job.map_id(row.id, str(same.pk))
+    def key(self, row: TermRow) -> dict[str, object]:
+        return {"taxonomy": row.taxonomy, "locale": row.locale, "slug": row.slug}
 
-    def write(self, rows: Iterator[TermRow], job: Import) -> None:
-        for row in rows:
-            term = _find(row.id)
-            with job.writing(NAME, row.name, row.id, is_here=term is not None):
-                self._write(row, term, job)
+    def title(self, row: TermRow) -> str:
+        return row.name
 
-    def _write(self, row: TermRow, term: Term | None, job: Import) -> None:
+    def write_row(self, row: TermRow, term: Term | None, job: Import) -> None:
         if term is None:
             create_term(
                 actor=job.actor,
@@ -93,10 +84,6 @@ class TermArchive(ArchiveKind[TermRow]):
         if row.order_index != term.order_index and job.mode == Mode.UPDATE:
             change_term(term_id=term.pk, actor=job.actor, order_index=row.order_index)
         import_change(job, TermKind(), term.pk, document, name=NAME, title=term.name)
-
-
-def _find(id_: str) -> Term | None:
-    return Term.objects.filter(pk=UUID(id_)).first()
 
 
 def _with_ancestors(ids: Collection[str]) -> Collection[str]:
