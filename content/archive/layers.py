@@ -12,8 +12,9 @@ from django.utils.translation import gettext_lazy
 from pydantic import Field
 
 from content.archive.documents import clean_document, document_row, is_same, read_document
-from content.archive.posts import BATCH, chosen_posts
-from content.archive.posts import NAME as POSTS
+from content.archive.post_import import BATCH
+from content.archive.post_import import NAME as POSTS
+from content.archive.posts import chosen_posts
 from content.archive.provenance import ProvenanceRow, rows_by_revision, store_provenance
 from content.changes import diff
 from content.document import PostDocument
