@@ -20,6 +20,7 @@ from proofroom.accounts.admin.saml import LONGEST_ANSWER
 from proofroom.accounts.models import SiteRole, User
 from proofroom.core.models import Event
 from tests import make
+from tests.accounts.login_steps import SECRET, code_now
 from tests.accounts.saml_provider import (
     ENTITY,
     LOGIN,
@@ -36,7 +37,6 @@ from tests.accounts.test_provider_sign_in import (
     people,
     refusal,
 )
-from tests.accounts.test_sign_in import SECRET, code_now
 
 pytestmark = pytest.mark.django_db
 
