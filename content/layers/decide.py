@@ -75,6 +75,14 @@ class LayerOutcome:
     is_published: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class PostSeen:
+    """The post beside the changes, as the reviewer was shown it: what is live then depends on it."""
+
+    is_published: bool
+    version: int
+
+
 @transaction.atomic
 def decide(
     *,
@@ -87,13 +95,15 @@ def decide(
     note: str = "",
     notes: Mapping[str, str] | None = None,
     publishes: bool = False,
+    post_seen: PostSeen | None = None,
 ) -> LayerOutcome:
     """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction.
 
     `notes` are those of single paths of `refuse`; the others have `note`. What the passages are is settled before
     anything is written: what is neither accepted nor refused stays staged. With `publishes`, what is accepted goes
     live from either layer and a draft is published; raises `Conflict` (`review_waiting`) where Review holds another
-    change at an accepted path, which the reviewer of AI Review did not see.
+    change at an accepted path, which the reviewer of AI Review did not see. With `post_seen`, raises `Conflict`
+    (`post_changed`) where what goes live would be other than what the reviewer was told.
     """
     if publishes:
         actor.require_session("approve and publish")
@@ -102,6 +112,8 @@ def decide(
     layers = open_layers(lock_post(post_id, actor))
     view = layers.view(layer)
     require_seen(view, digest, [*accept, *refuse])
+    if post_seen is not None and accept and (publishes or layer == Layer.REVIEW):
+        _require_post_seen(layers.post, post_seen, publishes=publishes)
     kept = kept_without(view, refuse)
     taken: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
@@ -177,6 +189,26 @@ def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, no
         post_id=post_id, actor=actor, digest=digest_of(review), paths=arrived, note=note
     )
     return post
+
+
+def _require_post_seen(post: Post, seen: PostSeen, *, publishes: bool) -> None:
+    """A draft goes live as a whole, so all of it must be what was seen; else only what is accepted does."""
+    if (post.status == Status.PUBLISHED) != seen.is_published:
+        message = (
+            _("This post is no longer published. Nothing was applied. Check again and decide.")
+            if seen.is_published
+            else _(
+                "This post was published since you opened this review. Nothing was applied. Check again and decide."
+            )
+        )
+    elif publishes and not seen.is_published and post.version != seen.version:
+        message = _(
+            "This draft was changed since you opened this review. Nothing was published. Check "
+            "what goes live and decide again."
+        )
+    else:
+        return
+    raise Conflict(message, code="post_changed", current=post.version)
 
 
 def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:

@@ -116,3 +116,64 @@ def test_it_is_offered_only_where_it_does_more_than_the_other_button(signed_in: 
     )
     assert refused.status_code == 403
     assert Post.objects.get(pk=draft.pk).status == "draft"
+
+
+@pytest.mark.parametrize(
+    ("status", "layer", "action"),
+    [("published", Layer.AI_REVIEW, "publish"), ("draft", Layer.REVIEW, "approve")],
+)
+def test_a_post_that_was_published_or_taken_down_since_asks_again(
+    signed_in: SignedIn, status: str, layer: Layer, action: str
+) -> None:
+    post = make.post(status=status)
+    make.staged(post, {"title": "New"}, layer=layer)
+    client = signed_in()
+    sent = fields(client.get(review(post, layer)), "digest")
+    now = "draft" if status == "published" else "published"
+    set_status(post_id=post.pk, status=now, actor=make.actor("admin"))
+    before = make.live_hash()
+
+    answer = client.post(review(post, layer), {**sent, "post.title": "accept", "action": action})
+
+    assert answer.status_code == 409
+    assert "Nothing was applied. Check again and decide." in answer.content.decode()
+    assert make.live_hash() == before
+    again = fields(answer, "digest")
+    assert again["post.title"] == ["accept"]
+    assert client.post(review(post, layer), {**again, "action": action}).status_code == 302
+
+
+@pytest.mark.parametrize(
+    "changed", [{"excerpt": "Not yet", "slug": "elsewhere"}, {"publishAt": "2999-01-01T09:00:00Z"}]
+)
+def test_a_draft_that_was_changed_since_is_not_published(
+    signed_in: SignedIn, changed: dict[str, str]
+) -> None:
+    post = make.post(status="draft")
+    make.staged(post, {"title": "New"}, layer=Layer.REVIEW)
+    client = signed_in()
+    sent = fields(client.get(review(post, "review")), "digest")
+    asked = client.post(review(post, "review"), {**sent, "action": "publish"})
+    make.edited(post, changed)
+
+    for form in ({**sent, "post.title": "accept"}, fields(asked, "digest")):
+        answer = client.post(review(post, "review"), {**form, "action": "publish"})
+
+        assert answer.status_code == 409
+        assert "This draft was changed since you opened this review." in answer.content.decode()
+        post.refresh_from_db()
+        assert post.status == "draft"
+
+
+def test_what_else_was_changed_in_a_published_post_holds_nothing_up(signed_in: SignedIn) -> None:
+    post = make.post()
+    make.staged(post, {"title": "New"})
+    client = signed_in()
+    sent = fields(client.get(review(post)), "digest")
+    make.edited(post, {"excerpt": "By a colleague"})
+
+    answer = client.post(review(post), {**sent, "post.title": "accept", "action": "publish"})
+
+    assert answer.status_code == 302
+    post.refresh_from_db()
+    assert (post.title, post.excerpt) == ("New", "By a colleague")

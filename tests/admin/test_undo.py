@@ -220,3 +220,18 @@ def test_an_undone_end_of_publication_starts_its_test_again() -> None:
     )
 
     assert running_variations(post) == [variation.pk]
+
+
+def test_no_undo_publishes_words_that_were_saved_as_the_post_was_unpublished(
+    signed_in: SignedIn,
+) -> None:
+    post = make.post(excerpt="What visitors read")
+    client, address = signed_in("editor"), f"/admin/content/post/{post.pk}/change/"
+    sent = {**fields(client.get(address)), "post.excerpt": "Half written", "do": "unpublish"}
+
+    page = client.post(address, sent, follow=True).content.decode()
+
+    post.refresh_from_db()
+    assert (post.status, post.excerpt) == (Status.DRAFT, "Half written")
+    assert "Back to draft." in page
+    assert _BUTTON.search(page) is None

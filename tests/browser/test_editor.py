@@ -448,3 +448,23 @@ def test_a_phone_shows_the_content_as_the_first_tab(open_page: Any) -> None:
     assert max(tabs) < 60  # one row each
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     assert serious_in_any_light(page) == []
+
+
+def test_what_was_typed_is_saved_after_logging_in_again_in_another_window(open_page: Any) -> None:
+    post = make.post(excerpt="Old")
+    page = open_page()
+    opened(page, post)
+    page.fill('[name="post.excerpt"]', "Typed before the session ended")
+    page.context.clear_cookies(name="sessionid")
+    other = page.context.new_page()
+    other.goto("/admin/login/?next=/admin/")
+    other.fill("#id_username", "editor@example.com")
+    other.fill("#id_password", make.PASSWORD)
+    other.press("#id_password", "Enter")
+    other.wait_for_url("**/admin/")
+
+    page.bring_to_front()
+    page.keyboard.press("Control+s")
+
+    page.wait_for_selector("[data-save-state]:text('Saved just now')")
+    assert Post.objects.get(pk=post.pk).excerpt == "Typed before the session ended"

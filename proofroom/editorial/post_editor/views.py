@@ -188,7 +188,9 @@ def save(
         now = find_post(request, post.pk)
         text = f"{_describe_save(post, status, do)} {describe_move(post.path, now)}".strip()
         undo: SafeString | str = ""
-        if now.status != status:
+        # Undo brings back the status, not the words: what was typed in the same step would go live by it.
+        has_new_words = now.version - post.version > 1
+        if now.status != status and not (status == Status.PUBLISHED and has_new_words):
             undo = offer_undo_status(
                 request,
                 now,

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.layers import LayerView
-from content.layers.decide import clean_note, decide
+from content.layers.decide import PostSeen, clean_note, decide
 from content.models import Layer
 from content.review.change_comparison import passages_at
 from content.review.differences import SEPARATOR, base_path
@@ -88,6 +88,7 @@ def _carry_out(
             note=clean_note(request.POST.get("note", "")),
             notes={path: clean_note(notes[base_path(path)]) for path in own},
             publishes=publishes,
+            post_seen=_read_post_seen(request),
         )
     except CmsError as error:
         if error.status in (403, 404):
@@ -118,6 +119,13 @@ def _read_decisions(request: HttpRequest) -> Decisions:
         if key.startswith((f"{_NOTE_PREFIX}post.", f"{_NOTE_PREFIX}modules."))
     }
     return Decisions(by_path, {path: note for path, note in notes.items() if note.strip()})
+
+
+def _read_post_seen(request: HttpRequest) -> PostSeen:
+    """What the page said of the post. What is no version is none that stands."""
+    sent = request.POST.get("version", "")
+    version = int(sent) if sent.isascii() and sent.isdecimal() and len(sent) < 10 else -1
+    return PostSeen(is_published=request.POST.get("published") == "1", version=version)
 
 
 def _split_by_decision(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], list[str]]:
@@ -178,6 +186,7 @@ def _ask_for_all(reviewed: Reviewed, action: str) -> HttpResponse:
         "changes": reviewed.labels(view.changes.paths),
         # What was seen, not what stands now: a change that came since must not slip in.
         "digest": request.POST.get("digest", ""),
+        "seen": _read_post_seen(request),
         "note": request.POST.get("note", ""),
         "back": review_url(post, view.layer),
         "layer_label": layer_label(view.layer),

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.layers import Layers, LayerView
+from content.layers.decide import PostSeen
 from content.models import Layer, Post, Status
 from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import actor_of, may
@@ -88,6 +89,7 @@ def show(
         "is_review": is_review,
         "is_live": post.status == Status.PUBLISHED,
         "digest": shown.digest,
+        "seen": PostSeen(is_published=post.status == Status.PUBLISHED, version=post.version),
         "may_take": may(request, right, post),
         "may_reject": may(request, "posts.review.approve", post),
         "publishing": publishing,

@@ -1,5 +1,6 @@
 // The frame: the width of the navigation, which a cookie tells the server, and menus that close as menus do.
 
+import { csrfToken } from "../http.js";
 import { rememberPage } from "./recent_pages.js";
 import { startBell } from "./bell.js";
 
@@ -18,6 +19,11 @@ const toasts = document.querySelector("[data-toasts]");
 if (toasts) import("./toasts.js").then(({ startToasts }) => startToasts(toasts));
 
 if (document.querySelector("[data-bell]")) startBell();
+
+// Logging in, in another window too, makes the token in every open page one that is refused.
+document.addEventListener("formdata", ({ formData }) => {
+  if (formData.has("csrfmiddlewaretoken")) formData.set("csrfmiddlewaretoken", csrfToken());
+});
 
 const openMenus = () => document.querySelectorAll("details[data-menu][open]");
 
