@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from mcp_bridge.protocol.tool_calls import ERROR_META, result_text
+from mcp_bridge.protocol.tool_calls import ToolAnswer
 
 Context = ServerRequestContext[Any, Any]
 ASK_SECONDS: Final = 300.0
@@ -39,10 +39,9 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-def can_ask(ctx: Context, result: wire.CallToolResult, raw: Mapping[str, Any]) -> bool:
-    """Return whether the result is a refusal with a question to it, and the client can ask its person."""
-    error: dict[str, Any] = (result.meta or {}).get(ERROR_META, {})
-    if not result.is_error or error.get("code") != STALE or EXPECTED_VERSION not in raw:
+def can_ask(ctx: Context, answer: ToolAnswer, raw: Mapping[str, Any]) -> bool:
+    """Return whether the answer is a refusal with a question to it, and the client can ask its person."""
+    if answer.code != STALE or EXPECTED_VERSION not in raw:
         return False
     declared = ctx.session.client_capabilities
     elicitation = declared.elicitation if declared is not None else None
@@ -50,14 +49,14 @@ def can_ask(ctx: Context, result: wire.CallToolResult, raw: Mapping[str, Any]) -
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-def question(result: wire.CallToolResult) -> wire.ElicitRequestFormParams:
-    message = f"{result_text(result)}\n\nStage the changes on top of the draft as it is now?"
+def question(refused: ToolAnswer) -> wire.ElicitRequestFormParams:
+    message = f"{refused.text}\n\nStage the changes on top of the draft as it is now?"
     return wire.ElicitRequestFormParams(message=message, requested_schema=_SCHEMA)
 
 
-def input_required(result: wire.CallToolResult) -> dict[str, Any]:
+def input_required(refused: ToolAnswer) -> dict[str, Any]:
     """Return the answer of the newest revision that asks: the client asks its person and repeats the call."""
-    asked = question(result).model_dump(by_alias=True, mode="json", exclude_none=True)
+    asked = question(refused).model_dump(by_alias=True, mode="json", exclude_none=True)
     return {
         "resultType": "input_required",
         "inputRequests": {STALE: {"method": "elicitation/create", "params": asked}},
@@ -71,11 +70,11 @@ def answer_in(params: Mapping[str, Any]) -> bool | None:
     return _is_yes(answer) if isinstance(answer, dict) else None
 
 
-async def ask(ctx: Context, result: wire.CallToolResult) -> bool:
+async def ask(ctx: Context, refused: ToolAnswer) -> bool:
     """Ask during the call, as older revisions do. False also where nobody answers."""
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS or not ctx.session.can_send_request:
         return False
-    asked = question(result)
+    asked = question(refused)
     with anyio.move_on_after(ASK_SECONDS):
         try:
             answer = await ctx.session.elicit_form(

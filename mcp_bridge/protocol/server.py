@@ -18,16 +18,17 @@ from mcp_bridge.access.principals import SCOPE_KEY, Principal, actor_for, local_
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol import completion, elicitation, prompts, resources, subscriptions
+from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.elicitation import EXPECTED_VERSION
 from mcp_bridge.protocol.progress import follow_call
 from mcp_bridge.protocol.resources import is_answered_by_tool
 from mcp_bridge.protocol.subscriptions import ChangeFeed
 from mcp_bridge.protocol.tool_calls import (
     CANCELLED,
-    call_tool,
+    ToolAnswer,
+    answer_call,
     log_refused,
     log_unknown,
-    result_text,
 )
 from mcp_bridge.protocol.worker_threads import Workers
 from proofroom.core.errors import CmsError
@@ -100,14 +101,20 @@ INSTRUCTIONS = (
 
 
 class ToolCalls:
-    """Calls of tools as they come from the protocol, each with one hop to a thread."""
+    """Calls of tools as they come from the protocol, each with one hop to a thread.
 
-    def __init__(self, workers: Workers, access: ServerAccess) -> None:
+    With `batches`, which have to run, what is read is logged by many calls at once.
+    """
+
+    def __init__(
+        self, workers: Workers, access: ServerAccess, batches: CallBatches | None = None
+    ) -> None:
         self._workers = workers
         self._access = access
+        self._batches = batches
 
-    async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> wire.CallToolResult:
-        """The result. Raises `MCPError` for an unknown tool."""
+    async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> ToolAnswer:
+        """The answer. Raises `MCPError` for an unknown tool."""
         principal, tool = principal_of(ctx), get_tool(name)
         if tool is None:
             await self._workers.run(log_unknown, principal, name, raw, self._access)
@@ -115,18 +122,28 @@ class ToolCalls:
             hint = f" (did you mean {guess}?)" if guess else ". Call tools/list for the names."
             raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {name[:128]}{hint}")
         if not tool.waits:
-            return await self._workers.run(call_tool, principal, name, raw, None, self._access)
+            return await self.run_quick(principal, name, raw)
         # It may take long: its steps are reported, and it ends soon after the client cancels.
         async with follow_call(ctx.session) as follower:
             try:
                 return await self._workers.run_waiting(
-                    principal.id, call_tool, principal, name, raw, follower, self._access
+                    principal.id, answer_call, principal, name, raw, follower, self._access
                 )
             except anyio.get_cancelled_exc_class():
                 if not follower.has_begun:
                     with anyio.CancelScope(shield=True):
                         await self._workers.run(log_refused, principal, name, raw, CANCELLED)
                 raise
+
+    async def run_quick(self, principal: Principal, name: str, raw: dict[str, Any]) -> ToolAnswer:
+        """The answer of a tool that does not wait for anything outside."""
+        try:
+            return await self._workers.run(
+                answer_call, principal, name, raw, None, self._access, self._batches
+            )
+        finally:
+            if self._batches is not None:
+                self._batches.wake()
 
 
 def answer_calls(calls: ToolCalls, server_info: dict[str, Any]) -> ServerMiddleware[Any]:
@@ -165,33 +182,23 @@ async def answer_or_ask(
     """
     confirmed = elicitation.answer_in(params)
     unconditional = {name: value for name, value in raw.items() if name != EXPECTED_VERSION}
-    result = await calls.run(ctx, name, unconditional if confirmed else raw)
-    if confirmed is None and elicitation.can_ask(ctx, result, raw):
+    answer = await calls.run(ctx, name, unconditional if confirmed else raw)
+    if confirmed is None and elicitation.can_ask(ctx, answer, raw):
         if ctx.protocol_version == NEWEST_REVISION:
-            return elicitation.input_required(result)
-        if await elicitation.ask(ctx, result):
-            result = await calls.run(ctx, name, unconditional)
-    return wire_result(result)
-
-
-def wire_result(result: wire.CallToolResult) -> dict[str, Any]:
-    """A result of `call_tool` as the protocol writes it."""
-    answer: dict[str, Any] = {
-        "content": [{"type": "text", "text": result_text(result)}],
-        "isError": result.is_error,
-    }
-    if result.structured_content is not None:
-        answer["structuredContent"] = result.structured_content
-    if result.meta is not None:
-        answer["_meta"] = result.meta
-    return answer
+            return elicitation.input_required(answer)
+        if await elicitation.ask(ctx, answer):
+            answer = await calls.run(ctx, name, unconditional)
+    return answer.to_wire()
 
 
 class ProtocolServer(Server[Any]):
     """The SDK's server, which says what it really tells of: changes of tools and resources where it has a feed of
     changes, and never of prompts, which only a release changes."""
 
-    has_feed = False
+    def __init__(self, name: str, *, calls: ToolCalls, **given: Any) -> None:
+        super().__init__(name, **given)
+        self.calls = calls
+        self.has_feed = False
 
     def get_capabilities(
         self,
@@ -208,14 +215,19 @@ class ProtocolServer(Server[Any]):
         return capabilities
 
 
-def build_server(access: ServerAccess | None = None, feed: ChangeFeed | None = None) -> Server[Any]:
+def build_server(
+    access: ServerAccess | None = None,
+    feed: ChangeFeed | None = None,
+    batches: CallBatches | None = None,
+) -> ProtocolServer:
     """A server with every registered tool. One per process; it serves any number of connections.
 
-    With a feed, which has to run, clients may follow changes.
+    With a feed, which has to run, clients may follow changes; with batches, which have to run, reads are logged a
+    moment after they were answered.
     """
     load_tools()  # now, and not while the first client waits
     workers, access = Workers(), access or ServerAccess()
-    calls = ToolCalls(workers, access)
+    calls = ToolCalls(workers, access, batches)
 
     async def list_tools(
         ctx: Context, params: wire.PaginatedRequestParams | None
@@ -230,7 +242,7 @@ def build_server(access: ServerAccess | None = None, feed: ChangeFeed | None = N
     follow_list = None if feed is None else partial(feed.follow_lists, resource_list=True)
 
     async def run_tool(ctx: Context, params: wire.CallToolRequestParams) -> wire.CallToolResult:
-        return await calls.run(ctx, params.name, params.arguments or {})
+        return (await calls.run(ctx, params.name, params.arguments or {})).to_result()
 
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
     server = ProtocolServer(
@@ -253,6 +265,7 @@ def build_server(access: ServerAccess | None = None, feed: ChangeFeed | None = N
         **resources.handlers(workers, principal_of, access, follow_list),
         **prompts.handlers(),
         on_completion=completion.handler(workers, principal_of, access),
+        calls=calls,
     )
     if feed is not None:
         server.has_feed = True

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 import mcp.types as wire
@@ -24,11 +24,10 @@ from mcp_bridge.access.principals import (
 )
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
-from mcp_bridge.models import McpCall
+from mcp_bridge.protocol.call_batches import INSERT_CALL, CallBatches
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.caching.redis_cache import count_hit
-from proofroom.core.database.statements import Insert
 from proofroom.core.diagnostics.availability import (
     UNAVAILABLE,
     UNAVAILABLE_MESSAGE,
@@ -51,6 +50,56 @@ ERROR_META = "cms/error"
 CANCELLED = "cancelled"
 
 
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a call is answered: the JSON of a success, or the text of an error, which has a code."""
+
+    body: bytes
+    code: str = ""
+    details: Mapping[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def is_error(self) -> bool:
+        return bool(self.code)
+
+    @property
+    def text(self) -> str:
+        """The text that the model reads."""
+        return self.body.decode()
+
+    @property
+    def meta(self) -> JsonObject | None:
+        details: JsonObject = {path: [*said] for path, said in self.details.items()}
+        return {ERROR_META: {"code": self.code, "details": details}} if self.is_error else None
+
+    def to_result(self) -> wire.CallToolResult:
+        """The answer in the SDK's words."""
+        # Read back, so that the structured content is exactly the JSON of the text. Errors have none: some clients
+        # check it against the schema of a success and drop the text.
+        return wire.CallToolResult(
+            content=[wire.TextContent(type="text", text=self.text)],
+            structured_content=None if self.is_error else orjson.loads(self.body),
+            is_error=self.is_error,
+            _meta=self.meta,
+        )
+
+    def to_wire(self, structured: Callable[[bytes], Any] = orjson.loads) -> dict[str, Any]:
+        """The answer as the protocol writes it; `structured` turns the JSON of a success into its content."""
+        answer: dict[str, Any] = {
+            "content": [{"type": "text", "text": self.text}],
+            "isError": self.is_error,
+        }
+        if self.is_error:
+            answer["_meta"] = self.meta
+        else:
+            answer["structuredContent"] = structured(self.body)
+        return answer
+
+
+def _error(text: str, code: str, details: Mapping[str, list[str]] | None = None) -> ToolAnswer:
+    return ToolAnswer(text.encode("utf-8", "replace"), code, details or {})
+
+
 @dataclass(slots=True)
 class _LoggedCall:
     """The data for the call log, filled in as the call goes on."""
@@ -59,7 +108,6 @@ class _LoggedCall:
     principal: str
     actor: Actor | None = None
     agent_id: str = ""
-    error_code: str = ""
     is_read: bool = False
     started: float = field(default_factory=time.perf_counter)
 
@@ -71,17 +119,29 @@ def call_tool(
     follower: Follower | None = None,
     access: ServerAccess | None = None,
 ) -> wire.CallToolResult:
-    """Run the registered tool for the principal and log the call. `follower` is told how far it has come; `access` is
-    what the server knows of the principal, where there is a server.
+    """The same as `answer_call`, in the SDK's words."""
+    return answer_call(principal, name, raw, follower, access).to_result()
 
-    Every failure is a result with `isError` and a text that says how to mend the call; an
+
+def answer_call(
+    principal: Principal,
+    name: str,
+    raw: Mapping[str, Any],
+    follower: Follower | None = None,
+    access: ServerAccess | None = None,
+    batches: CallBatches | None = None,
+) -> ToolAnswer:
+    """Run the registered tool for the principal and log the call. `follower` is told how far it has come; `access` is
+    what the server knows of the principal, where there is a server, and `batches` writes its log of reads.
+
+    Every failure is an answer with a code and a text that says how to mend the call; an
     unexpected one shows only a reference to the server's log.
     """
     ids = bind_ids({"request_id": choose_request_id(None)})
     with ids, measure(OperationKind.TOOL_CALL, name if get_tool(name) else "unknown") as measured:
-        result = _answer_call(principal, name, raw, follower, access)
-        measured.outcome = "refused" if result.is_error else "ok"
-        return result
+        answer = _answer_call(principal, name, raw, follower, access, batches)
+        measured.outcome = "refused" if answer.is_error else "ok"
+        return answer
 
 
 def _answer_call(
@@ -90,7 +150,8 @@ def _answer_call(
     raw: Mapping[str, Any],
     follower: Follower | None,
     access: ServerAccess | None,
-) -> wire.CallToolResult:
+    batches: CallBatches | None,
+) -> ToolAnswer:
     call = _LoggedCall(tool=name, principal=principal.id)
     try:
         with follow_progress(follower) if follower else nullcontext():
@@ -102,29 +163,21 @@ def _answer_call(
             require_use(principal, call.actor, tool)
             arguments = parse_arguments(tool, raw)
             call.agent_id = str(getattr(arguments, "agent_id", None) or "")
-            body = calling.call(tool, call.actor, arguments).body
-        # Read back, so that the structured content is exactly the JSON of the text.
-        result = wire.CallToolResult(
-            content=[wire.TextContent(type="text", text=body.decode())],
-            structured_content=orjson.loads(body),
-        )
+            answer = ToolAnswer(calling.call(tool, call.actor, arguments).body)
     except CmsError as error:
-        call.error_code = error.code
-        result = _error_result(calling.refusal_text(error), error.code, error.details)
+        answer = _error(calling.refusal_text(error), error.code, error.details)
     except CallCancelled:
-        call.error_code = CANCELLED
-        result = _error_result("The call was cancelled; nothing more was done.", CANCELLED)
+        answer = _error("The call was cancelled; nothing more was done.", CANCELLED)
     except Exception as error:
         if is_database_away(error):
             # Its log is in the same database.
             log_database_away(error, f"Tool {name}")
-            return _error_result(UNAVAILABLE_MESSAGE, UNAVAILABLE)
-        call.error_code = "internal"
+            return _error(UNAVAILABLE_MESSAGE, UNAVAILABLE)
         reference = uuid4().hex[:12]
         logger.exception("Tool %s failed, reference %s", name, reference)
-        result = _error_result(f"Internal error, reference {reference}", "internal")
-    _log_call(call, raw, result)
-    return result
+        answer = _error(f"Internal error, reference {reference}", "internal")
+    _log_call(call, raw, answer, batches)
+    return answer
 
 
 def _actor_of(principal: Principal, name: str, access: ServerAccess | None) -> Actor:
@@ -142,8 +195,7 @@ def result_text(result: wire.CallToolResult) -> str:
 
 def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: str) -> None:
     """Log a call that never reached a tool."""
-    call = _LoggedCall(tool=name, principal=principal.id, error_code=code)
-    _log_call(call, raw, _error_result("", code))
+    _log_call(_LoggedCall(tool=name, principal=principal.id), raw, ToolAnswer(b"", code))
 
 
 def log_unknown(
@@ -158,23 +210,14 @@ def log_unknown(
     log_refused(principal, name, raw, code)
 
 
-def _error_result(
-    text: str, code: str, details: Mapping[str, list[str]] | None = None
-) -> wire.CallToolResult:
-    # Never structured content here: some clients check it against the schema of a success and drop
-    # the text.
-    return wire.CallToolResult(
-        content=[wire.TextContent(type="text", text=text)],
-        is_error=True,
-        _meta={ERROR_META: {"code": code, "details": dict(details or {})}},
-    )
-
-
-_INSERT_CALL: Final = Insert(McpCall)
-
-
-def _log_call(call: _LoggedCall, raw: Mapping[str, Any], result: wire.CallToolResult) -> None:
-    """Write the call into the call log: one statement, before the answer.
+def _log_call(
+    call: _LoggedCall,
+    raw: Mapping[str, Any],
+    answer: ToolAnswer,
+    batches: CallBatches | None = None,
+) -> None:
+    """Write the call into the call log: one statement, before the answer; a read that was answered with others, by
+    `batches`, where there are any.
 
     What was refused and what does more than read goes into the activity log too, which is kept for longer. Calls
     beyond the rate would flood it, and are left out there.
@@ -185,9 +228,9 @@ def _log_call(call: _LoggedCall, raw: Mapping[str, Any], result: wire.CallToolRe
         request_bytes = len(repr(raw))
     told: JsonObject = {
         "tool": calling.strip_unstorable(call.tool[:128]),
-        "ok": not result.is_error,
+        "ok": not answer.is_error,
         "ms": round((time.perf_counter() - call.started) * 1000),
-        "code": call.error_code[:60],
+        "code": answer.code[:60],
         "agentId": calling.strip_unstorable(call.agent_id[:100]),
     }
     row = {
@@ -199,16 +242,20 @@ def _log_call(call: _LoggedCall, raw: Mapping[str, Any], result: wire.CallToolRe
         "ok": told["ok"],
         "error_code": told["code"],
         "request_bytes": request_bytes,
-        "response_bytes": len(result_text(result).encode()),
+        "response_bytes": len(answer.body),
         "created_at": timezone.now(),
     }
     try:
-        if call.error_code == TooManyCalls.code or (call.is_read and not result.is_error):
-            _INSERT_CALL.execute(row)
+        is_answered_read = call.is_read and not answer.is_error
+        if is_answered_read and batches is not None:
+            batches.add(row)
+            return
+        if is_answered_read or answer.code == TooManyCalls.code:
+            INSERT_CALL.execute(row)
             return
         actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
         with transaction.atomic():
-            _INSERT_CALL.execute(row)
+            INSERT_CALL.execute(row)
             outbox.record("mcp.called", actor=actor, payload=told)
     except (
         Exception

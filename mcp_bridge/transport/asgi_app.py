@@ -26,9 +26,11 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.authentication import Authenticator
 from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.server import NEWEST_REVISION, build_server
 from mcp_bridge.protocol.subscriptions import ChangeFeed
 from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.transport.direct_calls import DirectCalls
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
 from mcp_bridge.transport.server_address import is_loopback
@@ -57,7 +59,8 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
     security = security_settings(hosts)
     access, workers, counter = ServerAccess(), Workers(), SessionCounter()
     feed = ChangeFeed(workers)
-    server = build_server(access, feed)
+    batches = CallBatches(workers)
+    server = build_server(access, feed, batches)
     router = SessionRouter(workers, address)
     sse = SseTransport(MESSAGES_PATH, router.new_session_id)
     manager = StreamableSessions(
@@ -66,6 +69,7 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
     quick = StreamableHTTPSessionManager(
         app=server, json_response=True, stateless=True, security_settings=security
     )
+    direct = DirectCalls(server, quick.handle_request)
     connections = Connections(workers, manager, access)
     # With an address of its own, people connect their clients, and none of them may be somebody else by being silent.
     serves_local = not settings.CMS_ENV.mcp_url and all(map(is_loopback, (host, *allowed)))
@@ -78,10 +82,12 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
             await router.start()
             tasks.start_soon(router.run)
             tasks.start_soon(feed.run)
+            tasks.start_soon(batches.run)
             changes = access.follow_changes(connections.look_soon)
             yield
             changes.close()
             tasks.cancel_scope.cancel()
+        await workers.run_apart(batches.write)
 
     def gated(endpoint: ASGIApp) -> Gate:
         return Gate(endpoint, hosts, authenticator.admit, connections)
@@ -99,7 +105,7 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
 
     app = Starlette(
         routes=[
-            Route("/mcp", gated(McpEndpoint(server, sse, manager, quick, counter, router))),
+            Route("/mcp", gated(McpEndpoint(server, sse, manager, direct, counter, router))),
             Route(MESSAGES_PATH, gated(MessagesEndpoint(sse, router))),
             Route(PROTECTED_RESOURCE_PATH, protected_resource),
             Route(f"{PROTECTED_RESOURCE_PATH}/mcp", protected_resource),
@@ -139,7 +145,7 @@ class McpEndpoint:
         server: Server[Any],
         sse: SseTransport,
         manager: StreamableSessions,
-        quick: StreamableHTTPSessionManager,
+        quick: ASGIApp,
         counter: SessionCounter,
         router: SessionRouter,
     ) -> None:
@@ -149,7 +155,7 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope["headers"])
         if is_quick_call(headers):
-            await self.quick.handle_request(scope, receive, send)
+            await self.quick(scope, receive, send)
         elif scope["method"] != "GET" or b"mcp-session-id" in headers:
             await self.serve_streamable(scope, receive, send)
         elif b"mcp-protocol-version" in headers:

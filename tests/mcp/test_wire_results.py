@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from mcp_bridge.protocol import server as protocol
+from mcp_bridge.transport import direct_calls
 from proofroom.accounts.models import User
 from tests.mcp.inside import HELLO, Inside, inside, newest
 
@@ -18,6 +20,8 @@ CALLS = [
     ("sample_echo", {"limt": 1}),
     ("sample_conflict", {}),
     ("list_taxonomies", None),
+    ("list_taxonomies", {"limit": 0}),
+    ("list_posts", {"q": "Grüße"}),
 ]
 
 
@@ -59,11 +63,12 @@ def test_an_answer_is_the_same_with_and_without_the_models_of_the_sdk(
 ) -> None:
     written = answers(revision)
     monkeypatch.setattr(protocol, "STRUCTURED_REVISIONS", frozenset())
+    monkeypatch.setattr(direct_calls, "plain_call", lambda headers: "")
     by_the_sdk = answers(revision)
 
     assert written == by_the_sdk
     assert ["structuredContent" in answer["result"] for answer in written] == [
-        True, False, False, True,
+        True, False, False, True, False, True,
     ]  # fmt: skip
 
 
@@ -83,3 +88,47 @@ def test_what_does_not_look_as_a_call_should_is_refused_by_the_sdk(params: dict[
         assert '"code":-32602' in answer.body.decode()
 
     inside(scene)
+
+
+def refused_by_the_sdk(change: Callable[[dict[str, Any]], None]) -> int:
+    """The code that a call of the newest revision is refused with, after a change of it."""
+    request = newest("tools/call", "list_taxonomies", arguments={})
+    change(request)
+    codes: list[int] = []
+
+    async def scene(server: Inside) -> None:
+        answer = await server.ask(**request)
+        assert answer.status == 400
+        codes.append(answer.json["error"]["code"])
+
+    inside(scene)
+    return codes[0]
+
+
+def test_calls_that_read_are_answered_without_the_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    async def sdk(self: Any, scope: Any, receive: Any, send: Any) -> None:
+        asked.append(dict(scope["headers"])[b"mcp-name"].decode())
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    monkeypatch.setattr(StreamableHTTPSessionManager, "handle_request", sdk)
+
+    async def scene(server: Inside) -> None:
+        for name, status in (("list_taxonomies", 200), ("sample_conflict", 204)):
+            answer = await server.ask(**newest("tools/call", name, arguments={}))
+            assert (name, answer.status) == (name, status)
+
+    inside(scene)
+    assert asked == ["sample_conflict"]
+
+
+def test_what_a_call_without_the_sdk_lacks_is_told_by_the_sdk() -> None:
+    params = "params"
+    assert refused_by_the_sdk(lambda one: one["body"].update(id=1.5)) == -32600
+    assert refused_by_the_sdk(lambda one: one["body"].update(jsonrpc="1.0")) == -32600
+    assert refused_by_the_sdk(lambda one: one["body"][params].pop("_meta")) == -32602
+    assert refused_by_the_sdk(lambda one: one["body"][params].update(name="list_posts")) == -32020
+    assert refused_by_the_sdk(lambda one: one["body"].update(method="tools/list")) == -32020
+    assert refused_by_the_sdk(lambda one: one["body"][params].update(arguments=[])) == -32602

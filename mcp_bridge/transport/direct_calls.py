@@ -1,0 +1,105 @@
+"""Calls of tools that only read, in the newest revision, answered without the SDK, whose way through its models and
+contexts costs more than most of them.
+
+Only what is exactly as it should be is answered here. Everything else goes on to the SDK, which says what is wrong
+with it: there is one opinion of that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import mcp.types as wire
+import orjson
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mcp_bridge.access.principals import SCOPE_KEY
+from mcp_bridge.protocol.server import NEWEST_REVISION, ProtocolServer
+from proofroom.core.observability.traces import find_tracer
+from proofroom.core.tools import get_tool
+
+_REVISION_HEADER: Final = b"mcp-protocol-version"
+_METHOD_HEADER: Final = b"mcp-method"
+_NAME_HEADER: Final = b"mcp-name"
+_PARAMETER_PREFIX: Final = b"mcp-param-"
+_CALL: Final = "tools/call"
+_JSON: Final = b"application/json"
+
+
+class DirectCalls:
+    """An ASGI application before the SDK's, for requests whose body is read already."""
+
+    def __init__(self, server: ProtocolServer, sdk: ASGIApp) -> None:
+        self._calls, self._sdk = server.calls, sdk
+        self._meta = {wire.SERVER_INFO_META_KEY: server.server_info_stamp}
+        # The SDK's own way makes a span for each message, where somebody collects spans.
+        self._is_on = find_tracer() is None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        name = plain_call(scope["headers"]) if self._is_on and scope["method"] == "POST" else ""
+        if not name:
+            await self._sdk(scope, receive, send)
+            return
+        message = await receive()
+        request = read_call(message.get("body", b""), name)
+        if request is None:
+            first: list[Message] = [message]
+
+            async def replay() -> Message:
+                return first.pop() if first else await receive()
+
+            await self._sdk(scope, replay, send)
+            return
+        answer = await self._calls.run_quick(
+            scope[SCOPE_KEY], name, request["params"].get("arguments") or {}
+        )
+        result = answer.to_wire(orjson.Fragment)
+        result["resultType"] = "complete"
+        result["_meta"] = {**result.get("_meta", {}), **self._meta}
+        body = orjson.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result})
+        headers = [(b"content-length", b"%d" % len(body)), (b"content-type", _JSON)]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+def plain_call(headers: list[tuple[bytes, bytes]]) -> str:
+    """Return the tool that a request of the newest revision calls, if its headers are as plain as they can be and the
+    tool reads and does not wait; else nothing."""
+    seen: dict[bytes, bytes] = {}
+    for name, value in headers:
+        if name in seen or name.startswith(_PARAMETER_PREFIX):
+            return ""
+        seen[name] = value
+    if (
+        seen.get(_REVISION_HEADER) != NEWEST_REVISION.encode()
+        or seen.get(_METHOD_HEADER) != _CALL.encode()
+        or seen.get(b"content-type") != _JSON
+        or _JSON not in seen.get(b"accept", b"").replace(b" ", b"").split(b",")
+    ):
+        return ""
+    tool = get_tool(seen.get(_NAME_HEADER, b"").decode("latin-1"))
+    return tool.name if tool is not None and tool.kind == "read" and not tool.waits else ""
+
+
+def read_call(body: bytes, name: str) -> dict[str, Any] | None:
+    """Return the request in the body if it is a whole call of the tool with that name."""
+    try:
+        request = json.loads(body)  # as the SDK reads it
+    except (ValueError, RecursionError):
+        return None
+    if (
+        not isinstance(request, dict)
+        or request.get("jsonrpc") != "2.0"
+        or request.get("method") != _CALL
+        or type(request.get("id")) not in (int, str)
+        or not isinstance(params := request.get("params"), dict)
+        or params.get("name") != name
+        or not isinstance(params.get("arguments"), dict | None)
+        or not isinstance(meta := params.get("_meta"), dict)
+        or meta.get(wire.PROTOCOL_VERSION_META_KEY) != NEWEST_REVISION
+        or not isinstance(meta.get(wire.CLIENT_CAPABILITIES_META_KEY), Mapping)
+    ):
+        return None
+    return request
