@@ -96,6 +96,33 @@ export function notifyAdded(root) {
   document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root } }));
 }
 
+/** Call `attach` with every element that `selector` finds, now and in parts that are added later. */
+export function attachEach(selector, attach) {
+  const seen = new WeakSet();
+  const look = (root) => {
+    const found = [...root.querySelectorAll(selector)];
+    if (root.matches?.(selector)) found.unshift(root);
+    for (const element of found) {
+      if (seen.has(element)) continue;
+      seen.add(element);
+      attach(element);
+    }
+  };
+  look(document);
+  document.addEventListener("cms:added", (event) => look(event.detail?.root ?? document));
+}
+
+/** A field changed by a script tells the form as if somebody had typed. */
+export function notifyChanged(field) {
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+  field.dispatchEvent(new Event("change", { bubbles: true }));
+}
+
+/** Return an address, or a label in the page's language, that the page gives to the scripts of its fields. */
+export function pageData(name) {
+  return document.getElementById("field-words")?.dataset[name] ?? "";
+}
+
 let liveRegion;
 
 /** Have a screen reader read a sentence out. */

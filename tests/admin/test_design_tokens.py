@@ -7,7 +7,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).parents[2] / "static" / "cms"
 DEFINED = re.compile(r"--([\w-]+)\s*:|setProperty\(\s*[\"'`]--([\w-]+)")
-SHARED = ("design/tokens.css", "design/base.css", "design/components.css", "site.css")
+SHARED = ("design/base.css", "design/components.css", "site.css")
 
 
 def defined_in(text: str) -> set[str]:

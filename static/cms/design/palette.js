@@ -2,13 +2,12 @@
 // what this browser opened last, and where one can go. `shell.js` loads it when somebody first asks for it.
 
 import { fetchJson } from "../http.js";
-import { recentPages } from "./recent_pages.js";
 
 const PAUSE_MILLISECONDS = 120;
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Make the dialog work, and return the function that opens it. */
-export function preparePalette(palette) {
+/** Make the dialog work, and return the function that opens it. `recentPages()` are the pages opened last. */
+export function preparePalette(palette, recentPages) {
   const input = palette.querySelector("input");
   const list = palette.querySelector("[role=listbox]");
   const status = palette.querySelector("[data-palette-status]");

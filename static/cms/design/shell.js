@@ -1,8 +1,7 @@
-// The frame: the width of the navigation, which a cookie tells the server, and menus that close as menus do.
+// The frame: the width of the navigation, which a cookie tells the server, menus that close as menus do, the bell, keys,
+// and the pages that were opened last.
 
-import { csrfToken } from "../http.js";
-import { rememberPage } from "./recent_pages.js";
-import { startBell } from "./bell.js";
+import { csrfToken, fetchJson, fetchPage, request } from "../http.js";
 
 const YEAR_SECONDS = 31_536_000;
 const shell = document.querySelector("[data-shell]");
@@ -17,8 +16,6 @@ for (const button of document.querySelectorAll("[data-collapse-nav]")) {
 
 const toasts = document.querySelector("[data-toasts]");
 if (toasts) import("./toasts.js").then(({ startToasts }) => startToasts(toasts));
-
-if (document.querySelector("[data-bell]")) startBell();
 
 // Logging in, in another window too, makes the token in every open page one that is refused.
 document.addEventListener("formdata", ({ formData }) => {
@@ -142,13 +139,108 @@ function start(dialog) {
   }
 }
 
+// The bell: how many notifications are new, asked for when the page stands, and the latest in a panel. They are new
+// until the panel or their page was looked at. Without this script it is a link to the page of notifications.
+
+const bell = document.querySelector("[data-bell]");
+const panel = document.querySelector("[data-bell-panel]");
+
+function drawCount({ count, label }) {
+  const badge = bell.querySelector("[data-bell-count]");
+  const words = bell.querySelector("[data-bell-label]");
+  badge.textContent = count;
+  badge.hidden = !count;
+  words.textContent = count ? label : words.dataset.none;
+}
+
+async function showCount() {
+  try {
+    drawCount(await fetchJson(bell.dataset.countAddress));
+  } catch { /* The bell leads to the page all the same. */ }
+}
+
+async function markSeen(list) {
+  const body = new FormData();
+  body.set("until", list.dataset.notificationsSeen);
+  try {
+    await request(bell.dataset.seenAddress, { body });
+    await showCount();
+  } catch { /* They stay new. */ }
+}
+
+async function fillPanel() {
+  try {
+    const page = await fetchPage(bell.dataset.panelAddress);
+    const list = page.querySelector("[data-notifications-panel]");
+    panel.replaceChildren(list);
+    markSeen(list);
+  } catch (error) {
+    const text = document.createElement("p");
+    text.className = "notification-none";
+    text.textContent = error.message || bell.dataset.failed;
+    panel.replaceChildren(text);
+  }
+}
+
+function startBell() {
+  bell.setAttribute("role", "button");
+  bell.setAttribute("aria-expanded", "false");
+  bell.setAttribute("aria-controls", panel.id);
+  bell.addEventListener("click", async (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    if (panel.matches(":popover-open")) return panel.hidePopover();
+    await fillPanel();
+    panel.showPopover();
+    panel.querySelector("button, a")?.focus();
+  });
+  bell.addEventListener("keydown", (event) => {
+    if (event.key !== " ") return;
+    event.preventDefault();
+    bell.click();
+  });
+  panel.addEventListener("toggle", ({ newState }) => bell.setAttribute("aria-expanded", String(newState === "open")));
+  const list = document.querySelector("main [data-notifications-seen]");
+  if (list) markSeen(list);
+  else showCount();
+  // A browser that goes back shows the page as it was.
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) showCount(); });
+}
+
+if (bell) startBell();
+
+// The posts, files and other objects whose pages this browser opened last.
+
+const RECENT_KEY = "admin-recent";
+const MAX_RECENT_PAGES = 6;
+
+/** Return them as `{label, url}`, the last first. */
+function recentPages() {
+  try {
+    const found = JSON.parse(localStorage.getItem(RECENT_KEY) ?? "[]");
+    return found.filter((one) => typeof one?.url === "string" && one.url.startsWith("/admin/") && typeof one.label === "string");
+  } catch {
+    return [];
+  }
+}
+
+/** Remember this page where it is that of an object; lists are in the navigation anyway. */
+function rememberPage() {
+  if (!/^\/admin\/.+\/change\/$/.test(location.pathname)) return;
+  const label = document.title.split(" | ")[0].trim();
+  const others = recentPages().filter((one) => one.url !== location.pathname);
+  try {
+    localStorage.setItem(RECENT_KEY, JSON.stringify([{ label, url: location.pathname }, ...others].slice(0, MAX_RECENT_PAGES)));
+  } catch { /* a browser that stores nothing has no recent pages */ }
+}
+
 // Ctrl or ⌘ K, or the search button, opens the command palette.
 
 const palette = document.querySelector("[data-palette]");
 let preparing;
 
 async function openPalette() {
-  preparing ??= import("./palette.js").then(({ preparePalette }) => preparePalette(palette));
+  preparing ??= import("./palette.js").then(({ preparePalette }) => preparePalette(palette, recentPages));
   (await preparing)();
 }
 

@@ -2,8 +2,7 @@
 //
 //   combobox(input, { search: async (words) => [{ title, detail, state }], onPick: (item) => {} })
 
-import { fetchJson } from "../http.js";
-import { pageData } from "./page_data.js";
+import { fetchJson, notifyChanged, pageData } from "../http.js";
 
 let number = 0;
 const TYPING_PAUSE_MILLISECONDS = 150;
@@ -172,4 +171,61 @@ export async function findTargets(kind, q, among = "") {
   const locale = kind === "link" ? "" : pageData("locale");
   const without = kind === "post-reference" ? pageData("post") : "";
   return (await fetchTargets({ kind, q, among, locale, without })).results;
+}
+
+// A field with the address of a link: finds pages while somebody types, and says where the address leads.
+
+const LINK_CHECK_PAUSE_MILLISECONDS = 400;
+const ADDRESS = /^([a-z][a-z0-9+.-]*:|#|\/\/)/i;
+
+/** Makes the input a link picker; it keeps what is typed. */
+export function linkField(input) {
+  const line = document.createElement("span");
+  line.className = "link-state";
+  line.setAttribute("role", "status");
+  input.placeholder ||= pageData("findLink");
+  const isFull = input.dataset.link === "url";
+  const module = input.closest("[data-module]")?.dataset.type;
+  let asked = 0;
+  let timer;
+
+  async function check() {
+    asked += 1;
+    const mine = asked;
+    const address = input.value.trim();
+    if (!address) {
+      line.textContent = "";
+      delete line.dataset.state;
+      return;
+    }
+    try {
+      const found = await fetchTargets({ address, module });
+      if (mine !== asked) return;
+      line.textContent = found.sentence;
+      line.dataset.state = found.state;
+    } catch {
+      line.textContent = "";
+    }
+  }
+
+  if (!isFull) {
+    combobox(input, {
+      keepsText: true,
+      search: async (q) => (q === "" || ADDRESS.test(q) ? [] : (await findTargets("link", q)).filter((item) => item.path)),
+      onPick: (item) => {
+        input.value = item.path;
+        input.dataset.title = item.title;
+        notifyChanged(input);
+        check();
+      },
+    });
+  }
+  (input.parentElement.querySelector(":scope > .found + span") ?? input).after(line);
+  input.addEventListener("input", (event) => {
+    if (event.isTrusted) delete input.dataset.title;
+    clearTimeout(timer);
+    timer = setTimeout(check, LINK_CHECK_PAUSE_MILLISECONDS);
+  });
+  input.addEventListener("focus", check, { once: true });
+  return { check };
 }

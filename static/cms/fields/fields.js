@@ -1,10 +1,8 @@
 // The fields of a form, each by its data attribute; those in parts that are added later, too. The control that the server
 // rendered stays what the form sends.
 
-import { fetchJson } from "../http.js";
-import { combobox, findTargets } from "./combobox.js";
-import { linkField } from "./link.js";
-import { attachEach, notifyChanged, pageData } from "./page_data.js";
+import { attachEach, fetchJson, notifyChanged, pageData } from "../http.js";
+import { combobox, findTargets, linkField } from "./combobox.js";
 
 const waiting = new Map();
 let planned = false;

@@ -3,9 +3,7 @@
 // The textarea keeps a Markdown of the text. What the form sends is the document in `<name>~doc`, once somebody wrote
 // something: it says more than Markdown can. Without scripts, or where a text cannot be read, the textarea is it.
 
-import { attachEach, pageData } from "../fields/page_data.js";
-import { fetchJson, fetchPage } from "../http.js";
-import { run, setBlock, show } from "./toolbar.js";
+import { attachEach, fetchJson, fetchPage, pageData } from "../http.js";
 
 // Where nothing can be written, the textarea is it, too.
 const FIELDS = "textarea[data-richtext]:not(:disabled)";
@@ -76,14 +74,7 @@ const convertMarkdown = async (address, markdown) => (await convert(address, "ma
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
 // Nothing of the editor itself is loaded before somebody comes to a field.
-const bundled = async () => {
-  const [bundle, { ImageImport }, { InsertMenu }] = await Promise.all([
-    import("../vendor/richtext.js"),
-    import("./image_import.js"),
-    import("./insert_menu.js"),
-  ]);
-  return { bundle, ImageImport, InsertMenu };
-};
+const loadEditor = () => Promise.all([import("../vendor/richtext.js"), import("./controls.js")]);
 
 class RichField {
   constructor(area) {
@@ -112,9 +103,9 @@ class RichField {
     this.isStarted = true;
     const hadFocus = document.activeElement === this.area;
     try {
-      const [loaded, tools, content] = await Promise.all([bundled(), fetchTools(this.address), this.content()]);
-      this.bundle = loaded.bundle;
-      this.build(tools, content, loaded);
+      const [[bundle, controls], tools, content] = await Promise.all([loadEditor(), fetchTools(this.address), this.content()]);
+      Object.assign(this, { bundle, controls });
+      this.build(tools, content);
     } catch {
       // Offline, logged out, or a document of another time: the Markdown can be written all the same.
       this.frame?.remove();
@@ -132,7 +123,7 @@ class RichField {
     return this.area.value.trim() ? convertMarkdown(this.address, this.area.value) : EMPTY;
   }
 
-  build(tools, content, { ImageImport, InsertMenu }) {
+  build(tools, content) {
     this.tools = tools;
     this.frame = document.createElement("div");
     this.frame.className = "rt";
@@ -144,19 +135,19 @@ class RichField {
     const menu = document.importNode(tools.querySelector(".rt-menu"), true);
     this.frame.append(this.bar, this.place, panel, this.foot, menu);
     this.area.after(this.frame);
-    this.images = new ImageImport(panel, {
+    this.images = new this.controls.ImageImport(panel, {
       replace: (id, what) => this.bundle.replaceMarker(this.editor, id, what),
       language: () => pageData("locale"),
       onClose: () => this.editor.commands.focus(),
     });
-    this.menu = new InsertMenu(menu, { choose: (name) => this.insert(name), isOffered: (name) => this.mayInsert(name) });
+    this.menu = new this.controls.InsertMenu(menu, { choose: (name) => this.insert(name), isOffered: (name) => this.mayInsert(name) });
     this.open(content);
     this.frame.addEventListener("keydown", (event) => {
       if (this.place.contains(event.target)) this.menu.key(event);
     }, true);
     this.bar.addEventListener("click", (event) => this.press(event.target.closest("[data-do]")?.dataset.do));
     this.bar.addEventListener("change", (event) => {
-      if (event.target.matches("[data-block]")) setBlock(this.editor, Number(event.target.value));
+      if (event.target.matches("[data-block]")) this.controls.setBlock(this.editor, Number(event.target.value));
     });
     this.frame.addEventListener("keydown", (event) => this.key(event));
     this.area.labels[0]?.addEventListener("click", (event) => {
@@ -189,14 +180,14 @@ class RichField {
       attributes: this.attributes(),
       onChange: () => this.changed(),
       onMove: (editor) => {
-        show(this.bar, editor);
+        this.controls.show(this.bar, editor);
         this.menu.follow(editor);
       },
       note: (name) => this.images.note(name),
       onImages: (images) => this.images.add(images),
     });
     this.first = JSON.stringify(this.bundle.documentOf(this.editor));
-    show(this.bar, this.editor);
+    this.controls.show(this.bar, this.editor);
     this.count();
   }
 
@@ -223,12 +214,12 @@ class RichField {
     if (!name) return;
     if (name === "source") this.toggleSource();
     else if (name === "wide") this.toggleWide();
-    else run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: pageData("locale") });
+    else this.controls.run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: pageData("locale") });
   }
 
   insert(name) {
     if (name === "module") this.moduleButton.click();
-    else if (name.startsWith("heading")) setBlock(this.editor, Number(name.at(-1)));
+    else if (name.startsWith("heading")) this.controls.setBlock(this.editor, Number(name.at(-1)));
     else this.press(name);
   }
 
@@ -296,7 +287,7 @@ class RichField {
       if (!["source", "wide"].includes(part.dataset.do)) part.toggleAttribute("disabled", !is);
     }
     this.bar.querySelector("[data-do=source]").textContent = is ? this.bar.dataset.source : this.bar.dataset.rich;
-    if (is) show(this.bar, this.editor);
+    if (is) this.controls.show(this.bar, this.editor);
   }
 
   /** Somebody else wrote into the textarea: a draft brought back, an agent's words. */

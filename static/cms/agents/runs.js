@@ -2,9 +2,7 @@
 // Every link and form in it leads to a page that works without this file; here its content is fetched alone. Runs that
 // were started in this tab are followed from page to page, as a chip in the corner while no dialog shows them.
 
-import { fetchPage, notifyAdded, readPage, request } from "../http.js";
-import { attachRunForm } from "./run_form.js";
-import { createRunView, followRun } from "./run_progress.js";
+import { fetchJson, fetchPage, hasWebsockets, notifyAdded, openWebsocket, readPage, request, swap } from "../http.js";
 
 const LINKS = "a[data-agent-dialog], a.ask-agent, a.field-ai, .field-ai a";
 const OF_MANY = "run_agent"; // what the list of posts calls the action
@@ -274,6 +272,182 @@ function saveRuns() {
   } catch {
     // Without a store, the next page knows nothing of it.
   }
+}
+
+// The form that asks an agent, in the dialog or on a page: the box for words follows the agent that is chosen, and so
+// does the estimate.
+
+function attachRunForm(form) {
+  followWords(form);
+  if (form.hasAttribute("data-estimate")) followEstimate(form);
+}
+
+function followWords(form) {
+  const words = form.querySelector("[data-choose-words]");
+  if (!words) return;
+  const box = words.querySelector("textarea");
+
+  function count() {
+    words.querySelector("[data-counter]").textContent = `${box.value.length} / ${box.getAttribute("maxlength")}`;
+  }
+
+  function choose() {
+    const agent = form.querySelector('input[name="agent"]:checked');
+    const takesWords = Boolean(agent?.dataset.max);
+    words.hidden = !takesWords;
+    box.disabled = !takesWords;
+    if (!takesWords) return;
+    words.querySelector("[data-words-label]").textContent = agent.dataset.label;
+    words.querySelector("[data-words-for]")?.setAttribute("hidden", "");
+    box.placeholder = agent.dataset.placeholder;
+    box.setAttribute("maxlength", agent.dataset.max);
+    count();
+  }
+
+  form.addEventListener("change", choose);
+  box.addEventListener("input", count);
+  choose();
+}
+
+// Another agent, or another post, is another estimate. The server asks again before it begins what was not estimated.
+function followEstimate(form) {
+  let asked = 0;
+  form.addEventListener("change", async ({ target }) => {
+    if (target.name !== "agent" && target.name !== "post") return;
+    const sent = new FormData(form);
+    sent.set("do", "estimate");
+    const mine = (asked += 1);
+    try {
+      const page = await fetchPage(form.action, { body: sent, headers: { "X-Dialog": "1" }, anyStatus: true });
+      const here = form.querySelector("#estimate");
+      if (here && mine === asked) swap(here, page.querySelector("#estimate"));
+    } catch {
+      // What stands there stays.
+    }
+  });
+}
+
+for (const form of document.querySelectorAll("[data-choose]")) attachRunForm(form);
+
+// Follows a run until it ends, over a websocket where there are any, else by asking again and again.
+
+const MAX_POLL_MILLISECONDS = 15_000;
+
+// `changed(run)` for each news, `ended(run)` once. Answers a function that stops following.
+function followRun({ status, socket }, { changed, ended }) {
+  let isOver = false;
+  let wait = 1000;
+  let next;
+  let line;
+
+  function take(run) {
+    if (isOver) return;
+    changed(run);
+    if (!run.isFinished) return;
+    stop();
+    ended(run);
+  }
+
+  function listen() {
+    line = openWebsocket(socket, { lang: document.documentElement.lang });
+    line.addEventListener("message", ({ data }) => take(JSON.parse(data)));
+    // A line that breaks is not mended: asking goes on where it ended.
+    line.addEventListener("close", () => { if (!isOver) plan(wait); });
+  }
+
+  async function ask() {
+    try {
+      take(await fetchJson(status));
+      wait = 1000;
+    } catch {
+      // A server that is away for a moment is asked more slowly, never given up.
+      wait = Math.min(wait * 2, MAX_POLL_MILLISECONDS);
+    }
+    if (!isOver) plan(wait);
+  }
+
+  function plan(milliseconds) {
+    clearTimeout(next);
+    next = setTimeout(ask, milliseconds);
+  }
+
+  function stop() {
+    isOver = true;
+    clearTimeout(next);
+    line?.close();
+  }
+
+  hasWebsockets().then((are) => {
+    if (isOver) return;
+    if (are && socket) listen();
+    else plan(300);
+  });
+  return stop;
+}
+
+const SIGNS = { queued: "…", running: "▸", succeeded: "✓", failed: "✕", cancelled: "⊘", timed_out: "⧖" };
+
+// Shows the news in the parts of `root` that are there for it. Answers the function for `changed`.
+function createRunView(root) {
+  const part = (name) => root.querySelector(`[data-${name}]`);
+  const steps = root.querySelector("[data-steps]") ?? document.querySelector("[data-steps]");
+  const line = (steps?.parentElement ?? root).querySelector("[data-step-line]")?.content.firstElementChild;
+  const write = (name, text) => { const place = part(name); if (place && text) place.textContent = text; };
+  let said = "";
+  clock(part("elapsed"));
+
+  function stepOf(step) {
+    const made = line.cloneNode(true);
+    made.className = `${step.kind} ${step.ok ? "ok" : "failed"}`;
+    made.querySelector("[data-name]").textContent = step.name;
+    made.querySelector("[data-kind]").textContent = `${step.kindLabel} · ${step.took}`;
+    made.querySelector("[data-failed]").hidden = step.ok;
+    made.querySelector("[data-summary]").textContent = step.summary;
+    return made;
+  }
+
+  return (run) => {
+    // The badge that the server rendered, with the status of now.
+    const badge = root.querySelector(".run-state");
+    if (badge) {
+      badge.className = `badge badge-${run.status} run-state`;
+      badge.firstElementChild.textContent = SIGNS[run.status] ?? "";
+      badge.lastChild.textContent = ` ${run.label}`;
+    }
+    write("doing", run.doing);
+    root.dataset.standing = run.standing ?? "";
+    write("used", run.tokens);
+    write("cost", run.cost);
+    write("count", String(run.steps.length));
+    const elapsed = part("elapsed");
+    if (elapsed && run.startedAt) elapsed.dataset.since = run.startedAt;
+    if (steps && line && run.steps.length !== steps.children.length) {
+      steps.append(...run.steps.slice(steps.children.length).map(stepOf));
+      steps.parentElement.querySelector("[data-no-steps]")?.remove();
+    }
+    // Read out by stations, not by each word that is written.
+    const now = `${run.label} ${run.steps.length} ${run.standing}`;
+    if (now !== said) write("said", `${run.label}. ${run.doing}`);
+    said = now;
+  };
+}
+
+// How long it goes on already. The unit comes from the browser, in the language of the page.
+function clock(place) {
+  if (!place) return;
+  const format = new Intl.NumberFormat(document.documentElement.lang || "en", { style: "unit", unit: "second" });
+  const timer = setInterval(() => {
+    if (!place.isConnected) return clearInterval(timer);
+    const since = Date.parse(place.dataset.since ?? "");
+    if (since) place.textContent = format.format(Math.max(0, Math.round((Date.now() - since) / 1000)));
+  }, 1000);
+}
+
+// On the page of a run what is new is shown in place, and the page is loaded again at the end.
+const card = document.querySelector("[data-run][data-whole-page]");
+if (card) {
+  const addresses = { status: card.dataset.run, socket: card.dataset.socket };
+  followRun(addresses, { changed: createRunView(card), ended: () => location.reload() });
 }
 
 if (document.querySelector("template[data-agent-frame]")) start();

@@ -1,0 +1,62 @@
+"""How many requests pages of the admin send: each is a round trip, which somebody far from the server waits for."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from tests import make
+from tests.browser.scene import coffee
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+MAX_REQUESTS: Final = 40
+"""Of a page with its pictures, beside which the admin itself needs less."""
+
+
+@pytest.fixture
+def sent(open_page: Any) -> tuple[Any, list[str]]:
+    page = open_page("admin")
+    paths: list[str] = []
+    page.on("request", lambda request: paths.append(request.url))
+    return page, paths
+
+
+def test_the_editor_sends_few_requests_with_a_rich_text_open_and_something_typed(
+    sent: tuple[Any, list[str]],
+) -> None:
+    page, paths = sent
+    post = make.post(markdown="Good coffee takes time.")
+    prose = make.module_id(post, "prose")
+
+    with page.expect_response(lambda answer: "/autosave/" in answer.url):
+        page.goto(f"/admin/content/post/{post.pk}/change/")
+        page.wait_for_selector("[data-edit][data-ready]")
+        page.locator(f"#m-{prose} > details > summary").scroll_into_view_if_needed()
+        page.locator(f"#m-{prose} [contenteditable=true]").click()
+        page.keyboard.type("It does.")
+
+    assert len(paths) <= MAX_REQUESTS - 3, "\n".join(paths)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/admin/",
+        "/admin/inbox/",
+        "/admin/content/post/",
+        "/admin/content/post/tree/",
+        "/admin/content/post/{post}/review/",
+        "/admin/content/translations/",
+        "/admin/media/asset/",
+        "/admin/agents_app/agentrun/",
+        "/admin/analytics/",
+    ],
+)
+def test_pages_of_the_admin_send_few_requests(sent: tuple[Any, list[str]], address: str) -> None:
+    page, paths = sent
+    post = coffee()
+    page.goto(address.format(post=post.pk), wait_until="networkidle")
+
+    assert len(paths) <= MAX_REQUESTS - 10, "\n".join(paths)
