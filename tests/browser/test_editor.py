@@ -292,7 +292,9 @@ def test_a_form_is_picked_and_an_address_that_cannot_play_says_so(open_page: Any
     page.locator("#m-new-1 select[name$='props.form']").select_option("contact")
     added(page, "embed", "new-2")
     page.fill("#m-new-2 input[name$='props.url']", "https://example.com/video")
-    page.locator("#m-new-2 .link-state", has_text="cannot be embedded").wait_for()
+    page.locator(
+        "#m-new-2 .link-state", has_text="does not allow embedding from example.com"
+    ).wait_for()
 
 
 def test_a_changed_slug_says_where_the_old_address_leads(open_page: Any) -> None:

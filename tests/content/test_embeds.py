@@ -8,7 +8,7 @@ import pytest
 
 from cms_project.security import content_security_policy
 from proofroom.core.middleware import build_policy
-from proofroom.starter.modules.embed import frame_address
+from proofroom.starter.modules.embed import Embed, frame_address
 from proofroom.website.rendering import render_modules
 from tests.content.test_definitions import UUID_
 from tests.content.test_rendering import ATTACK, PICTURE, Page, module
@@ -110,6 +110,25 @@ def test_a_host_that_is_not_allowed_gets_a_card_that_links():
     assert ">First crack</a>" in html
     assert '<p class="link-host">www.youtube.com</p>' in html
     assert page.first("img")["alt"] == "A kettle"
+
+
+def test_a_card_without_a_title_names_its_host_once():
+    html = render_modules([module("embed", {"url": VIDEO})], {})
+
+    assert ">www.youtube.com</a>" in html
+    assert html.count(">www.youtube.com<") == 1
+
+
+def test_the_editor_says_which_host_would_have_to_be_allowed(settings):
+    problem = Embed.address_problem
+    refused = (
+        "This site does not allow embedding from www.youtube-nocookie.com. Visitors see a card"
+    )
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"embed_hosts": ()})
+    assert problem(VIDEO).startswith(refused)
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"embed_hosts": HOSTS})
+    assert problem(VIDEO) == problem("javascript:alert(1)") == ""
+    assert problem("https://www.youtube.com/@channel").startswith("This address cannot be embedded")
 
 
 def test_no_text_breaks_out_of_the_frame_s_document(allowed):

@@ -460,6 +460,8 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
         assert demo.poll() is None, "".join(seen)
         with urlopen(f"http://127.0.0.1:{web}/admin/login/", timeout=10) as page:
             assert page.status == 200
+            policy = page.headers["Content-Security-Policy"]
+            assert "frame-src 'self' https://www.youtube-nocookie.com https://player." in policy
         with urlopen(f"http://127.0.0.1:{mcp}/health", timeout=10) as page:
             assert page.status == 200
         # Nothing stands in front of it that could say how it was asked.

@@ -27,14 +27,14 @@ _VIMEO: Final = ("vimeo.com", "www.vimeo.com")
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]{6,20}", re.ASCII)
 
 
-def frame_address(url: str, hosts: tuple[str, ...]) -> str:
-    """Return what a frame may load for an address; "" where its host is not among those allowed."""
+def find_frame(url: str) -> tuple[str, str]:
+    """Return what a frame loads for an address, "" where it can load nothing, and the host that has to be allowed."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").lower()
         port = parts.port
     except ValueError:
-        return ""
+        return "", ""
     if host in _YOUTUBE:
         steps = [step for step in parts.path.split("/") if step]
         if host == "youtu.be":
@@ -61,7 +61,13 @@ def frame_address(url: str, hosts: tuple[str, ...]) -> str:
         address, host = vimeo, "player.vimeo.com"
     else:
         address = url if parts.scheme == "https" and port in (None, 443) else ""
-    return address if host in hosts and parts.username is None else ""
+    return address if parts.username is None else "", host
+
+
+def frame_address(url: str, hosts: tuple[str, ...]) -> str:
+    """Return what a frame may load for an address; "" where its host is not among those allowed."""
+    address, host = find_frame(url)
+    return address if host in hosts else ""
 
 
 class Embed(Module):
@@ -87,11 +93,11 @@ class Embed(Module):
     )
 
     class Props(ModuleProps):
-        heading: str = Text(max_length=160)
         url: str = Url(
             label="Address", help="Address of the video or page, starting with https://."
         )
-        title: str = Text(max_length=160, help="What it is.")
+        heading: str = Text(max_length=160, help="Shown above, as the heading of this part.")
+        title: str = Text(max_length=160, help="Names the video or page itself.")
         description: str = Textarea(max_length=600)
         image_id: str | None = MediaField(label="Image", help="Shown until the content is loaded.")
         shape: Literal["wide", "standard", "square", "tall"] = Select(
@@ -100,9 +106,18 @@ class Embed(Module):
 
     @classmethod
     def address_problem(cls, address: str) -> str:
-        if not safe_href(address) or frame_address(address, settings.CMS_ENV.embed_hosts):
+        if not safe_href(address):
             return ""
-        return _("This address cannot be embedded. Visitors see a card with a link instead.")
+        frame, host = find_frame(address)
+        if not frame:
+            return _("This address cannot be embedded. Visitors see a card with a link instead.")
+        if host in settings.CMS_ENV.embed_hosts:
+            return ""
+        sentence = _(
+            "This site does not allow embedding from %(host)s. Visitors see a card with a link "
+            "instead. Whoever runs the server can allow it with EMBED_HOSTS."
+        )
+        return sentence % {"host": host}
 
     @classmethod
     def template_context(

@@ -183,8 +183,8 @@ export function linkField(input) {
   const line = document.createElement("span");
   line.className = "link-state";
   line.setAttribute("role", "status");
-  input.placeholder ||= pageData("findLink");
   const isFull = input.dataset.link === "url";
+  input.placeholder ||= isFull ? "https://" : pageData("findLink");
   const module = input.closest("[data-module]")?.dataset.type;
   let asked = 0;
   let timer;
@@ -226,6 +226,8 @@ export function linkField(input) {
     clearTimeout(timer);
     timer = setTimeout(check, LINK_CHECK_PAUSE_MILLISECONDS);
   });
-  input.addEventListener("focus", check, { once: true });
+  // What a module cannot show at an address is said before somebody looks for it.
+  if (isFull && module && input.value) check();
+  else input.addEventListener("focus", check, { once: true });
   return { check };
 }

@@ -28,6 +28,8 @@ from proofroom.core.process_runner import Children, Program, fork, how_it_ended,
 
 ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")
 PASSWORD = "demo-password"  # noqa: S105  # known to everyone on purpose, on this machine only
+VIDEO_HOSTS: Final = ("www.youtube-nocookie.com", "player.vimeo.com")
+"""What the demo lets pages embed, unless EMBED_HOSTS says something else."""
 SHARED_MODULES: Final = (
     "uvicorn.main",
     "uvicorn.loops.auto",
@@ -161,6 +163,10 @@ class Command(BaseCommand):
 
     def load(self) -> None:
         """Load what the programs need, so that the memory of it is theirs together."""
+        if not settings.CMS_ENV.embed_hosts:  # what `environ` says to programs that are no copies
+            settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"embed_hosts": VIDEO_HOSTS})
+            frames = ["'self'", *(f"https://{host}" for host in VIDEO_HOSTS)]
+            settings.SECURE_CSP = {**settings.SECURE_CSP, "frame-src": frames}
         for module in (settings.ASGI_APPLICATION.rpartition(".")[0], settings.ROOT_URLCONF):
             import_module(module)
         of_redis = ("redis", "kombu.transport.redis") if settings.CMS_ENV.redis_url else ()
@@ -187,7 +193,7 @@ class Command(BaseCommand):
             call_command("seed", stdout=self.stdout)
 
     def environ(self) -> dict[str, str]:
-        return {}
+        return {"EMBED_HOSTS": ",".join(settings.CMS_ENV.embed_hosts or VIDEO_HOSTS)}
 
     def programs(self) -> list[Program]:
         """Return what runs."""

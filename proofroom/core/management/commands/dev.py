@@ -15,7 +15,7 @@ class Command(demo.Command):
     is_forking = False  # what a watcher starts again has to load the code anew
 
     def environ(self) -> dict[str, str]:
-        return {"DEBUG": "1"}
+        return {**super().environ(), "DEBUG": "1"}
 
     def programs(self) -> list[Program]:
         """The demo's programs, each under a watcher of the project's folders."""
