@@ -112,12 +112,56 @@ def test_a_revision_names_its_author_what_changed_and_its_neighbour(signed_in: S
     kept, edited = post.revisions.get(reason="before"), post.revisions.get(reason="edited")
     assert re.search(r"Edited: (?:[\w ]+, ){3}1 more", rows[0])
     assert " editor " in rows[0]
-    assert "Status or schedule changed, same content" in rows[1]
-    assert " admin " in rows[1]
+    assert rows[1].startswith("Published admin ")
     assert "Created" in rows[2]
     assert f"?from={kept.pk}&amp;to={edited.pk}" in page
     assert f"to={kept.pk}" not in page
     assert f"to={first.pk}" not in page
+
+
+def test_the_history_says_what_became_of_the_status_and_by_whom(signed_in: SignedIn) -> None:
+    post, client = make.post(status="draft"), signed_in()
+    for status in ("published", "draft", "archived", "draft", "published"):
+        set_status(post_id=post.pk, status=status, actor=make.actor("admin"))
+    make.edited(post, {"excerpt": "Words"})
+    set_status(post_id=post.pk, status="draft", actor=make.actor("editor"))
+
+    def words(query: str, tag: str) -> list[str]:
+        page = client.get(url(post, "revisions", query)).content.decode()
+        parts = re.findall(rf"<{tag}[ >].*?</{tag}>", page, re.DOTALL)
+        return [" ".join(re.sub(r"<[^>]+>", " ", part).split()) for part in parts]
+
+    history = words("?part=latest", "li")
+    assert [line.split(" · ")[0] for line in history] == [
+        "Unpublished editor",
+        "Edited current editor",
+        "Published admin",
+        "Restored as draft admin",
+        "Archived admin",
+        "Unpublished admin",
+        "Published admin",
+        "Created admin",
+    ]
+    rows = words("", "tr")[1:]
+    assert [" current " in row for row in rows] == [" current " in line for line in history]
+    assert rows[0].startswith("Unpublished editor ")
+    assert len(rows) == len(history)
+
+
+def test_a_page_of_revisions_has_what_became_of_the_status_then(
+    signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("proofroom.editorial.posts.revisions._PAGE_SIZE", 1)
+    post, client = make.post(status="draft"), signed_in()
+    set_status(post_id=post.pk, status="published", actor=make.actor("admin"))
+    make.edited(post, {"excerpt": "Words"})
+    set_status(post_id=post.pk, status="draft", actor=make.actor("editor"))
+
+    pages = [client.get(url(post, "revisions", f"?page={n}")).content.decode() for n in (1, 2, 3)]
+
+    assert ["<td>Unpublished</td>" in page for page in pages] == [True, False, False]
+    assert ["<td>Published</td>" in page for page in pages] == [False, True, False]
+    assert ['badge-draft">current' in page for page in pages] == [True, False, False]
 
 
 def test_the_list_of_revisions_takes_as_many_queries_however_long_it_is(

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.functional import Promise
@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy
 from content.changes import diff
 from content.document import PostDocument
 from content.layers import revert_to_revision
-from content.models import Post, Revision
+from content.models import Post, Revision, Status
 from content.review.cards import CardGroup, cards_between
 from content.review.labels import label_of, module_names
 from content.review.references import references_of
@@ -51,18 +51,32 @@ _REASONS: Final[Mapping[str, Promise]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RevisionLine:
-    """A revision with what made it, who did, and what changed, in words.
+_STATUSES_READ: Final = 500
+"""Changes of a post's status that are looked at, the latest first."""
+_MOVES: Final[Mapping[str, Promise]] = {
+    "post.published": gettext_lazy("Published"),
+    "post.schedule-failed": gettext_lazy("Could not be published on schedule"),
+    "post.deleted": gettext_lazy("Moved to trash"),
+    "post.restored": gettext_lazy("Restored from trash"),
+}
+"""What happened to the post as a whole, by the name of its event."""
 
-    `earlier` is the version before it to compare it with; none where both have the same content.
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    """A revision with what made it, who did, and what changed, in words; or a change of the status, without one.
+
+    `earlier` is the version before it to compare it with; none where both have the same content. `is_current`: it
+    holds what the post says now.
     """
 
-    revision: Revision
+    at: datetime
     reason: str
-    changes: str
     who: str
-    earlier: UUID | None
+    revision: Revision | None = None
+    changes: str = ""
+    earlier: UUID | None = None
+    is_current: bool = False
 
 
 @answers_refusals
@@ -75,9 +89,16 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
         latest = _describe(post, list(rows[:_LATEST]), rows, layers.live)
         return render(request, "admin/posts/history.html", {"post": post, "lines": latest})
     found = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page"))
+    shown = list(found)
+    later = None
+    if found.number > 1 and shown:
+        later = rows.filter(version__gt=shown[0].version).order_by("version").first()
+    lines = _describe(post, shown, rows, layers.live, later)
     context = {
         "revisions": found,
-        "lines": _describe(post, list(found), rows, layers.live),
+        "lines": lines,
+        # What is compared where nobody chooses: the two latest.
+        "chosen": [line.revision.pk for line in lines if line.revision is not None][:2],
         "rejections": rejections_of(post, layers) if found.number == 1 else [],
         "may_restore": may(request, "posts.revisions.manage", post),
     }
@@ -93,34 +114,77 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 def _describe(
-    post: Post, found: Sequence[Revision], rows: QuerySet[Revision], live: PostDocument
-) -> list[RevisionLine]:
-    """The revisions in words. Two queries more at most: the one before the last, and changes of the status."""
+    post: Post,
+    found: Sequence[Revision],
+    rows: QuerySet[Revision],
+    live: PostDocument,
+    later: Revision | None = None,
+) -> list[HistoryLine]:
+    """The revisions in words, and between them what became of the status. Two queries.
+
+    `later` is the revision after them, where they are not the latest.
+    """
+    if not found:
+        return _status_lines(post)
     names = module_names(live)
-    before_last = rows.filter(version__lt=found[-1].version).first() if found else None
-    pairs = list(zip(found, [*found[1:], before_last], strict=True))
-    # A state is kept before a change where its version is a new one: only a status or a date made that.
-    kept = [(row, earlier) for row, earlier in pairs if row.reason == "before" and earlier]
-    moves: list[tuple[datetime, str]] = []
-    if kept:
-        events = Event.objects.filter(
-            post_id=post.pk,
-            name__in=("post.published", "post.updated"),
-            created_at__gte=min(earlier.created_at for _row, earlier in kept),
-            created_at__lte=max(row.created_at for row, _earlier in kept),
-            payload__changedPaths=[],
-        )
-        moves = list(events.order_by("pk").values_list("created_at", "actor_name"))
+    before_last = rows.filter(version__lt=found[-1].version).first()
+    # A state that was kept before a change stands on the page of what led to it.
+    oldest, newest = found[-1], later
+    if before_last is not None and oldest.reason == "before":
+        oldest = before_last
+    if newest is not None and newest.reason == "before":
+        newest = found[0]
+    moves = [
+        line
+        for line in _status_lines(post)
+        if (before_last is None or line.at >= oldest.created_at)
+        and (newest is None or line.at < newest.created_at)
+    ]
     lines = []
-    for row, earlier in pairs:
+    for row, earlier in zip(found, [*found[1:], before_last], strict=True):
         reason = str(_REASONS.get(row.reason, row.reason))
-        who, to_compare = row.by_name, earlier.pk if earlier else None
+        who, to_compare = row.by_name or _("Site (automatic)"), earlier.pk if earlier else None
         if row.reason == "before" and earlier:
-            reason, to_compare = _("Status or schedule changed, same content"), None
-            made = [name for at, name in moves if earlier.created_at <= at <= row.created_at]
-            who = made[-1] if made else ""
-        changes = _changes_in_words(row, live, names)
-        lines.append(RevisionLine(row, reason, changes, who or _("Site (automatic)"), to_compare))
+            # A state is kept before a change where its version is a new one: only a status or a date made that.
+            if any(earlier.created_at <= move.at <= row.created_at for move in moves):
+                continue
+            reason, who, to_compare = _("Status or schedule changed, same content"), "", None
+        lines.append(
+            HistoryLine(
+                at=row.created_at,
+                reason=reason,
+                who=who,
+                revision=row,
+                changes=_changes_in_words(row, live, names),
+                earlier=to_compare,
+                is_current=later is None and row is found[0],
+            )
+        )
+    return sorted([*moves, *lines], key=lambda line: line.at, reverse=True)
+
+
+def _status_lines(post: Post) -> list[HistoryLine]:
+    """When the post was published, taken from the site, archived, deleted or restored, the latest first."""
+    events = Event.objects.filter(
+        Q(name__in=_MOVES) | Q(name="post.updated", payload__changedPaths=[]), post_id=post.pk
+    )
+    rows = events.order_by("-pk").values_list("name", "payload", "actor_name", "created_at")
+    lines, status = [], ""
+    for name, payload, who, at in reversed(rows[:_STATUSES_READ]):
+        before, status = status, payload.get("status", "")
+        if name in _MOVES:
+            reason = str(_MOVES[name])
+        elif status == before:
+            continue
+        elif status == Status.ARCHIVED:
+            reason = _("Archived")
+        elif status == Status.DRAFT:
+            was_archived = before == Status.ARCHIVED
+            reason = _("Restored as draft") if was_archived else _("Unpublished")
+        else:
+            continue
+        lines.append(HistoryLine(at=at, reason=reason, who=who or _("Site (automatic)")))
+    lines.reverse()
     return lines
 
 
