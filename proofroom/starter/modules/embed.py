@@ -115,7 +115,7 @@ class Embed(Module):
             return ""
         sentence = _(
             "This site does not allow embedding from %(host)s. Visitors see a card with a link "
-            "instead. Whoever runs the server can allow it with EMBED_HOSTS."
+            "instead. An administrator can allow it with EMBED_HOSTS."
         )
         return sentence % {"host": host}
 
