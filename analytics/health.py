@@ -30,7 +30,7 @@ def figures() -> Iterator[CheckResult]:
         yield CheckResult("warn", "analytics", _("no views or clicks counted yet"), _(_ADVICE))
     elif timezone.now() - counted_at > LATE_AFTER:
         minutes = (timezone.now() - counted_at) // timedelta(minutes=1)
-        behind = _("analytics are %(n)s minutes behind") % {"n": f"{minutes:,}"}
+        behind = _("analytics is %(n)s minutes behind") % {"n": f"{minutes:,}"}
         yield CheckResult("warn", "analytics", behind, _(_ADVICE))
     else:
         yield CheckResult("ok", "analytics", "the last views and clicks are about to be added up")

@@ -16,18 +16,16 @@ from analytics.experiments.verdicts import MIN_HITS, MIN_VIEWS, Verdict
 
 _DOUBTS: Final[Mapping[Doubt, Promise]] = {
     "odd-split": gettext_lazy(
-        "Views are not split according to the weights. By chance this happens "
-        "less than once in 1,000 experiments. Views of one version may be "
-        "missing, or one visitor came very often. Find the cause before you "
-        "trust the results."
+        "Views are not split according to the shares. By chance this happens less than once in "
+        "1,000 experiments. Views of one version may be missing, or one visitor came very often. "
+        "Find the cause before you trust the results."
     ),
     "weights-changed": gettext_lazy(
-        "Weights were changed during this period, so differences may come from "
-        "the days on which versions were shown."
+        "The shares were changed during this period, which can affect the results."
     ),
     "arms-changed": gettext_lazy(
-        "A variation was started or stopped while others were running. Versions "
-        "were shown on different days, so differences may come from the days."
+        "A variant was started or stopped while others were running. The versions were shown on "
+        "different days, which can affect the results."
     ),
     "content-changed": gettext_lazy(
         "A version was edited during this period. Its results combine the text "
@@ -68,9 +66,9 @@ def verdict_sentence(arm: EvaluatedArm, trial: Trial) -> str:
     words |= {"views": str(MIN_VIEWS), "hits": str(MIN_HITS)}
     return (
         _(
-            "Too early to judge %(name)s. Each version needs at least %(views)s "
-            "views, and enough to expect %(hits)s conversions and as many views "
-            "without one."
+            "It is too early to judge %(name)s. Each version needs at least %(views)s views, and "
+            "enough of them to expect %(hits)s conversions and the same number of views without a "
+            "conversion."
         )
         % words
     )

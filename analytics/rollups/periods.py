@@ -92,7 +92,7 @@ def read_period(params: Mapping[str, str], default_days: int = 30) -> Period:
     if (last - first).days >= MAX_DAYS:
         raise invalid(
             "from",
-            _("from and to span %(days_most)s days at most.") % {"days_most": f"{MAX_DAYS:,}"},
+            _("from and to can span at most %(days_most)s days.") % {"days_most": f"{MAX_DAYS:,}"},
         )
     return Period(first, last)
 
@@ -111,12 +111,13 @@ def _day(params: Mapping[str, str], name: str) -> date | None:
         pass
     if found is None:
         raise invalid(
-            name, _("%(name)s must be a day or a time, like 2030-01-31.") % {"name": name}
+            name,
+            _("%(name)s must be a date, or a date and time, such as 2030-01-31.") % {"name": name},
         )
     if not _EARLIEST <= found <= _LATEST:
         raise invalid(
             name,
-            _("%(name)s must be a day from %(earliest)s to %(latest)s.")
+            _("%(name)s must be a date from %(earliest)s to %(latest)s.")
             % {"name": name, "earliest": _EARLIEST, "latest": _LATEST},
         )
     return found

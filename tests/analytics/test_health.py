@@ -42,4 +42,4 @@ def test_it_warns_only_where_events_wait_for_long(monkeypatch: pytest.MonkeyPatc
     assert empty == counted == [("ok", "every view and click is added up", "")]
     assert never == [("warn", "no views or clicks counted yet", ADVICE)]
     assert soon == [("ok", "the last views and clicks are about to be added up", "")]
-    assert late == [("warn", "analytics are 12 minutes behind", ADVICE)]
+    assert late == [("warn", "analytics is 12 minutes behind", ADVICE)]
