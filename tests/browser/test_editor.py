@@ -452,6 +452,26 @@ def test_a_phone_shows_the_content_as_the_first_tab(open_page: Any) -> None:
     assert serious_in_any_light(page) == []
 
 
+def test_a_save_that_fails_says_so_until_something_else_is_typed(open_page: Any) -> None:
+    post = make.post(excerpt="Old", status="published")
+    page = open_page()
+    opened(page, post)
+    problem = page.locator("[data-save-problem]")
+    save = page.locator("button[name=do][value=save]")
+    page.fill('[name="post.excerpt"]', "Typed")
+    page.context.clear_cookies(name="sessionid")
+    # By then the form was read again, since the button took the focus from the field.
+    with page.expect_request("**/autosave/"):
+        save.click()
+    assert problem.inner_text().startswith("Not saved: you are logged out")
+    assert problem.get_by_role("link", name="Log in in another window").is_visible()
+    page.fill('[name="post.excerpt"]', "Typed on")
+    problem.wait_for(state="hidden")
+
+    post.refresh_from_db()
+    assert post.excerpt == "Old"
+
+
 def test_what_was_typed_is_saved_after_logging_in_again_in_another_window(open_page: Any) -> None:
     post = make.post(excerpt="Old")
     page = open_page()

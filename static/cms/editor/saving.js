@@ -131,6 +131,7 @@ export function watchChanges(form) {
 
   const changes = {
     now,
+    revision: () => revision,
     listen(listener) { listeners.push(listener); },
     /** In a pause of the typing, or after a while without one, the whole form is read. */
     plan() {
@@ -167,9 +168,11 @@ export function watchChanges(form) {
 export function startSaving(form, changes, place) {
   const header = document.querySelector("[data-editor-header]");
   const state = header.querySelector("[data-save-state]");
+  const refusal = header.querySelector("[data-save-problem]");
   let number = 0;
   let savedAt = Date.parse(state.dataset.savedAt);
   let problem = "";
+  let problemRevision = 0; // what was typed when it arose
   let isSaving = false;
   let copy = "";
   let typed = 0;
@@ -179,10 +182,12 @@ export function startSaving(form, changes, place) {
     const words = state.dataset;
     let text = "";
     if (isSaving) text = words.saving;
-    else if (problem) text = words[problem];
     else if (number) text = unsaved(words);
     else if (savedAt) text = ago();
     if (state.textContent !== text) state.textContent = text;
+    refusal.hidden = !problem;
+    refusal.querySelector("[data-said]").textContent = problem ? refusal.dataset[problem] : "";
+    refusal.querySelector("[data-login]").hidden = problem !== "loggedOut";
     for (const part of document.querySelectorAll("[data-when]")) part.hidden = (part.dataset.when === "dirty") !== number > 0;
     for (const button of header.querySelectorAll("[data-needs-changes]")) button.disabled = number === 0;
     state.dataset.state = isSaving ? "saving" : problem ? "failed" : number ? "dirty" : "clean";
@@ -190,7 +195,7 @@ export function startSaving(form, changes, place) {
 
   function unsaved(words) {
     const text = number === 1 ? words.one : words.many.replace("{n}", String(number));
-    const more = { kept: words.copyKept, failed: words.copyFailed }[copy];
+    const more = problem ? "" : { kept: words.copyKept, failed: words.copyFailed }[copy];
     return more ? `${text} · ${more}` : text;
   }
 
@@ -205,7 +210,8 @@ export function startSaving(form, changes, place) {
 
   changes.listen((found, revision) => {
     number = found.size;
-    if (number) problem = "";
+    // A button that is pressed ends the typing in a field, which is no change.
+    if (revision !== problemRevision) problem = "";
     // The first time there may be something to keep already: what a refused save brought back, or what was typed at once.
     if ((typed ? typed !== revision : number > 0) && !isSaving) copies.plan();
     typed = revision;
@@ -229,7 +235,10 @@ export function startSaving(form, changes, place) {
       return saved(await fetchJson(form.action, { body }), body);
     } catch ({ reason }) {
       if (reason === "conflict" || reason === "invalid") return refused(button);
+      number = changes.now().size;
       problem = reason === "signed-out" || reason === "forbidden" ? "loggedOut" : "failed";
+      problemRevision = changes.revision();
+      copies.plan();
     } finally {
       isSaving = false;
       show();
