@@ -6,7 +6,6 @@ The rules are those of `TrackViewSet`, which answers whatever is not taken here 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NotRequired
-from uuid import UUID
 
 import orjson
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, with_config
@@ -82,7 +81,7 @@ def _read(body: bytes) -> list[Seen] | None:
         seen.append(
             Seen(
                 event_type=report["eventType"],
-                post_id=None if post is None else UUID(post),
+                post_id=post,
                 x=report.get("x"),
                 y=report.get("y"),
                 viewport_width=None if width is None else round(width),

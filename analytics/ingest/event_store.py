@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 WRITE_LOCK: Final = 0x616E_6102
 _LOCK_TIMEOUT: Final = "1s"
 """Later writers wait behind whoever waits for them all: not for long, where one of them is stuck."""
-_TABLE: Final = AnalyticsEvent._meta.db_table
-_TYPES: Final = {
+EVENTS: Final = AnalyticsEvent._meta.db_table
+TYPES: Final = {
     "event_type": "text",
     "post_id": "uuid",
     "x": "float8",
@@ -39,25 +39,29 @@ _TYPES: Final = {
     "variation_of": "uuid",
     "goal": "text",
 }
-_IDS: Final = ("post_id", "variation_of")
-_COLUMNS: Final = ", ".join(_TYPES)
-# Only once the lock is held is there a row, and so an id. The commit is not waited for.
+ID_COLUMNS: Final = ("post_id", "variation_of")
+COLUMNS: Final = ", ".join(TYPES)
+HELD: Final = f"""
+    SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock_shared({WRITE_LOCK})
+"""  # a number of our own
+"""Only once the lock is held is there a row, and so an id. The commit is not waited for."""
+RECORDS: Final = (
+    "json_to_recordset(%s::json) AS event "
+    f"({', '.join(f'{name} {kind}' for name, kind in TYPES.items())})"
+)
 _POSTGRESQL: Final = f"""
-    WITH held AS MATERIALIZED (
-        SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock_shared({WRITE_LOCK})
-    )
-    INSERT INTO {_TABLE} (created_at, {_COLUMNS})
-    SELECT %s, {", ".join(f"event.{name}" for name in _TYPES)} FROM held CROSS JOIN
-    json_to_recordset(%s::json) AS event ({", ".join(f"{name} {kind}" for name, kind in _TYPES.items())})
+    WITH held AS MATERIALIZED ({HELD})
+    INSERT INTO {EVENTS} (created_at, {COLUMNS})
+    SELECT %s, {", ".join(f"event.{name}" for name in TYPES)} FROM held CROSS JOIN {RECORDS}
 """  # noqa: S608  # names of our own
 _SQLITE: Final = f"""
-    INSERT INTO {_TABLE} (created_at, {_COLUMNS})
+    INSERT INTO {EVENTS} (created_at, {COLUMNS})
     SELECT %s, {
     ", ".join(
         f"replace(json_extract(value, '$.{name}'), '-', '')"
-        if name in _IDS
+        if name in ID_COLUMNS
         else f"json_extract(value, '$.{name}')"
-        for name in _TYPES
+        for name in TYPES
     )
 } FROM json_each(%s)
 """  # noqa: S608  # likewise

@@ -194,12 +194,12 @@ def test_a_draft_and_nothing_at_all_answer_the_same(front: Front) -> None:
     assert all(answer.is_kept for answer in answers)
 
 
-def test_it_is_two_statements_without_a_session(
+def test_it_is_one_statement_without_a_session(
     front: Front, django_assert_num_queries: Any
 ) -> None:
     post = str(make.post().pk)
 
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(1):
         answered = front.post(TRACK, orjson.dumps([{**VIEW, "postId": post}] * 100))
 
     assert answered.is_kept
