@@ -124,7 +124,7 @@ def test_an_agents_account_has_a_switch_and_nothing_else(signed_in: SignedIn) ->
     client = signed_in("admin")
 
     sent = fields(client.get(address(agent)), "is_active")
-    assert set(sent) - {"csrfmiddlewaretoken"} == {"is_active"}
+    assert set(sent) - {"csrfmiddlewaretoken", "stamp"} == {"is_active"}
     assert 'name="password"' not in client.get(address(agent)).content.decode()
     client.post(address(agent), {"do": "change", "role": "admin", "username": "x"})
 
@@ -172,3 +172,23 @@ def test_only_admins_come_in(signed_in: SignedIn, role: str) -> None:
 @pytest.mark.parametrize("bad", ["0", "999999", "x", "-1", "²", "9" * 30])
 def test_an_account_that_is_not_there(signed_in: SignedIn, bad: str) -> None:
     assert signed_in("admin").get(f"{LIST}{bad}/change/").status_code == 404
+
+
+def test_a_page_that_was_opened_earlier_gives_no_role_back(signed_in: SignedIn) -> None:
+    client, user = signed_in("admin"), make.user("admin", "other")
+    sent = fields(client.get(address(user)), "role")
+    change(client, user, role="translator", is_active=None)
+
+    typed = {**sent, "email": "new@example.com", "do": "change"}
+    answer = client.post(address(user), typed)
+
+    assert answer.status_code == 422
+    page = answer.content.decode()
+    assert "Somebody saved other values since you opened this page." in page
+    assert "in: Email, Role, Active." in page
+    user.refresh_from_db()
+    assert (user.role, user.is_active) == ("translator", False)
+    again = {**fields(answer, "role"), "do": "change"}
+    assert client.post(address(user), again).status_code == 302
+    user.refresh_from_db()
+    assert (user.email, user.role, user.is_active) == ("new@example.com", "admin", True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -490,3 +491,90 @@ def test_what_was_typed_is_saved_after_logging_in_again_in_another_window(open_p
 
     page.wait_for_selector("[data-save-state]:text('Saved just now')")
     assert Post.objects.get(pk=post.pk).excerpt == "Typed before the session ended"
+
+
+def held_back(page: Any, part: str) -> list[Any]:
+    """The requests to such addresses from now on, which wait until `continue_()`."""
+    routes: list[Any] = []
+    page.route(re.compile(part), lambda route: routes.append(route))
+    return routes
+
+
+def test_what_is_typed_while_it_is_saved_is_offered_where_the_page_loads_anew(
+    open_page: Any,
+) -> None:
+    post = make.post(excerpt="Old")
+    page = open_page()
+    opened(page, post)
+    page.fill('[name="post.excerpt"]', "One ")  # stored without the blank, so the page loads anew
+    page.wait_for_selector("[data-save-state]:text('1 unsaved change · Draft copy saved')")
+    saves = held_back(page, r"/change/\?$")
+    with page.expect_request(re.compile(r"/change/\?$")):
+        page.keyboard.press("Control+s")
+    page.keyboard.type("and much more")
+
+    with page.expect_navigation():
+        saves[0].continue_()
+        page.unroute_all()
+
+    page.wait_for_selector("[data-edit][data-ready]")
+    assert Post.objects.get(pk=post.pk).excerpt == "One"
+    page.locator("[data-copy-offer] button", has_text="Restore").click()
+    page.wait_for_selector("[data-edit][data-ready]")
+    assert page.input_value('[name="post.excerpt"]').endswith("and much more")
+
+
+def test_nothing_can_be_typed_while_new_modules_get_their_ids(open_page: Any) -> None:
+    post = make.post(excerpt="Old")
+    page = open_page()
+    opened(page, post)
+    added(page, "callout", "new-1")
+    page.keyboard.type("A callout")
+    saves = held_back(page, r"/change/\?$")
+    with page.expect_request(re.compile(r"/change/\?$")):
+        page.keyboard.press("Control+s")
+
+    page.keyboard.type(" and more")
+    saves[0].fulfill(body="no answer of the server")
+
+    page.wait_for_selector("[data-save-state][data-state=failed]")
+    page.keyboard.type("!")
+    page.unroute_all()
+    with page.expect_navigation():
+        page.keyboard.press("Control+s")
+    assert make.layers(post).live.modules[-1].props["title"] == "A callout!"
+
+
+def test_two_copies_made_at_once_are_two_modules(open_page: Any) -> None:
+    page = open_page()
+    opened(page, make.post())
+    page.locator(".module-item > details > summary").last.focus()
+    made = held_back(page, "/module/$")
+    for _number in range(2):
+        with page.expect_request(re.compile("/module/$")):
+            page.keyboard.press("d")
+
+    for route in made:
+        route.continue_()
+
+    page.wait_for_selector("#m-new-1")
+    page.wait_for_selector("#m-new-2")
+
+
+def test_a_save_that_failed_says_so_until_something_is_typed(open_page: Any) -> None:
+    page = open_page()
+    opened(page, make.post(excerpt="Old"))
+    page.fill('[name="post.excerpt"]', "New")
+    page.wait_for_selector("[data-save-state]:text('1 unsaved change · Draft copy saved')")
+    saves = held_back(page, r"/change/\?$")
+    with page.expect_request(re.compile(r"/change/\?$")):
+        page.locator("[data-editor-header] button[name=do][value=save]").click()
+
+    saves[0].fulfill(body="no answer of the server")
+
+    page.wait_for_selector("[data-save-state][data-state=failed]")
+    # The field that the click left tells of its change after a pause: wait until the form was read again.
+    page.evaluate("() => new Promise((done) => setTimeout(done, 600))")
+    assert "Not saved: the server did not respond." in page.inner_text("[data-save-state]")
+    page.fill('[name="post.excerpt"]', "Newer")
+    page.wait_for_selector("[data-save-state][data-state=dirty]")

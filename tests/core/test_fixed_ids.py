@@ -83,6 +83,7 @@ SALTS = {
     "agents.fence",
     "content.review.{…}",
     "content.site.assignment",
+    "core.form_stamps",
     "core.tool_cursors",
     "oauth.token",
 }

@@ -12,6 +12,7 @@ from django.test import Client
 from content.models import Post, TreeMove
 from proofroom.core.models import Event
 from tests import make
+from tests.admin.pages import fields
 from tests.seo.leading import leads
 
 pytestmark = pytest.mark.django_db
@@ -122,3 +123,17 @@ def test_a_file_that_cannot_be_read_is_refused(admin: Client, content: bytes) ->
 
     assert response.status_code == 422
     assert leads() == {}
+
+
+def test_a_redirect_that_somebody_changed_since_is_not_written_over(admin: Client) -> None:
+    redirect = make.redirect("/old", "/about")
+    address = f"/admin/seo/redirect/{redirect.pk}/change/"
+    sent = fields(admin.get(address), "toPath")
+    assert admin.post(address, {**sent, "toPath": "/services"}).status_code == 302
+
+    answer = admin.post(address, sent)
+
+    assert answer.status_code == 422
+    assert "Somebody saved other values since you opened this page." in text(answer)
+    redirect.refresh_from_db()
+    assert redirect.to_path == "/services"

@@ -13,6 +13,7 @@ from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from proofroom.core.admin.form_stamps import refuse_stale, stamp_of
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import may, require
 from proofroom.core.errors import CmsError, NotAllowed, NotFound
@@ -47,6 +48,9 @@ def save_form(form: Form, save: Callable[[], object]) -> bool:
     """Check the form and call the service. Answers whether all went well; if not, the form says what did not."""
     if not form.is_valid():
         return False
+    refuse_stale(form)
+    if form.errors:
+        return False
     with refusals_at_fields(form):
         save()
     return not form.errors
@@ -76,6 +80,7 @@ def form_page(
         "title": title,
         "opts": model._meta,
         "form": form,
+        "stamp": stamp_of(form) if form is not None else "",
         **context,
     }
     status = 422 if form is not None and form.is_bound and form.errors else 200

@@ -11,10 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from django.http import QueryDict
+from django.utils.translation import gettext as _
 
 from content.document import CUSTOM_PREFIX, PostDocument
 from content.posts import document_edits
 from proofroom.core.content_scope import Scoped
+from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.editorial.post_editor.form import (
     NEW_PREFIX,
@@ -166,6 +168,8 @@ def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection
         section = known.get(token)
         if section is None and token.startswith(NEW_PREFIX):
             section = new_module(token, sheet.shared)
+        if section is not None and any(section.id == other.id for other in found):
+            raise invalid("order", _("Two modules of the form have one id. Load the page again."))
         if section is not None:
             found.append(section)
     added = [id_ for id_ in known if id_ not in sheet.was_order and id_ not in tokens]

@@ -7,6 +7,7 @@ import { fetchJson } from "../http.js";
 const PAUSE_MILLISECONDS = 1_000;
 const LONGEST_WAIT_MILLISECONDS = 10_000; // while somebody types without a pause
 const RETRY_MILLISECONDS = 15_000;
+const SEND_MILLISECONDS = 15_000; // a save waits for the copy that is on its way
 
 /** `onState` hears "pending", "kept" or "failed". `isDirty` says whether there is anything to keep. */
 export function startAutosave(form, { isDirty, onState = () => {} }) {
@@ -39,7 +40,7 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
     }
     const mine = revision;
     try {
-      await fetchJson(address, { body: body(isDiscard) });
+      await fetchJson(address, { body: body(isDiscard), signal: AbortSignal.timeout(SEND_MILLISECONDS) });
       isKept = !isDiscard;
       isCurrent = mine === revision;
       onState(isKept ? "kept" : "none");
@@ -78,6 +79,11 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
       clearTimeout(planned);
       planned = undefined;
       waitsSince = 0;
+      await sending;
+    },
+    /** Send what is typed now; resolves once it has arrived or failed. */
+    async keep() {
+      next();
       await sending;
     },
     /** The server forgot the copy with the save. */

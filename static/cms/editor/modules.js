@@ -43,6 +43,8 @@ export function startModules(form, changes) {
     }
   }
 
+  let lastNumber = 0; // also of modules that the server has not answered yet
+
   async function make(verb, target, after) {
     const body = new FormData();
     const own = [...new FormData(form)];
@@ -51,7 +53,8 @@ export function startModules(form, changes) {
     }
     for (const input of target ? find(target).querySelectorAll('input[name="was"]') : []) body.append("was", input.value);
     const taken = cards().map((card) => Number(/^new-(\d+)$/.exec(card.dataset.module)?.[1] ?? 0));
-    body.append("number", String(Math.max(0, ...taken) + 1));
+    lastNumber = Math.max(lastNumber, ...taken) + 1;
+    body.append("number", String(lastNumber));
     body.append("do", target ? `duplicate:${target}` : "add");
     if (!target) body.append("add", verb);
     try {

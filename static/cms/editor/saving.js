@@ -48,7 +48,28 @@ function entriesIn(card, form) {
 
 const isNew = (id) => id.startsWith("new-");
 const NOTHING = new Map();
+const SAVE_MILLISECONDS = 60_000;
 const textOf = (units) => [...units].join("\n");
+
+/** Let nothing be typed or pressed. The answer gives the focus back. */
+function holdKeys(text) {
+  const dialog = document.createElement("dialog");
+  dialog.className = "saving-hold";
+  dialog.textContent = text;
+  dialog.addEventListener("cancel", (event) => event.preventDefault());
+  document.body.append(dialog);
+  dialog.showModal();
+  return () => {
+    dialog.close();
+    dialog.remove();
+  };
+}
+
+/** Whether two forms hold the same, but for the button. */
+function sameEntries(one, other) {
+  const text = (data) => JSON.stringify([...data].filter(([name]) => name !== "do"));
+  return text(one) === text(other);
+}
 
 /**
  * `changes.now()` answers the paths that differ; `changes.listen` is told of them in a pause of the typing, with a number
@@ -231,12 +252,15 @@ export function startSaving(form, changes, place) {
     show();
     await copies.stop();
     const body = new FormData(form, button);
+    // The page loads again with the ids of new modules; a copy of what is typed meanwhile would bring them twice.
+    const release = body.getAll("order").some(isNew) ? holdKeys(state.dataset.saving) : () => {};
     try {
-      return saved(await fetchJson(form.action, { body }), body);
+      return await saved(await fetchJson(form.action, { body, signal: AbortSignal.timeout(SAVE_MILLISECONDS) }), body);
     } catch ({ reason }) {
       if (reason === "conflict" || reason === "invalid") return refused(button);
       number = changes.now().size;
       problem = reason === "signed-out" || reason === "forbidden" ? "loggedOut" : "failed";
+      release();
       problemRevision = changes.revision();
       copies.plan();
     } finally {
@@ -245,9 +269,13 @@ export function startSaving(form, changes, place) {
     }
   }
 
-  function saved(answer, body) {
+  async function saved(answer, body) {
+    if (!answer.stays) {
+      // What was typed while it was saved is offered on the page that loads.
+      if (!sameEntries(body, new FormData(form))) await copies.keep();
+      return leave(answer.url);
+    }
     // Where somebody typed on while it was saved, the page stays as well: only what was sent is settled.
-    if (!answer.stays) return leave(answer.url);
     form.elements.version.value = String(answer.version);
     for (const input of form.querySelectorAll('input[name="was"]')) {
       const own = JSON.parse(input.value);
