@@ -52,7 +52,7 @@ class CommandGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class PaletteAction:
     """Something to begin from anywhere, for who has the permission."""
 
     label: str | Promise
@@ -62,13 +62,13 @@ class Action:
 
 
 ACTIONS: Final = (
-    Action(gettext_lazy("New post"), "admin:content_post_add", "plus", "posts.create"),
-    Action(gettext_lazy("New file"), "admin:media_asset_add", "plus", "media.upload"),
-    Action(gettext_lazy("New form"), "admin:forms_formdefinition_add", "plus", "forms.edit"),
-    Action(gettext_lazy("New menu"), "admin:proofroom_menus_menu_add", "plus", "menus.edit"),
-    Action(gettext_lazy("New redirect"), "admin:seo_redirect_add", "plus", "redirects.edit"),
-    Action(gettext_lazy("Ask an agent"), "admin:agents_app_ask", "spark", "agents.global"),
-    Action(gettext_lazy("Help"), "admin:help", "help", "posts.view"),
+    PaletteAction(gettext_lazy("New post"), "admin:content_post_add", "plus", "posts.create"),
+    PaletteAction(gettext_lazy("New file"), "admin:media_asset_add", "plus", "media.upload"),
+    PaletteAction(gettext_lazy("New form"), "admin:forms_formdefinition_add", "plus", "forms.edit"),
+    PaletteAction(gettext_lazy("New menu"), "admin:proofroom_menus_menu_add", "plus", "menus.edit"),
+    PaletteAction(gettext_lazy("New redirect"), "admin:seo_redirect_add", "plus", "redirects.edit"),
+    PaletteAction(gettext_lazy("Ask an agent"), "admin:agents_app_ask", "spark", "agents.global"),
+    PaletteAction(gettext_lazy("Help"), "admin:help", "help", "posts.view"),
 )
 
 

@@ -12,7 +12,7 @@ from forms.form_input import input_values
 from forms.models import FormDefinition
 from forms.services.definitions import create_form, update_form
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome
 from proofroom.archive.kinds import IdentifiedRow, TableKind
 from proofroom.core.json import JsonObject
 
@@ -50,7 +50,7 @@ class FormArchive(TableKind[FormRow, FormDefinition]):
     def title(self, row: FormRow) -> str:
         return row.slug
 
-    def write_row(self, row: FormRow, form: FormDefinition | None, job: Import) -> None:
+    def write_row(self, row: FormRow, form: FormDefinition | None, job: ArchiveImport) -> None:
         if form is None:
             create_form(
                 slug=row.slug,

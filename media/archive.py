@@ -24,12 +24,12 @@ from media.metadata import (
     clean_filename,
     clean_focal_point,
 )
-from media.models import Asset, StoredFile, Theme, VariantWork
+from media.models import Asset, ImageTheme, StoredFile, VariantWork
 from media.services.files import read_file, use_file
 from media.services.update import update_asset
 from media.services.variants import queue_variants
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused
 from proofroom.archive.kinds import (
     ArchiveKind,
     ArchiveRow,
@@ -79,7 +79,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
         for part in batches(assets.iterator(chunk_size=_BATCH), _BATCH):
             if wanted is not None:
                 part = [asset for asset in part if str(asset.pk) in wanted]
-            works = VariantWork.objects.filter(asset__in=part, theme=Theme.DARK)
+            works = VariantWork.objects.filter(asset__in=part, theme=ImageTheme.DARK)
             darkened = set(works.values_list("asset_id", flat=True))
             for asset in part:
                 try:
@@ -106,7 +106,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
                     "createdAt": format_moment(asset.created_at),
                 }
 
-    def match(self, rows: Iterator[MediaRow], job: Import) -> None:
+    def match(self, rows: Iterator[MediaRow], job: ArchiveImport) -> None:
         for part in batches(rows, _BATCH):
             here = Asset.objects.in_bulk([UUID(row.id) for row in part])
             wanted = {row.digest for row in part if row.digest and UUID(row.id) not in here}
@@ -120,7 +120,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
                 if there and archived:
                     job.map_id(archived[0], there[0])
 
-    def prepare(self, rows: Iterator[MediaRow], job: Import) -> None:
+    def prepare(self, rows: Iterator[MediaRow], job: ArchiveImport) -> None:
         """Store the files that are not here. They are deleted again unless the import comes to its end."""
         stored: dict[str, Asset] = {}
         job.state[NAME] = stored
@@ -133,7 +133,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
                     except CmsError as error:
                         raise refused(NAME, row.filename, error) from error
 
-    def write(self, rows: Iterator[MediaRow], job: Import) -> None:
+    def write(self, rows: Iterator[MediaRow], job: ArchiveImport) -> None:
         for part in batches(rows, _BATCH):
             here = Asset.objects.in_bulk([UUID(row.id) for row in part])
             made: list[Asset] = []
@@ -168,7 +168,7 @@ def _words(asset: Asset) -> JsonObject:
     }
 
 
-def _store(row: MediaRow, job: Import) -> Asset:
+def _store(row: MediaRow, job: ArchiveImport) -> Asset:
     """Store the file of a row, checked and cleaned as any upload, under its name where that is free.
 
     Returns the asset with what is known of the file; its own row comes later.
@@ -189,7 +189,7 @@ def _store(row: MediaRow, job: Import) -> Asset:
     return asset
 
 
-def _create(row: MediaRow, job: Import) -> Asset:
+def _create(row: MediaRow, job: ArchiveImport) -> Asset:
     stored: Asset | None = job.state.get(NAME, {}).get(row.id)
     asset = stored or Asset(id=UUID(row.id), size=0)
     asset.filename = clean_filename(row.filename)
@@ -220,12 +220,12 @@ def _create(row: MediaRow, job: Import) -> Asset:
         file_store.take([str(asset.file.name)], asset)
         queue_variants(asset)
         if row.dark:
-            queue_variants(asset, Theme.DARK)
+            queue_variants(asset, ImageTheme.DARK)
     job.tell(NAME, Outcome.CREATED, asset.filename, row.id)
     return asset
 
 
-def _bring_change(row: MediaRow, asset: Asset, job: Import) -> None:
+def _bring_change(row: MediaRow, asset: Asset, job: ArchiveImport) -> None:
     archived = row.model_dump(by_alias=True, include=set(_WORDS))
     if not job.compare(NAME, asset.filename, _words(asset), archived):
         job.tell(NAME, Outcome.UNCHANGED, asset.filename)

@@ -22,7 +22,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from media.models import Asset, StoredFile, Theme
+from media.models import Asset, ImageTheme, StoredFile
 from proofroom.core.errors import CmsError
 from proofroom.core.task_queue import queue_task, send_after_commit
 
@@ -51,10 +51,10 @@ def new_name(suffix: str) -> str:
     return f"{stem[:2]}/{stem}{suffix}"
 
 
-def planned_variants(name: str, theme: str = Theme.LIGHT) -> dict[str, str]:
+def planned_variants(name: str, theme: str = ImageTheme.LIGHT) -> dict[str, str]:
     """The names of the variants of the file of that name."""
     path = PurePosixPath(name)
-    stem = path.stem if theme == Theme.LIGHT else f"{path.stem}-dark"
+    stem = path.stem if theme == ImageTheme.LIGHT else f"{path.stem}-dark"
     return {size: str(path.with_name(f"{stem}-{size}.webp")) for size in VARIANTS}
 
 

@@ -31,7 +31,7 @@ Missing = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Report:
+class IntegrityReport:
     """`missing` are pairs of an asset's id and a file's name, `orphaned` names; each the first that were found."""
 
     checked: int = 0
@@ -60,9 +60,9 @@ def _storable(name: str) -> str:
     return name.encode("utf-8", "replace").decode()
 
 
-def check(asset_id: UUID | str | None = None) -> Report:
+def check(asset_id: UUID | str | None = None) -> IntegrityReport:
     """Compare rows and storage: of one asset, or of all and then with orphans too."""
-    report = Report()
+    report = IntegrityReport()
     if asset_id is not None:
         for row in _in_use().filter(asset_id=asset_id).order_by("name"):
             report.checked += 1
@@ -96,7 +96,7 @@ def _folders(path: str = "") -> Iterator[tuple[str, list[str]]]:
         yield from _folders(f"{path}/{name}" if path else name)
 
 
-def _compare_folder(folder: str, report: Report) -> None:
+def _compare_folder(folder: str, report: IntegrityReport) -> None:
     """One folder, without those in it. What is written while this runs has its row first, so rows are read last."""
     try:
         files = set(default_storage.listdir(folder)[1])

@@ -106,7 +106,7 @@ class StoredFile(models.Model):
         return self.name
 
 
-class Theme(models.TextChoices):
+class ImageTheme(models.TextChoices):
     """The theme that variants are made for."""
 
     LIGHT = "light", "Light"
@@ -120,7 +120,7 @@ class VariantWork(models.Model):
     """
 
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="works")
-    theme = models.CharField(max_length=5, choices=Theme.choices)
+    theme = models.CharField(max_length=5, choices=ImageTheme.choices)
     due_at = models.DateTimeField(db_index=True)
     attempts = models.PositiveSmallIntegerField(default=0)
     is_given_up = models.BooleanField(default=False)

@@ -34,7 +34,7 @@ _MAX_NAME_LENGTH: Final = StoredFile._meta.get_field("name").max_length or 300
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundAssets:
     """Assets by what they were asked for with: their ids, and names of their files, present or old."""
 
     by_id: dict[str, Asset] = field(default_factory=dict)
@@ -50,7 +50,7 @@ def load_assets(ids: Iterable[str]) -> dict[str, Asset]:
     return load_assets_by_name(ids).by_id
 
 
-def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) -> Found:
+def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) -> FoundAssets:
     """The assets of these ids and of files of these names. One query for both, none for none."""
     wanted, same = set[UUID](), {name: related_names(name) for name in names}
     for id_ in ids:
@@ -58,14 +58,14 @@ def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) ->
             wanted.add(id_ if isinstance(id_, UUID) else UUID(str(id_)))
     files = {name for others in same.values() for name in others}
     if not wanted and not files:
-        return Found()
+        return FoundAssets()
     if not files:
-        return Found({str(row.pk): row for row in Asset.objects.filter(pk__in=wanted)})
+        return FoundAssets({str(row.pk): row for row in Asset.objects.filter(pk__in=wanted)})
     named = FilteredRelation("files", condition=Q(files__name__in=files))
     rows = Asset.objects.annotate(named=named, file_name=F("named__name"))
     listed = list(rows.filter(Q(pk__in=wanted) | Q(named__isnull=False)))
     known = {row.file_name: row for row in listed if row.file_name is not None}
-    return Found(
+    return FoundAssets(
         {str(row.pk): row for row in listed if row.pk in wanted},
         {
             name: known[other]

@@ -18,7 +18,7 @@ from PIL import Image, ImageChops, ImageStat
 from media import file_store
 from media.file_store import VARIANTS
 from media.images import normalize_orientation, strip_metadata
-from media.models import Asset, AssetStatus, Theme, VariantWork
+from media.models import Asset, AssetStatus, ImageTheme, VariantWork
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.caching.content_tags import tag_of_media
@@ -36,7 +36,7 @@ def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
         widest = _SHARPNESS * max(VARIANTS.values())
         file.draft("RGB", (widest, max(1, round(file.height * widest / file.width))))
     image = normalize_orientation(file)
-    if theme == Theme.DARK:
+    if theme == ImageTheme.DARK:
         image = darken(image)
     for name, width in VARIANTS.items():
         if image.width > width:
@@ -157,7 +157,7 @@ def _keep_variants(work: VariantWork, was: Asset, names: dict[str, str]) -> bool
     if not VariantWork.objects.filter(pk=work.pk).delete()[0]:
         return False  # another worker was as far
     file_store.take(names.values(), asset)
-    if work.theme == Theme.DARK:
+    if work.theme == ImageTheme.DARK:
         asset.dark_variants = names
     else:
         asset.variants, asset.status = names, AssetStatus.READY
@@ -177,7 +177,7 @@ def _record_failure(work: VariantWork, was: Asset, reason: str) -> None:
     if not mine.update(due_at=due_at, reason=reason, is_given_up=is_last) or not is_last:
         return
     logger.error("%s variants of %s are given up: %s", work.theme, asset.pk, reason)
-    if work.theme == Theme.LIGHT:
+    if work.theme == ImageTheme.LIGHT:
         asset.status = AssetStatus.FAILED
         asset.save(update_fields=["status", "updated_at"])
     _record(asset, work.theme, "failed")

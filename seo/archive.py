@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome
 from proofroom.archive.kinds import IdentifiedRow, TableKind
 from proofroom.core.json import JsonObject
 from seo.models import NewRedirect, Redirect, RedirectChanges
@@ -43,7 +43,7 @@ class RedirectArchive(TableKind[RedirectRow, Redirect]):
     def title(self, row: RedirectRow) -> str:
         return row.from_path
 
-    def write_row(self, row: RedirectRow, redirect: Redirect | None, job: Import) -> None:
+    def write_row(self, row: RedirectRow, redirect: Redirect | None, job: ArchiveImport) -> None:
         given: JsonObject = {
             "fromPath": row.from_path,
             "toPath": row.to_path,

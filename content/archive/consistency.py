@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from django.utils.translation import gettext as _
 
-from proofroom.archive.consistency import NumberedRow, Seen, contradiction
+from proofroom.archive.consistency import KnownRows, NumberedRow, contradiction
 from proofroom.core.json import Json
 from proofroom.definitions import post_types
 
@@ -23,7 +23,7 @@ class _Place(NamedTuple):
 
 def refuse_contradictions(rows: Iterator[NumberedRow]) -> None:
     """Raise `ArchiveError` for the first of the posts that contradicts itself or another one."""
-    seen = Seen(KIND)
+    seen = KnownRows(KIND)
     places: dict[str, _Place] = {}
     variations: dict[str, _Place] = {}
     for number, row in rows:
@@ -62,7 +62,7 @@ def refuse_contradictions(rows: Iterator[NumberedRow]) -> None:
 
 
 def _check_modules(
-    number: int, row: Mapping[str, Json], document: Mapping[str, Any], seen: Seen
+    number: int, row: Mapping[str, Json], document: Mapping[str, Any], seen: KnownRows
 ) -> None:
     modules = document.get("modules")
     own: set[tuple[str, str]] = set()

@@ -30,7 +30,7 @@ from content.media_usage import follow_draft, staged_places
 from content.models import Draft, Post, Provenance, Revision
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused
 from proofroom.archive.kinds import (
     ArchiveKind,
     ArchiveRow,
@@ -91,13 +91,13 @@ class DraftArchive(ArchiveKind[DraftRow]):
                 if draft.post_id in ids and draft.base is not None and draft.document is not None:
                     yield _draft_row(draft, export)
 
-    def write(self, rows: Iterator[DraftRow], job: Import) -> None:
+    def write(self, rows: Iterator[DraftRow], job: ArchiveImport) -> None:
         created = job.created[POSTS]
         for part in batches(rows, BATCH):
             self._insert([row for row in part if row.post in created], job)
             self._leave([row for row in part if row.post not in created], job)
 
-    def _insert(self, rows: Sequence[DraftRow], job: Import) -> None:
+    def _insert(self, rows: Sequence[DraftRow], job: ArchiveImport) -> None:
         if job.mode == Mode.PROPOSE:
             for _row in rows:
                 job.tell(DRAFTS, Outcome.KEPT)
@@ -130,7 +130,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
             draft.updated_at = read_moment(row.updated_at)
         Draft.objects.bulk_update(drafts, ["updated_at"])
 
-    def _leave(self, rows: Sequence[DraftRow], job: Import) -> None:
+    def _leave(self, rows: Sequence[DraftRow], job: ArchiveImport) -> None:
         """Of posts that were here before, what is staged is decided on here."""
         posts = Post.objects.filter(pk__in=[row.post for row in rows])
         titles = {str(post.pk): post.title for post in posts}
@@ -160,7 +160,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
                 row.post,
             )
 
-    def finish(self, rows: Iterator[DraftRow], job: Import) -> None:
+    def finish(self, rows: Iterator[DraftRow], job: ArchiveImport) -> None:
         created = job.created[POSTS] if job.mode != Mode.PROPOSE else set[str]()
         for part in batches(rows, BATCH):
             ids = {row.post for row in part if row.post in created}
@@ -210,7 +210,7 @@ def _draft_row(draft: Draft, export: Export) -> JsonObject:
     }
 
 
-def _mark(row: MarkRow, job: Import) -> Mark:
+def _mark(row: MarkRow, job: ArchiveImport) -> Mark:
     mark = Mark(user_id=job.person(row.person), user=row.user, via=row.via, at=row.at)
     return replace(mark, **row.model_dump(exclude={"person", "user", "via", "at"}))
 
@@ -265,7 +265,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
                         "provenance": writers.get(revision.pk, []),
                     }
 
-    def write(self, rows: Iterator[RevisionRow], job: Import) -> None:
+    def write(self, rows: Iterator[RevisionRow], job: ArchiveImport) -> None:
         created = job.created[POSTS]
         for part in batches(rows, BATCH):
             new = [row for row in part if row.post in created and job.keeps_history]
@@ -273,7 +273,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
                 job.tell(REVISIONS, Outcome.KEPT)
             self._insert(new, job)
 
-    def _insert(self, rows: Sequence[RevisionRow], job: Import) -> None:
+    def _insert(self, rows: Sequence[RevisionRow], job: ArchiveImport) -> None:
         made = []
         for row in rows:
             try:

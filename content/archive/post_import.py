@@ -53,7 +53,7 @@ from content.posts.edit import edit_post
 from content.rules.check import translation_taken
 from media.models import Asset
 from proofroom.archive.container import ArchiveError
-from proofroom.archive.imports import Import, Mode, Outcome, reason_of, refused
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome, reason_of, refused
 from proofroom.archive.kinds import (
     ArchiveRow,
     Id,
@@ -112,7 +112,7 @@ def title_of(row: ArchivedPost) -> str:
     return str(post.get("title") if isinstance(post, dict) else "")[:200]
 
 
-def match_post(row: ArchivedPost, job: Import) -> None:
+def match_post(row: ArchivedPost, job: ArchiveImport) -> None:
     """Find the post by its place: type, language, slug and parent; a variation by its name."""
     post = row.document.get("post")
     fields = post if isinstance(post, dict) else {}
@@ -135,7 +135,7 @@ def match_post(row: ArchivedPost, job: Import) -> None:
         job.map_id(row.translation_group, str(found.translation_group))
 
 
-def _hangs_on_left_out(row: ArchivedPost, job: Import) -> bool:
+def _hangs_on_left_out(row: ArchivedPost, job: ArchiveImport) -> bool:
     """Whether the post stands below one that is left out, or is a variation of it. It is left out then too."""
     fields = row.document.get("post")
     parent = fields.get("parentId") if isinstance(fields, dict) else None
@@ -146,7 +146,7 @@ def _hangs_on_left_out(row: ArchivedPost, job: Import) -> bool:
     return True
 
 
-def _leave_out_taken(new: Sequence[InsertedPost], job: Import) -> list[InsertedPost]:
+def _leave_out_taken(new: Sequence[InsertedPost], job: ArchiveImport) -> list[InsertedPost]:
     """The new posts but those whose address, or language of a translation, another post of this site has."""
     created = job.created[NAME]
     paths = find_posts_at({one.post.path for one in new if one.post.path})
@@ -174,7 +174,7 @@ def _leave_out_taken(new: Sequence[InsertedPost], job: Import) -> list[InsertedP
     return kept
 
 
-def insert_posts(rows: Sequence[ArchivedPost], job: Import) -> None:
+def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []
     terms: list[PostTerm] = []
@@ -214,7 +214,9 @@ def insert_posts(rows: Sequence[ArchivedPost], job: Import) -> None:
     CopyOrigin.objects.bulk_create(origins, batch_size=500)
 
 
-def _new_post(row: ArchivedPost, media: Collection[str], job: Import) -> tuple[Post, PostDocument]:
+def _new_post(
+    row: ArchivedPost, media: Collection[str], job: ArchiveImport
+) -> tuple[Post, PostDocument]:
     find_post_type(row.type)
     if row.locale not in settings.CMS_ENV.locales:
         known = ", ".join(settings.CMS_ENV.locales)
@@ -298,7 +300,7 @@ def _set_paths(new: Sequence[InsertedPost]) -> None:
                 raise refused(NAME, title_of(row), error) from error
 
 
-def complete_posts(rows: Sequence[ArchivedPost], job: Import) -> None:
+def complete_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     """Check new posts by the rules, now that all they name is there, and store what follows from them."""
     listed = {row.id: row for row in rows}
     _drop_lost_sources(rows, job)
@@ -352,7 +354,7 @@ def require_parents(ids: Iterable[str]) -> None:
             raise refused(NAME, title, error)
 
 
-def _drop_lost_sources(rows: Sequence[ArchivedPost], job: Import) -> None:
+def _drop_lost_sources(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     named = {row.translated_from for row in rows} | {row.variation_of for row in rows}
     wanted = [id_ for id_ in named if id_]
     found = {str(pk) for pk in Post.objects.filter(pk__in=wanted).values_list("pk", flat=True)}
@@ -402,7 +404,7 @@ def _require_globals(rows: Sequence[ArchivedPost]) -> None:
         )
 
 
-def _clean(post: Post, stored: PostDocument, row: ArchivedPost, job: Import) -> PostDocument:
+def _clean(post: Post, stored: PostDocument, row: ArchivedPost, job: ArchiveImport) -> PostDocument:
     document, notes = clean_document(
         post, empty_of(post, stored), stored, keeps_undefined=job.keeps_history
     )
@@ -421,7 +423,7 @@ def _clean(post: Post, stored: PostDocument, row: ArchivedPost, job: Import) -> 
     return document
 
 
-def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: Import) -> None:
+def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: ArchiveImport) -> None:
     """Make a post that is here what the archive says, or stage that in Review."""
     if (post.type, post.locale) != (row.type, row.locale):
         sentence = _("The post has another type or language on this site.")
@@ -484,7 +486,9 @@ def _waiting_paths(
     return frozenset(path for path in own if value_at(staged, path) != value_at(archived, path))
 
 
-def _update(row: ArchivedPost, post: Post, changes: Changes, moves: bool, job: Import) -> None:
+def _update(
+    row: ArchivedPost, post: Post, changes: Changes, moves: bool, job: ArchiveImport
+) -> None:
     if not changes and not moves:
         job.tell(NAME, Outcome.UNCHANGED, post.title, row.id)
         return

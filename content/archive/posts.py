@@ -40,7 +40,7 @@ from content.post_fields import SLUG_MAX
 from content.posts import post_repository
 from proofroom.archive.consistency import NumberedRow
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import
+from proofroom.archive.imports import ArchiveImport
 from proofroom.archive.kinds import ArchiveKind, format_moment
 from proofroom.core.batches import batches
 from proofroom.core.database.table_statistics import refresh_statistics
@@ -90,7 +90,7 @@ class PostArchive(ArchiveKind[ArchivedPost]):
                     document = _at_the_top(post, document, moved.get(post.pk), export)
                 yield _row(post, document, origins.get(post.pk), writers.get(post.pk, []), export)
 
-    def match(self, rows: Iterator[ArchivedPost], job: Import) -> None:
+    def match(self, rows: Iterator[ArchivedPost], job: ArchiveImport) -> None:
         if not Post.objects.exists():
             return
         for part in batches(rows, BATCH):
@@ -100,7 +100,7 @@ class PostArchive(ArchiveKind[ArchivedPost]):
                 if UUID(row.id) not in here:
                     match_post(row, job)
 
-    def write(self, rows: Iterator[ArchivedPost], job: Import) -> None:
+    def write(self, rows: Iterator[ArchivedPost], job: ArchiveImport) -> None:
         """New posts as rows. Nobody sees them before the commit; `finish` judges them."""
         for part in batches(rows, BATCH):
             ids = [row.id for row in part]
@@ -116,7 +116,7 @@ class PostArchive(ArchiveKind[ArchivedPost]):
                     new.append(row)
             insert_posts(new, job)
 
-    def finish(self, rows: Iterator[ArchivedPost], job: Import) -> None:
+    def finish(self, rows: Iterator[ArchivedPost], job: ArchiveImport) -> None:
         created = job.created[NAME]
         if created:
             # What follows asks for a hundred posts at a time, of tables that were empty a moment ago.

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from content.models import Provenance, Revision
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import
+from proofroom.archive.imports import ArchiveImport
 from proofroom.archive.kinds import ArchiveRow, Moment, format_moment, read_moment
 from proofroom.core.json import JsonObject
 
@@ -50,7 +50,7 @@ def provenance_row(row: Provenance, export: Export) -> JsonObject:
 
 
 def store_provenance(
-    revisions: Iterable[tuple[Revision, Sequence[ProvenanceRow]]], job: Import
+    revisions: Iterable[tuple[Revision, Sequence[ProvenanceRow]]], job: ArchiveImport
 ) -> None:
     """Store the rows of these revisions, in their order."""
     made, moments = [], []

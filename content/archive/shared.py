@@ -19,7 +19,7 @@ from content.module_layouts.queries import place_json, read_places
 from content.module_layouts.services import create_group, edit_group
 from content.paths.url_patterns import change_pattern, create_pattern
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome
 from proofroom.archive.kinds import IdentifiedRow, TableKind
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
@@ -67,7 +67,7 @@ class GlobalArchive(TableKind[GlobalRow, ModuleInstance]):
     def stored(self) -> QuerySet[ModuleInstance]:
         return ModuleInstance.objects.filter(scope="global")
 
-    def write_row(self, row: GlobalRow, module: ModuleInstance | None, job: Import) -> None:
+    def write_row(self, row: GlobalRow, module: ModuleInstance | None, job: ArchiveImport) -> None:
         if module is None:
             try:
                 with transaction.atomic():
@@ -86,7 +86,9 @@ class GlobalArchive(TableKind[GlobalRow, ModuleInstance]):
         title = module.label or row.slug
         import_change(job, GlobalModuleKind(), module.pk, document, name=GLOBALS, title=title)
 
-    def _create(self, row: GlobalRow, job: Import, *, has_lost_references: bool = False) -> None:
+    def _create(
+        self, row: GlobalRow, job: ArchiveImport, *, has_lost_references: bool = False
+    ) -> None:
         create_global(
             actor=job.actor,
             slug=row.slug,
@@ -125,7 +127,7 @@ class GroupArchive(TableKind[GroupRow, ModuleGroup]):
     def title(self, row: GroupRow) -> str:
         return row.name
 
-    def write_row(self, row: GroupRow, group: ModuleGroup | None, job: Import) -> None:
+    def write_row(self, row: GroupRow, group: ModuleGroup | None, job: ArchiveImport) -> None:
         values = row.model_dump(by_alias=True, exclude={"id"})
         if group is None:
             create_group(
@@ -193,7 +195,7 @@ class PatternArchive(TableKind[PatternRow, UrlPattern]):
     def find(self, row: PatternRow) -> UrlPattern | None:
         return self.stored().filter(pk=UUID(row.id), is_removed=False).first()
 
-    def write_row(self, row: PatternRow, stored: UrlPattern | None, job: Import) -> None:
+    def write_row(self, row: PatternRow, stored: UrlPattern | None, job: ArchiveImport) -> None:
         title = self.title(row)
         here = {"pattern": stored.pattern} if stored else {}
         if not job.compare(PATTERNS, title, {**here}, {"pattern": row.pattern}):

@@ -177,7 +177,7 @@ def edit_document(
     return replace(document, modules=tuple(found)), hands
 
 
-class _Reading(Edit):
+class _TextReading(Edit):
     """Changes nothing and keeps what it is shown."""
 
     def __init__(self) -> None:
@@ -193,7 +193,7 @@ def settle_hands(
     hands: list[Hand], document: PostDocument, post_id: object, tables: frozenset[str]
 ) -> None:
     """Tell the hands what the rules made of the values."""
-    reading = _Reading()
+    reading = _TextReading()
     edit_document(document, post_id, reading, tables)
     for hand in hands:
         hand.settle(reading.shown.get((hand.table, hand.row), {}))
@@ -203,6 +203,6 @@ def props_of_places(
     props: type[ModuleProps], values: Mapping[str, Json], path: str
 ) -> dict[str, Json]:
     """Every value of props that can be replaced, by its path."""
-    reading = _Reading()
+    reading = _TextReading()
     edit_props(props, values, Hand(reading, "", ""), path)
     return reading.shown.get(("", ""), {})

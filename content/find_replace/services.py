@@ -161,7 +161,7 @@ class Replaced:
 
 
 @dataclass(frozen=True, slots=True)
-class Undone:
+class UndoneReplacement:
     """`kept` are the places that somebody changed since, or whose old value is no longer allowed."""
 
     row: Replacement
@@ -234,7 +234,7 @@ def keep_places(row: Replacement, places: Iterable[TextPlace]) -> None:
 
 
 @transaction.atomic
-def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
+def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> UndoneReplacement:
     """Put back what stood at each place before. What somebody changed since stays, and is named in the answer.
 
     Raises `NotFound`, or `Conflict` (`already_undone`).
@@ -268,7 +268,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> Undone:
     row.undone_at = timezone.now()
     row.save(update_fields=["undone_at"])
     record("undone", row, actor)
-    return Undone(row, len(done), sorted(set(edit.places) - done))
+    return UndoneReplacement(row, len(done), sorted(set(edit.places) - done))
 
 
 def apply_edit(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPlace]:

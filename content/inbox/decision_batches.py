@@ -29,7 +29,7 @@ from content.inbox.decisions import (
     require_all,
 )
 from content.layers.decide import clean_note
-from content.models import BatchState, DecisionBatch, DecisionItem, Layer, Outcome, Post
+from content.models import BatchState, DecisionBatch, DecisionItem, DecisionOutcome, Layer, Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, invalid
@@ -173,7 +173,7 @@ def _decide_next(batch_id: UUID) -> bool:
     batch = running.select_related("by").select_for_update(no_key=True, of=("self",)).first()
     if batch is None:
         return False
-    waiting = batch.items.filter(outcome=Outcome.WAITING).order_by("pk")
+    waiting = batch.items.filter(outcome=DecisionOutcome.WAITING).order_by("pk")
     first = waiting.first()
     with translation.override(batch.language or None):
         if first is None:
@@ -200,16 +200,16 @@ def _decide(batch: DecisionBatch, items: Sequence[DecisionItem]) -> None:
     post_id = items[0].post_id
     post = Post.objects.filter(pk=post_id).first() if post_id else None
     decision = _decision(post, items, actor, batch.note) if post else None
-    outcomes: dict[str, Outcome] = {}
+    outcomes: dict[str, DecisionOutcome] = {}
     if decision is not None:
-        outcomes |= dict.fromkeys(decision.taken, Outcome.TAKEN)
-        outcomes |= dict.fromkeys(decision.rejected, Outcome.REJECTED)
-        outcomes |= dict.fromkeys(decision.moved, Outcome.MOVED)
-        outcomes |= dict.fromkeys(decision.held, Outcome.HELD)
-        outcomes |= dict.fromkeys(decision.refused, Outcome.REFUSED)
+        outcomes |= dict.fromkeys(decision.taken, DecisionOutcome.TAKEN)
+        outcomes |= dict.fromkeys(decision.rejected, DecisionOutcome.REJECTED)
+        outcomes |= dict.fromkeys(decision.moved, DecisionOutcome.MOVED)
+        outcomes |= dict.fromkeys(decision.held, DecisionOutcome.HELD)
+        outcomes |= dict.fromkeys(decision.refused, DecisionOutcome.REFUSED)
     for item in items:
-        item.outcome = outcomes.get(item.path, Outcome.GONE)
-        item.why = decision.why if decision and item.outcome == Outcome.REFUSED else ""
+        item.outcome = outcomes.get(item.path, DecisionOutcome.GONE)
+        item.why = decision.why if decision and item.outcome == DecisionOutcome.REFUSED else ""
     DecisionItem.objects.bulk_update(items, ["outcome", "why"], batch_size=200)
 
 
@@ -234,7 +234,7 @@ def _end(batch: DecisionBatch, state: BatchState, why: str = "") -> bool:
     batch.state, batch.why, batch.ended_at = state, why, timezone.now()
     batch.save(update_fields=["state", "why", "ended_at"])
     found = counts_of([batch.pk])[batch.pk]
-    done = {"taken": found[Outcome.TAKEN], "rejected": found[Outcome.REJECTED]}
+    done = {"taken": found[DecisionOutcome.TAKEN], "rejected": found[DecisionOutcome.REJECTED]}
     left = found.total() - sum(done.values())
     actor = Actor(user=batch.by or Visitor(username=batch.by_name), via="system")
     record(batch, "ended", actor, **done, left=left, state=state)

@@ -2,7 +2,7 @@
 
 from content.models.autosave import Autosave
 from content.models.content_migration import ContentMigration
-from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, Outcome
+from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, DecisionOutcome
 from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
 from content.models.module import ModuleGroup, ModuleInstance, PostModule
@@ -21,6 +21,7 @@ __all__ = [
     "CopyOrigin",
     "DecisionBatch",
     "DecisionItem",
+    "DecisionOutcome",
     "Draft",
     "EditingMark",
     "JobKind",
@@ -29,7 +30,6 @@ __all__ = [
     "Layer",
     "ModuleGroup",
     "ModuleInstance",
-    "Outcome",
     "Post",
     "PostJob",
     "PostJobItem",

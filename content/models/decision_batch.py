@@ -19,7 +19,7 @@ class BatchState(models.TextChoices):
     STOPPED = "stopped"
 
 
-class Outcome(models.TextChoices):
+class DecisionOutcome(models.TextChoices):
     """The outcome of one change. All but the first are final."""
 
     WAITING = "waiting"
@@ -86,7 +86,9 @@ class DecisionItem(models.Model):
     kind = models.CharField(max_length=10)
     seen = models.CharField(max_length=32)
     word = models.CharField(max_length=10)
-    outcome = models.CharField(max_length=10, choices=Outcome.choices, default=Outcome.WAITING)
+    outcome = models.CharField(
+        max_length=10, choices=DecisionOutcome.choices, default=DecisionOutcome.WAITING
+    )
     why = models.TextField(blank=True, default="")
 
     class Meta:

@@ -21,7 +21,7 @@ from content.review.comparison import (
 )
 from content.review.differences import Comparison, Difference, DiffLine, canonical_json
 from content.review.labels import raw_module_names
-from content.review.merge_tree import Part
+from content.review.merge_tree import MergePart
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules, post_types, props_of
 
@@ -51,7 +51,7 @@ def compare_change(
         moved = f"{new_place} ({_place(change.behind, after)})"
         difference = Difference("position", (), old_place, moved, passage=1)
         of_place = Comparison((DiffLine((), "", "changed", (), (difference,)),))
-        return Compared(of_place, Part(change.before, change.after)), "position"
+        return Compared(of_place, MergePart(change.before, change.after)), "position"
     if isinstance(change.before, ModuleDocument) or isinstance(change.after, ModuleDocument):
         sides = (
             merge_shared(side, shared) if isinstance(side, ModuleDocument) else None
@@ -62,7 +62,7 @@ def compare_change(
             difference = Difference("position", (), None, _place(change.behind, after), passage=1)
             line = DiffLine((), "", "inserted", (), (difference,))
             of_module = replace(of_module, lines=(*of_module.lines, line))
-        return Compared(of_module, Part(change.before, change.after)), "module"
+        return Compared(of_module, MergePart(change.before, change.after)), "module"
     is_there = change.module_id is None or after.module(change.module_id) is not None
     shape = shape_at(change.path, after if is_there else before)
     old = effective_value(change, change.before, before, shared)

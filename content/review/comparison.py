@@ -27,7 +27,7 @@ from content.review.differences import (
     canonical_json,
 )
 from content.review.inline import compare_inline, units_of_text
-from content.review.merge_tree import InlinePart, MergedList, Part, RecordPart, passages_of
+from content.review.merge_tree import InlinePart, MergedList, MergePart, RecordPart, passages_of
 from content.review.richtext_comparison import compare_documents, is_document
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules, props_of
@@ -81,7 +81,7 @@ class Compared:
     """A comparison, with the tree from which chosen passages can be taken."""
 
     comparison: Comparison
-    part: Part
+    part: MergePart
 
 
 def compare(before: Value, after: Value, shape: ValueShape, *, language: str = "en") -> Comparison:
@@ -204,22 +204,22 @@ class _ValueComparer:
 
     def compare(
         self, before: Value, after: Value, shape: ValueShape, place: Place, depth: int
-    ) -> Part:
+    ) -> MergePart:
         """The part of two values; where they are not the same, at least one difference is put into `sink`."""
         if same(before, after):
-            return Part(before, after)
+            return MergePart(before, after)
         count = self.sink.count
         part = self.by_kind(before, after, shape, place, depth)
         if self.sink.count == count:
             # Nothing that a reader would see differs: then it is said how they are stored.
             passage = self.sink.begin_passage()
             self.sink.one("structure", place, _stored(before), _stored(after))
-            return Part(before, after, frozenset({passage}))
+            return MergePart(before, after, frozenset({passage}))
         return part
 
     def by_kind(
         self, before: Value, after: Value, shape: ValueShape, place: Place, depth: int
-    ) -> Part:
+    ) -> MergePart:
         kind, nested = shape.kind, shape.nested
         old, new = (None if value is ABSENT else value for value in (before, after))
         if kind in _TEXTS and _is_text(old) and _is_text(new):
@@ -242,22 +242,22 @@ class _ValueComparer:
             return self.record(before, after, nested, place, depth)
         return self.leaves(before, after, _OBJECTS.get(kind, "structure"), place, depth)
 
-    def text(self, before: Value, after: Value, place: Place) -> Part:
+    def text(self, before: Value, after: Value, place: Place) -> MergePart:
         old, new = (value if isinstance(value, str) else "" for value in (before, after))
         found = compare_inline(units_of_text(old), units_of_text(new), self.sink, place)
         if not found.differences:
-            return Part(before, after)
+            return MergePart(before, after)
         self.sink.line(place, found.differences, segments=found.segments)
         passages = frozenset(step.passage for step in found.steps if step.passage)
         return InlinePart(before, after, passages, steps=found.steps, is_text=True)
 
-    def scalar(self, before: Value, after: Value, kind: DifferenceKind, place: Place) -> Part:
+    def scalar(self, before: Value, after: Value, kind: DifferenceKind, place: Place) -> MergePart:
         passage = self.sink.begin_passage()
         old, new = _said(before), _said(after)
         if old == new:
             old, new = _stored(before), _stored(after)
         self.sink.one(kind, place, old, new)
-        return Part(before, after, frozenset({passage}))
+        return MergePart(before, after, frozenset({passage}))
 
     def listed(
         self,
@@ -266,7 +266,7 @@ class _ValueComparer:
         kind: DifferenceKind,
         place: Place,
         of: ReferenceKind | None,
-    ) -> Part:
+    ) -> MergePart:
         """One value, or a list of them, each of which came or went; one for one where there is one on both sides."""
         passage = self.sink.begin_passage()
         old, new = _as_list(before), _as_list(after)
@@ -288,17 +288,17 @@ class _ValueComparer:
                 self.sink.one(kind, place, one, None)
             for other in come:
                 self.sink.one(kind, place, None, other)
-        return Part(before, after, frozenset({passage}))
+        return MergePart(before, after, frozenset({passage}))
 
     def items(
         self, before: Value, after: Value, nested: type[ModuleProps], place: Place, depth: int
-    ) -> Part:
+    ) -> MergePart:
         old, new = _as_list(before), _as_list(after)
-        parts: list[Part] = []
+        parts: list[MergePart] = []
         for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
             gone, come = old[run.old], new[run.new]
             if run.is_same:
-                parts += [Part(item, item) for item in come]
+                parts += [MergePart(item, item) for item in come]
                 continue
             for number, (one, other) in enumerate(zip_longest(gone, come, fillvalue=ABSENT)):
                 index = (run.old.start if other is ABSENT else run.new.start) + number
@@ -317,21 +317,21 @@ class _ValueComparer:
                     )
                     self.record(one, other, nested, where, depth + 1)
                     self.sink.merge_passages(begun)
-                    parts.append(Part(one, other, frozenset({begun + 1})))
+                    parts.append(MergePart(one, other, frozenset({begun + 1})))
                 else:
                     parts.append(self.record(one, other, nested, where, depth + 1))
         if not parts or self.sink.count == 0:
-            return Part(before, after)
+            return MergePart(before, after)
         return MergedList(before, after, passages_of(parts), parts=parts)
 
     def record(
         self, before: Value, after: Value, nested: type[ModuleProps], place: Place, depth: int
-    ) -> Part:
+    ) -> MergePart:
         old = before if isinstance(before, Mapping) else {}
         new = after if isinstance(after, Mapping) else {}
         known = props_of(nested)
         is_alone = before is ABSENT or after is ABSENT
-        parts: dict[str, Part] = {}
+        parts: dict[str, MergePart] = {}
         for name in dict.fromkeys((*new, *old)):
             prop = known.get(name)
             was, now = old.get(name, ABSENT), new.get(name, ABSENT)
@@ -344,7 +344,7 @@ class _ValueComparer:
 
     def leaves(
         self, before: Value, after: Value, kind: DifferenceKind, place: Place, depth: int
-    ) -> Part:
+    ) -> MergePart:
         """Values of any shape, leaf by leaf, in one passage."""
         passage = self.sink.begin_passage()
         # Nothing and an object: what is in it came.
@@ -355,7 +355,7 @@ class _ValueComparer:
         lines = list(_leaves(old, new, place, depth))
         for where, one, other in lines:
             self.sink.line(where, [Difference(kind, where, one, other, "", passage)])
-        return Part(before, after, frozenset({passage}))
+        return MergePart(before, after, frozenset({passage}))
 
 
 def _document(value: object) -> Mapping[str, Json] | None:

@@ -15,7 +15,7 @@ Stored: TypeAlias = Any
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MergePart:
     """A place of both values. `passages` are those that decide between `before` and `after`."""
 
     before: Stored
@@ -36,8 +36,8 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class MergedList(Part):
-    parts: Sequence[Part] = ()
+class MergedList(MergePart):
+    parts: Sequence[MergePart] = ()
 
     def mixed(self, chosen: Collection[int]) -> Value:
         values = (part.value(chosen) for part in self.parts)
@@ -45,8 +45,8 @@ class MergedList(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordPart(Part):
-    parts: Mapping[str, Part] | None = None
+class RecordPart(MergePart):
+    parts: Mapping[str, MergePart] | None = None
 
     def mixed(self, chosen: Collection[int]) -> Value:
         values = {name: part.value(chosen) for name, part in (self.parts or {}).items()}
@@ -54,7 +54,7 @@ class RecordPart(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class InlinePart(Part):
+class InlinePart(MergePart):
     """The inline nodes of a block, or a plain text."""
 
     steps: Sequence[AlignedUnits] = ()
@@ -70,14 +70,14 @@ class InlinePart(Part):
 
 
 @dataclass(frozen=True, slots=True)
-class NodePart(Part):
+class NodePart(MergePart):
     """A block of rich text: its type and attributes (`head`), and what is in it.
 
     A container that a mixture leaves empty goes with what was in it.
     """
 
-    head: Part | None = None
-    content: Part | None = None
+    head: MergePart | None = None
+    content: MergePart | None = None
     must_hold: bool = False
 
     def mixed(self, chosen: Collection[int]) -> Value:
@@ -90,5 +90,5 @@ class NodePart(Part):
         return {**head, "content": cast(Json, content)}
 
 
-def passages_of(parts: Collection[Part]) -> frozenset[int]:
+def passages_of(parts: Collection[MergePart]) -> frozenset[int]:
     return frozenset[int]().union(*(part.passages for part in parts))

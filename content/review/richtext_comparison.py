@@ -9,7 +9,7 @@ from typing import Final, cast
 from content.changes import ABSENT, same
 from content.review.differences import Difference, Segment, Sink, Status, align, canonical_json
 from content.review.inline import compare_inline, text_of_units, units_of
-from content.review.merge_tree import InlinePart, MergedList, NodePart, Part, passages_of
+from content.review.merge_tree import InlinePart, MergedList, MergePart, NodePart, passages_of
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.nodes import Node, attributes, children, gathered, kind
 
@@ -38,7 +38,7 @@ _WINDOW: Final = 30
 """Blocks among which the one that became another is looked for."""
 
 
-def compare_documents(before: Node, after: Node, sink: Sink, place: Place) -> Part:
+def compare_documents(before: Node, after: Node, sink: Sink, place: Place) -> MergePart:
     """Two documents that are not the same. What is found is put into `sink`."""
     return _DocumentComparer(sink, place).compare(before, after, "", 0)
 
@@ -60,7 +60,7 @@ class _DocumentComparer:
     sink: Sink
     place: Place
 
-    def compare(self, before: Node, after: Node, role: str, depth: int) -> Part:
+    def compare(self, before: Node, after: Node, role: str, depth: int) -> MergePart:
         """Two nodes that are not the same and stand for one another."""
         count = self.sink.count
         head = self.head(before, after, role)
@@ -70,7 +70,7 @@ class _DocumentComparer:
         is_container = len(both) == 1 and both <= _CONTAINERS | {"doc"}
         divides = is_container or both <= _LISTS or both <= _CELLS
         if has_nodes and both <= _LEAVES:
-            content: Part = self.leaf(children(before), children(after), role, after)
+            content: MergePart = self.leaf(children(before), children(after), role, after)
         elif has_nodes and divides and depth < _MAX_DEPTH:
             content = self.blocks(before, after, role, depth)
         else:
@@ -87,7 +87,7 @@ class _DocumentComparer:
             must_hold=kind(after) in _CONTAINERS,
         )
 
-    def whole(self, before: Node, after: Node, role: str) -> Part:
+    def whole(self, before: Node, after: Node, role: str) -> MergePart:
         """Nodes of which nothing is known: as they are stored."""
         passage = self.sink.begin_passage()
         self.sink.one(
@@ -96,16 +96,16 @@ class _DocumentComparer:
             canonical_json(before),
             canonical_json(after),
         )
-        return Part(before, after, frozenset({passage}))
+        return MergePart(before, after, frozenset({passage}))
 
-    def head(self, before: Node, after: Node, role: str) -> Part:
+    def head(self, before: Node, after: Node, role: str) -> MergePart:
         """The type and the attributes of a node, and whatever else it has beside its content."""
         one, other = (
             {name: value for name, value in node.items() if name != "content"}
             for node in (before, after)
         )
         if same(one, other):
-            return Part(one, other)
+            return MergePart(one, other)
         passage = self.sink.begin_passage()
         said: list[tuple[str | None, str | None]] = []
         is_same_kind = kind(before) == kind(after)
@@ -126,12 +126,12 @@ class _DocumentComparer:
         if text and text == gathered(after):
             segments = [Segment("same", text if len(text) <= 80 else text[:79] + "…")]
         self.sink.line(self.place, differences, role=role, segments=segments)
-        return Part(one, other, frozenset({passage}))
+        return MergePart(one, other, frozenset({passage}))
 
-    def leaf(self, old: Sequence[Node], new: Sequence[Node], role: str, node: Node) -> Part:
+    def leaf(self, old: Sequence[Node], new: Sequence[Node], role: str, node: Node) -> MergePart:
         one, other = list(old), list(new)
         if same(cast(Json, one), cast(Json, other)):
-            return Part(one, other)
+            return MergePart(one, other)
         is_code = kind(node) == "codeBlock"
         ours, theirs = units_of(old), units_of(new)
         where = (*self.place, role) if role else self.place
@@ -145,7 +145,7 @@ class _DocumentComparer:
             self.sink.line(
                 self.place, [stored], role=role, segments=[Segment("same", text_of_units(theirs))]
             )
-            return Part(one, other, frozenset({passage}))
+            return MergePart(one, other, frozenset({passage}))
         differences = [
             # In code each sign counts.
             replace(one, kind="code") if is_code and one.kind in ("text", "space") else one
@@ -155,20 +155,20 @@ class _DocumentComparer:
         passages = frozenset(step.passage for step in found.steps if step.passage)
         return InlinePart(one, other, passages, steps=found.steps)
 
-    def blocks(self, before: Node, after: Node, role: str, depth: int) -> Part:
+    def blocks(self, before: Node, after: Node, role: str, depth: int) -> MergePart:
         old, new = children(before), children(after)
         one, other = list(old), list(new)
         if same(cast(Json, one), cast(Json, other)):
-            return Part(one, other)
+            return MergePart(one, other)
         begun = self.sink.passage
-        parts: list[Part] = []
+        parts: list[MergePart] = []
         for run in align(
             [canonical_json(node) for node in old], [canonical_json(node) for node in new]
         ):
             gone, come = old[run.old], new[run.new]
             if run.is_same:
                 self.context(come, after, run.new.start, role, depth)
-                parts += [Part(node, node) for node in come]
+                parts += [MergePart(node, node) for node in come]
             else:
                 at = (run.old.start, run.new.start)
                 parts += self.replaced(gone, come, at, (before, after), role, depth)
@@ -179,7 +179,7 @@ class _DocumentComparer:
             is_reshaped = any(part.before is ABSENT or part.after is ABSENT for part in parts)
         if is_reshaped:
             self.sink.merge_passages(begun)
-            return Part(one, other, frozenset({begun + 1}))
+            return MergePart(one, other, frozenset({begun + 1}))
         return MergedList(one, other, passages_of(parts), parts=parts)
 
     def replaced(
@@ -190,19 +190,19 @@ class _DocumentComparer:
         parents: tuple[Node, Node],
         role: str,
         depth: int,
-    ) -> list[Part]:
+    ) -> list[MergePart]:
         """Pairs alike nodes in order; the rest came or went, neighbours in one passage."""
-        parts: list[Part] = []
+        parts: list[MergePart] = []
         passage = 0
         begin = 0
 
-        def unpaired(node: Node, index: int, status: Status) -> Part:
+        def unpaired(node: Node, index: int, status: Status) -> MergePart:
             nonlocal passage
             passage = passage or self.sink.begin_passage()
             parent = parents[0] if status == "removed" else parents[1]
             self.alone(node, status, _role(role, parent, node, index), depth + 1, passage)
             is_gone = status == "removed"
-            return Part(
+            return MergePart(
                 node if is_gone else ABSENT, ABSENT if is_gone else node, frozenset({passage})
             )
 

@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 from media.admin.file_choice import choice_of
 from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceFileForm, initial_of
 from media.file_store import VARIANTS
-from media.models import Asset, AssetStatus, Theme
+from media.models import Asset, AssetStatus, ImageTheme
 from media.presenters import site_image, url_of
 from media.scopes import visible_assets
 from media.services.crop import crop_image
@@ -66,7 +66,7 @@ def sizes_of(asset: Asset) -> list[Size]:
     """The variants that are there, light ones first. Asks the storage for each of them."""
     light = asset.variants if asset.status == AssetStatus.READY else {}
     found = []
-    for theme, names in ((Theme.LIGHT, light), (Theme.DARK, asset.dark_variants)):
+    for theme, names in ((ImageTheme.LIGHT, light), (ImageTheme.DARK, asset.dark_variants)):
         width, height = asset.width or 1, asset.height or 1
         for name, widest in VARIANTS.items():
             if width > widest:

@@ -23,7 +23,7 @@ from media.metadata import (
     clean_description,
     clean_filename,
 )
-from media.models import Asset, AssetStatus, StoredFile, Theme
+from media.models import Asset, AssetStatus, ImageTheme, StoredFile
 from media.scopes import visible_assets
 from media.services.update import find_asset, lock_asset
 from media.services.variants import queue_variants
@@ -186,7 +186,7 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
     with file_store.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():
         asset = lock_asset(asset_id, actor)
         before, is_dark = asset.filename, bool(asset.dark_variants)
-        is_dark = is_dark or asset.works.filter(theme=Theme.DARK).exists()
+        is_dark = is_dark or asset.works.filter(theme=ImageTheme.DARK).exists()
         in_use = StoredFile.objects.filter(asset=asset, due_at=None, is_deleted=False)
         file_store.release_files(
             [*in_use.values_list("name", flat=True)], timezone.now() + OLD_FILE_LIFETIME
@@ -199,7 +199,7 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
         file_store.take([path], asset)
         queue_variants(asset)
         if is_dark:
-            queue_variants(asset, Theme.DARK)
+            queue_variants(asset, ImageTheme.DARK)
         payload = {"id": str(asset.pk), "filename": name, "mime": asset.mime, "before": before}
         outbox.record("media.replaced", actor=actor, payload={**payload})
     return asset

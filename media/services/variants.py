@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from media.models import Asset, AssetStatus, Theme, VariantWork
+from media.models import Asset, AssetStatus, ImageTheme, VariantWork
 from media.services.update import lock_asset
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -26,9 +26,10 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
     """
     actor.require_person("make variants")
     actor.require("media.edit")
-    if theme not in Theme.values:
+    if theme not in ImageTheme.values:
         raise invalid(
-            "theme", _("theme must be one of %(values)s.") % {"values": ", ".join(Theme.values)}
+            "theme",
+            _("theme must be one of %(values)s.") % {"values": ", ".join(ImageTheme.values)},
         )
     asset = lock_asset(asset_id, actor)
     if not asset.mime.startswith("image/"):
@@ -36,7 +37,7 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
     if VariantWork.objects.filter(asset=asset, theme=theme, is_given_up=False).exists():
         return asset
     queue_variants(asset, theme)
-    if theme == Theme.LIGHT:
+    if theme == ImageTheme.LIGHT:
         asset.status = AssetStatus.PROCESSING
         asset.save(update_fields=["status", "updated_at"])
     outbox.record(
@@ -53,7 +54,7 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
     return asset
 
 
-def queue_variants(asset: Asset, theme: str = Theme.LIGHT) -> None:
+def queue_variants(asset: Asset, theme: str = ImageTheme.LIGHT) -> None:
     """Note that the variants are to be made, and wake a worker after the commit. In the caller's transaction."""
     if not asset.mime.startswith("image/"):
         return
@@ -74,7 +75,7 @@ def wake_renderer(asset_id: UUID, theme: str) -> None:
 
 def dark_status(asset: Asset) -> str:
     """Return how far the dark variants are: none, processing, ready or failed. One query, unless they are there."""
-    work = VariantWork.objects.filter(asset=asset, theme=Theme.DARK).first()
+    work = VariantWork.objects.filter(asset=asset, theme=ImageTheme.DARK).first()
     if work is not None:
         return AssetStatus.FAILED if work.is_given_up else AssetStatus.PROCESSING
     return AssetStatus.READY if asset.dark_variants else "none"

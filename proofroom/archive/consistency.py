@@ -32,7 +32,7 @@ def numbered_rows(
             yield number, row
 
 
-class Seen:
+class KnownRows:
     """Remembers which values rows have, by a digest of each, and refuses one that comes a second time."""
 
     def __init__(self, kind: str) -> None:
@@ -78,7 +78,7 @@ def title_of(row: Mapping[str, Json]) -> str:
 
 def refuse_doubles(kind: str, rows: Iterator[NumberedRow], unique: Sequence[Sequence[str]]) -> None:
     """Raise `ArchiveError` where two rows have the same values in one of the groups of fields."""
-    seen = Seen(kind)
+    seen = KnownRows(kind)
     for number, row in rows:
         for fields in unique:
             values = [row.get(name) for name in fields]

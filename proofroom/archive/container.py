@@ -60,7 +60,7 @@ class RowsSummary(BaseModel):
     sha256: str
 
 
-class Manifest(BaseModel):
+class ArchiveManifest(BaseModel):
     """What an archive holds."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -124,9 +124,9 @@ class ArchiveWriter:
         """End a file of which nothing is kept."""
         self._zip.close()
 
-    def close(self, *, revisions: bool) -> Manifest:
+    def close(self, *, revisions: bool) -> ArchiveManifest:
         """Write the manifest and end the file."""
-        manifest = Manifest(
+        manifest = ArchiveManifest(
             format=FORMAT,
             version=FORMAT_VERSION,
             product=product_version(),
@@ -194,7 +194,7 @@ class ArchiveReader:
             found[name] = entry
         return found
 
-    def _read_manifest(self) -> Manifest:
+    def _read_manifest(self) -> ArchiveManifest:
         if MANIFEST not in self._entries:
             raise ArchiveError(_("This is not a Proofroom archive: it has no manifest."))
         try:
@@ -216,7 +216,7 @@ class ArchiveReader:
                     )
                     % {"version": str(data.get("version"))[:20], "known": FORMAT_VERSION}
                 )
-            manifest = Manifest.model_validate(data)
+            manifest = ArchiveManifest.model_validate(data)
         except (orjson.JSONDecodeError, ValidationError) as error:
             raise ArchiveError(_("The manifest of the archive is damaged.")) from error
         if not is_ours:

@@ -9,7 +9,7 @@ from typing import IO, Final
 
 from django.db import connection, transaction
 
-from proofroom.archive.container import ArchiveWriter, Manifest
+from proofroom.archive.container import ArchiveManifest, ArchiveWriter
 from proofroom.archive.event_kinds import EXPORTED
 from proofroom.archive.kinds import archive_kinds
 from proofroom.archive.people import all_references
@@ -96,7 +96,7 @@ class Export:
 class Exported:
     """What was exported. `notes` are sentences on what had to be left out."""
 
-    manifest: Manifest
+    manifest: ArchiveManifest
     notes: list[str]
 
 

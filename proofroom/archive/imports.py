@@ -70,7 +70,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FieldDifference:
     """One field of something that is here, and in the archive with another value.
 
     Of a field of a post or module, `of` is the type.
@@ -95,16 +95,16 @@ class Entry:
     outcome: Outcome
     title: str
     object_id: str | None
-    differences: tuple[Difference, ...]
+    differences: tuple[FieldDifference, ...]
     conflict: str
 
 
 @dataclass(slots=True)
-class Report:
+class ImportReport:
     """What an import did, or would do. `notes` are sentences; of both lists only the first `MAX_KEPT` are kept."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[FieldDifference] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     is_dry_run: bool = False
 
@@ -117,7 +117,7 @@ Listener = Callable[[Entry | str], None]
 
 
 @dataclass(slots=True)
-class Import:
+class ArchiveImport:
     """One import while it runs. Kinds find the reader, the actor, the ids that things have here, and the report.
 
     `created` are the ids of what was made, by kind, where another step or kind asks for them; `left_out` those of
@@ -127,7 +127,7 @@ class Import:
     reader: ArchiveReader
     actor: Actor
     mode: Mode
-    report: Report
+    report: ImportReport
     on_failure: ExitStack
     listener: Listener | None = None
     watch: Callable[[], None] | None = None
@@ -140,7 +140,7 @@ class Import:
     _storable: set[str] = field(default_factory=set)
     _named: set[str] = field(default_factory=set)
     _accounts: dict[str, int] = field(default_factory=dict)
-    _differences: list[Difference] = field(default_factory=list)
+    _differences: list[FieldDifference] = field(default_factory=list)
     _conflict: str = ""
 
     @property
@@ -220,7 +220,7 @@ class Import:
     def differ(
         self, kind: str, title: str, path: str, before: Json, after: Json, of: str = ""
     ) -> None:
-        difference = Difference(kind, title, path, before, after, of)
+        difference = FieldDifference(kind, title, path, before, after, of)
         if len(self.report.differences) < MAX_KEPT:
             self.report.differences.append(difference)
         self._differences.append(difference)
@@ -316,7 +316,7 @@ def import_archive(
     dry_run: bool = False,
     listener: Listener | None = None,
     watch: Callable[[], None] | None = None,
-) -> Report:
+) -> ImportReport:
     """Bring an archive in, or nothing of one that is damaged or breaks a rule.
 
     What conflicts with content of this site is left out and named. With `dry_run` the report says what would come
@@ -326,7 +326,7 @@ def import_archive(
     `ArchiveError`.
     """
     require_mode(actor, mode)
-    report = Report(is_dry_run=dry_run)
+    report = ImportReport(is_dry_run=dry_run)
     with ArchiveReader(source) as reader, ExitStack() as on_failure:
         reader.verify(watch)
         known = {kind.name for kind in archive_kinds} | {"people"}
@@ -339,7 +339,7 @@ def import_archive(
                 )
                 % {"kinds": ", ".join(unknown)}
             )
-        job = Import(reader, actor, mode, report, on_failure, listener, watch)
+        job = ArchiveImport(reader, actor, mode, report, on_failure, listener, watch)
         job.find_people()
         for kind in archive_kinds:
             kind.check(numbered_rows(reader.lines(kind.name), watch))
@@ -385,7 +385,7 @@ def require_mode(actor: Actor, mode: Mode) -> None:
         )
 
 
-def _store(job: Import) -> None:
+def _store(job: ArchiveImport) -> None:
     job.make_people()
     for kind in archive_kinds:
         kind.write(job.rows(kind), job)

@@ -31,7 +31,7 @@ from proofroom.core.json import JsonObject
 
 if TYPE_CHECKING:
     from proofroom.archive.export import Export
-    from proofroom.archive.imports import Import
+    from proofroom.archive.imports import ArchiveImport
 
 
 _FIRST_YEAR: Final = 1900
@@ -96,17 +96,17 @@ class ArchiveKind(ABC, Generic[Row]):
         """Raise `ArchiveError` where rows contradict one another. They are as they were written, of any shape."""
         refuse_doubles(self.name, rows, self.unique)
 
-    def match(self, rows: Iterator[Row], job: Import) -> None:
+    def match(self, rows: Iterator[Row], job: ArchiveImport) -> None:
         """Say which rows stand here already under another id (`job.map_id`). Writes nothing."""
 
-    def prepare(self, rows: Iterator[Row], job: Import) -> None:
+    def prepare(self, rows: Iterator[Row], job: ArchiveImport) -> None:
         """Do what no transaction covers. What is done must be undone by `job.on_failure`."""
 
     @abstractmethod
-    def write(self, rows: Iterator[Row], job: Import) -> None:
+    def write(self, rows: Iterator[Row], job: ArchiveImport) -> None:
         """Store the rows, which name everything by the ids that it has here."""
 
-    def finish(self, rows: Iterator[Row], job: Import) -> None:
+    def finish(self, rows: Iterator[Row], job: ArchiveImport) -> None:
         """Check and complete what was stored, now that the rows of every kind are."""
 
 
@@ -141,21 +141,21 @@ class TableKind(ArchiveKind[TableRow], Generic[TableRow, M]):
         """What stands here under the id of the row."""
         return self.stored().filter(pk=UUID(row.id)).first()
 
-    def match(self, rows: Iterator[TableRow], job: Import) -> None:
+    def match(self, rows: Iterator[TableRow], job: ArchiveImport) -> None:
         for row in rows:
             if self.find(row) is None:
                 same = self.stored().filter(**self.key(row)).first()
                 if same is not None:
                     job.map_id(row.id, str(same.pk))
 
-    def write(self, rows: Iterator[TableRow], job: Import) -> None:
+    def write(self, rows: Iterator[TableRow], job: ArchiveImport) -> None:
         for row in rows:
             here = self.find(row)
             with job.writing(self.name, self.title(row), row.id, is_here=here is not None):
                 self.write_row(row, here, job)
 
     @abstractmethod
-    def write_row(self, row: TableRow, here: M | None, job: Import) -> None:
+    def write_row(self, row: TableRow, here: M | None, job: ArchiveImport) -> None:
         """Store one row, and tell the report what came of it."""
 
 

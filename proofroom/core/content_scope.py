@@ -148,16 +148,16 @@ def limits_of_agent(agent_id: str) -> list[ContentScope]:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ContentLimits:
     """Somebody of whom nothing counts but what limits them."""
 
     scopes: tuple[ContentScope, ...]
 
 
-def limits_of(who: Scoped, permission: str) -> Limits:
+def limits_of(who: Scoped, permission: str) -> ContentLimits:
     """What limits one permission of somebody: where it changes something, what they may only read is outside too."""
     held = scopes_for(permission, who.scopes)
-    return Limits(tuple(replace(scope, reads_all=False) for scope in held))
+    return ContentLimits(tuple(replace(scope, reads_all=False) for scope in held))
 
 
 def label_scope_ids(part: str, ids: Collection[UUID], who: Scoped) -> Mapping[UUID, str]:

@@ -96,7 +96,7 @@ _PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class EmbeddedFrame:
     """A page or a film of another site, or a file that plays, between the blocks."""
 
     tag: str
@@ -253,7 +253,7 @@ def parse_html(html: str) -> HtmlElement:
     return builder.root
 
 
-def blocks_of_html(html: str, *, has_bare_lines: bool = False) -> list[JsonObject | Frame]:
+def blocks_of_html(html: str, *, has_bare_lines: bool = False) -> list[JsonObject | EmbeddedFrame]:
     """Blocks of rich text, with the frames that stand between them.
 
     With `has_bare_lines`, an empty line outside of an element begins a paragraph, and a line break is one.
@@ -263,15 +263,15 @@ def blocks_of_html(html: str, *, has_bare_lines: bool = False) -> list[JsonObjec
 
 def blocks_of_element(
     element: HtmlElement, *, has_bare_lines: bool = False
-) -> list[JsonObject | Frame]:
+) -> list[JsonObject | EmbeddedFrame]:
     """The content of an element as `blocks_of_html` answers it."""
     return _BlockReader(has_bare_lines).flow(element.content, 1, 0)
 
 
-def only_blocks(found: Sequence[JsonObject | Frame]) -> list[JsonObject]:
+def only_blocks(found: Sequence[JsonObject | EmbeddedFrame]) -> list[JsonObject]:
     """The blocks, with a link in place of each frame."""
     return [
-        link_paragraph(block.address, block.title) if isinstance(block, Frame) else block
+        link_paragraph(block.address, block.title) if isinstance(block, EmbeddedFrame) else block
         for block in found
     ]
 
@@ -307,8 +307,8 @@ class _BlockReader:
 
     def flow(
         self, nodes: Sequence[HtmlElement | str], depth: int, quotes: int
-    ) -> list[JsonObject | Frame]:
-        blocks: list[JsonObject | Frame] = []
+    ) -> list[JsonObject | EmbeddedFrame]:
+        blocks: list[JsonObject | EmbeddedFrame] = []
         loose: list[HtmlElement | str] = []
         for node in nodes:
             if isinstance(node, HtmlElement) and self._is_block(node):
@@ -323,7 +323,7 @@ class _BlockReader:
         # A link or a span around a heading or a table is as good as none.
         return node.tag in _FLOW or (node.tag != "picture" and any(node.find(*_FLOW)))
 
-    def _paragraphs(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | Frame]:
+    def _paragraphs(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | EmbeddedFrame]:
         if not self.has_bare_lines:
             return self._paragraph(nodes)
         parts: list[list[HtmlElement | str]] = [[]]
@@ -340,11 +340,13 @@ class _BlockReader:
                     parts[-1].append(line)
         return [block for part in parts for block in self._paragraph(part)]
 
-    def _paragraph(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | Frame]:
+    def _paragraph(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | EmbeddedFrame]:
         inline = _InlineReader().read(nodes)
         return [{"type": "paragraph", "content": inline}] if inline else []
 
-    def _block(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | Frame]:
+    def _block(
+        self, node: HtmlElement, depth: int, quotes: int
+    ) -> list[JsonObject | EmbeddedFrame]:
         tag = node.tag
         if tag in _FRAMES:
             return self._frame(node)
@@ -377,7 +379,7 @@ class _BlockReader:
             return self._table(node, depth, quotes)
         return self.flow(node.content, depth, quotes)
 
-    def _frame(self, node: HtmlElement) -> list[JsonObject | Frame]:
+    def _frame(self, node: HtmlElement) -> list[JsonObject | EmbeddedFrame]:
         values = node.attributes
         address = values.get("src") or values.get("data-src") or values.get("data") or ""
         if not address:
@@ -387,10 +389,10 @@ class _BlockReader:
         if address.startswith("//"):
             address = f"https:{address}"
         inside = self.flow(node.content, 1, 0) if node.tag != "iframe" else []
-        frame = Frame(node.tag, address, " ".join(values.get("title", "").split()))
+        frame = EmbeddedFrame(node.tag, address, " ".join(values.get("title", "").split()))
         return [frame, *inside] if safe_href(address) else inside
 
-    def _list(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | Frame]:
+    def _list(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | EmbeddedFrame]:
         items: list[JsonObject] = []
         for child in node.content:
             if isinstance(child, str):
@@ -416,8 +418,10 @@ class _BlockReader:
         number = int(start) if re.fullmatch(r"[0-9]{1,9}", start, re.ASCII) else 1
         return [{"type": "orderedList", "attrs": {"start": number}, "content": cast("Json", items)}]
 
-    def _table(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | Frame]:
-        blocks: list[JsonObject | Frame] = []
+    def _table(
+        self, node: HtmlElement, depth: int, quotes: int
+    ) -> list[JsonObject | EmbeddedFrame]:
+        blocks: list[JsonObject | EmbeddedFrame] = []
         rows: list[JsonObject] = []
         for caption in node.find("caption"):
             blocks += self._paragraph(caption.content)

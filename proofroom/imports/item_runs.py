@@ -37,23 +37,23 @@ from proofroom.imports.post_writer import write_post
 from proofroom.imports.problems import DATABASE_AWAY, sentence_of, storable
 from proofroom.imports.registry import Output
 from proofroom.imports.runs import MESSAGE_MAX, add_lines, end_run, line_of, send_later, start_run
-from proofroom.imports.writer import ImportWriter, Written
+from proofroom.imports.writer import ImportWriter, WrittenItem
 
 logger = logging.getLogger(__name__)
-Tell: TypeAlias = Callable[[ImportRun, Written], None]
-Write: TypeAlias = Callable[[], list[Written]]
+Tell: TypeAlias = Callable[[ImportRun, WrittenItem], None]
+Write: TypeAlias = Callable[[], list[WrittenItem]]
 """Stores an item, in the transaction that notes it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class ItemStep:
     """One item. `prepare` does what it needs before its transaction, such as its files."""
 
     place: str
     prepare: Callable[[], Write]
 
 
-Steps: TypeAlias = Callable[[], Iterator[Step]]
+ItemSteps: TypeAlias = Callable[[], Iterator[ItemStep]]
 
 
 class NotTheTurn(Exception):
@@ -85,7 +85,7 @@ def run_command(
         is_dry_run=bool(options.get("dry_run")),
     )
 
-    def tell(run: ImportRun, written: Written) -> None:
+    def tell(run: ImportRun, written: WrittenItem) -> None:
         if written.outcome != "unchanged":
             to = err if written.outcome == "failed" else out
             message = f": {written.message}" if written.message else ""
@@ -144,16 +144,16 @@ class _Turn:
     tell: Tell | None
     ends: float | None
 
-    def note(self, kind: str, step: Step, stage: int, position: int) -> None:
+    def note(self, kind: str, step: ItemStep, stage: int, position: int) -> None:
         """Write an item, and what came of it, in one transaction. Raises `NotTheTurn`."""
 
-        def failed(error: Exception) -> list[Written]:
+        def failed(error: Exception) -> list[WrittenItem]:
             place = storable(step.place)
             logger.warning("An item of an import failed: %s", place, exc_info=error)
-            return [Written("failed", step.place, sentence_of(error))]
+            return [WrittenItem("failed", step.place, sentence_of(error))]
 
         write: Write | None = None
-        written: list[Written] = []
+        written: list[WrittenItem] = []
         try:
             write = step.prepare()
         except DATABASE_AWAY:
@@ -190,7 +190,7 @@ class _Turn:
             raise TimeoutError
 
 
-def _count(row: ImportRun, kind: str, written: Written) -> None:
+def _count(row: ImportRun, kind: str, written: WrittenItem) -> None:
     counts = row.counts.setdefault(kind, {})
     counts[written.outcome] = counts.get(written.outcome, 0) + 1
     lines: list[ImportLine] = []
@@ -271,14 +271,14 @@ def _begin(run: ImportRun, reader: Reader, plan: ImportPlan, tell: Tell | None) 
                 row.counts["items"] = {"failed": broken}
             row.save()
             if tell is not None:
-                tell(row, Written("unchanged", "", "", None, tuple(plan.remarks)))
+                tell(row, WrittenItem("unchanged", "", "", None, tuple(plan.remarks)))
     return row
 
 
 def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
     """Every item, from where the run is: terms, files, posts level by level, menus, redirects."""
     writer = turn.writer
-    stages: list[tuple[str, Steps]] = [
+    stages: list[tuple[str, ItemSteps]] = [
         ("terms", lambda: (_later(writer.write_term, term) for term in plan.terms)),
         ("files", lambda: (_now(writer.load_file, file) for file in plan.files.values())),
     ]
@@ -297,19 +297,19 @@ def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
                 turn.note(kind, step, stage, position)
 
 
-def _later(write: Callable[[Any], Written], item: Item) -> Step:
+def _later(write: Callable[[Any], WrittenItem], item: Item) -> ItemStep:
     """A step whose work is part of the transaction."""
-    return Step(_place_of(item), lambda: lambda: [write(item)])
+    return ItemStep(_place_of(item), lambda: lambda: [write(item)])
 
 
-def _now(write: Callable[[Any], Written], item: Item) -> Step:
+def _now(write: Callable[[Any], WrittenItem], item: Item) -> ItemStep:
     """A step whose work is done before the transaction, which notes it only."""
 
     def prepare() -> Write:
         written = write(item)
         return lambda: [written]
 
-    return Step(_place_of(item), prepare)
+    return ItemStep(_place_of(item), prepare)
 
 
 def _place_of(item: Item) -> str:
@@ -324,8 +324,8 @@ def _place_of(item: Item) -> str:
             return item.place
 
 
-def _posts_of_level(turn: _Turn, reader: Reader, plan: ImportPlan, level: int) -> Steps:
-    def steps() -> Iterator[Step]:
+def _posts_of_level(turn: _Turn, reader: Reader, plan: ImportPlan, level: int) -> ItemSteps:
+    def steps() -> Iterator[ItemStep]:
         wanted = {post.source_id for post in plan.posts.values() if post.level == level}
         for item in reader.items(frozenset(wanted)):
             if isinstance(item, PostItem) and item.source_id in wanted:
@@ -335,12 +335,12 @@ def _posts_of_level(turn: _Turn, reader: Reader, plan: ImportPlan, level: int) -
     return steps
 
 
-def _post_step(turn: _Turn, item: PostItem) -> Step:
+def _post_step(turn: _Turn, item: PostItem) -> ItemStep:
     def prepare() -> Write:
         if item.problem:
-            return lambda: [Written("failed", item.place, item.problem, None, item.remarks)]
+            return lambda: [WrittenItem("failed", item.place, item.problem, None, item.remarks)]
         # Files are stored outside of the transaction; their notes come with the post's.
         files = turn.writer.load_files_of(item)
         return lambda: [*files, write_post(turn.writer, item)]
 
-    return Step(item.place, prepare)
+    return ItemStep(item.place, prepare)

@@ -20,7 +20,7 @@ from markdown_it.utils import EnvType, OptionsDict
 
 from proofroom.core.json import JsonObject
 from proofroom.definitions.richtext.markdown_reader import parser
-from proofroom.imports.html_reader import KNOWN_TAGS, Frame, blocks_of_html, left_out_of
+from proofroom.imports.html_reader import KNOWN_TAGS, EmbeddedFrame, blocks_of_html, left_out_of
 from proofroom.imports.items import Remark, Severity, counted_remarks
 from proofroom.imports.markdown_dialects import DialectReader, MarkdownSource
 
@@ -31,7 +31,7 @@ _TAG: Final = re.compile(r"</?([A-Za-z][\w.:-]*)")
 class MarkdownContent:
     """Blocks of a text, what of it was not understood, kept in a simpler form or left out, and its labels."""
 
-    blocks: list[JsonObject | Frame] = field(default_factory=list)
+    blocks: list[JsonObject | EmbeddedFrame] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     simpler: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)

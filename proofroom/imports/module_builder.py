@@ -11,7 +11,12 @@ import orjson
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
-from proofroom.imports.html_reader import Frame, image_paragraph, link_paragraph, text_paragraph
+from proofroom.imports.html_reader import (
+    EmbeddedFrame,
+    image_paragraph,
+    link_paragraph,
+    text_paragraph,
+)
 from proofroom.imports.items import ModuleItem
 
 _PLAYERS: Final = frozenset({"iframe", "embed", "object"})
@@ -22,7 +27,7 @@ MAX_PROSE: Final = RICH_TEXT_MAX_BYTES * 3 // 4
 """Bytes of one prose module as the source has it; a longer text goes on in the next one."""
 
 
-class Picture(NamedTuple):
+class GalleryPicture(NamedTuple):
     """A picture of a gallery by its address in the source."""
 
     address: str
@@ -57,9 +62,9 @@ class ModuleBuilder:
         """Whether text was gathered since the last module."""
         return bool(self._blocks)
 
-    def add_blocks(self, blocks: Sequence[JsonObject | Frame]) -> None:
+    def add_blocks(self, blocks: Sequence[JsonObject | EmbeddedFrame]) -> None:
         for block in blocks:
-            if isinstance(block, Frame):
+            if isinstance(block, EmbeddedFrame):
                 self.add_frame(block, block.title)
                 continue
             length = len(orjson.dumps(block)) + 1
@@ -68,7 +73,7 @@ class ModuleBuilder:
             self._blocks.append(block)
             self._length += length
 
-    def add_frame(self, frame: Frame, title: str = "") -> None:
+    def add_frame(self, frame: EmbeddedFrame, title: str = "") -> None:
         """A page or film of another site as a module, else a link to it."""
         is_page = frame.address.startswith(("https://", "http://"))
         if frame.tag in _PLAYERS and is_page and "embed" in self.allowed:
@@ -92,7 +97,7 @@ class ModuleBuilder:
         if words and words != self.alt_of(address):
             self.left_out[f"alternative text of a picture in this place: “{words[:300]}”"] += 1
 
-    def add_gallery(self, pictures: Sequence[Picture]) -> None:
+    def add_gallery(self, pictures: Sequence[GalleryPicture]) -> None:
         for start in range(0, len(pictures), 60):
             part = pictures[start : start + 60]
             items = [

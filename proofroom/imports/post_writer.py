@@ -42,7 +42,7 @@ from proofroom.imports.items import (
 )
 from proofroom.imports.module_merge import merge_modules, new_module
 from proofroom.imports.plan import SLUG_TRIES, PlannedPost
-from proofroom.imports.writer import ImportWriter, Outcome, Written
+from proofroom.imports.writer import ImportWriter, Outcome, WrittenItem
 from proofroom.taxonomies.models import Term
 
 _LIMITS: Final = {
@@ -53,7 +53,7 @@ _LIMITS: Final = {
 }
 
 
-def write_post(writer: ImportWriter, item: PostItem) -> Written:
+def write_post(writer: ImportWriter, item: PostItem) -> WrittenItem:
     """Create, change or leave a post. What the rules refuse is an outcome; nothing of it is stored then."""
     planned = writer.plan.posts[item.source_id]
     before = replace(planned)
@@ -69,7 +69,7 @@ def write_post(writer: ImportWriter, item: PostItem) -> Written:
             f"{path}: {text}" for path, texts in error.details.items() for text in texts[:1]
         )
         message = error.message if error.message in details or not details else details
-        return Written("failed", item.place, message[:2000], None, item.remarks)
+        return WrittenItem("failed", item.place, message[:2000], None, item.remarks)
 
 
 @dataclass
@@ -88,7 +88,7 @@ class _PostWriter:
     def __post_init__(self) -> None:
         self.addresses = PostAddresses(self.writer, self.item.base, self.item.source_id)
 
-    def write(self) -> Written:
+    def write(self) -> WrittenItem:
         self.remarks += self.item.remarks
         fields = self._fields()
         modules = self._modules()
@@ -122,8 +122,8 @@ class _PostWriter:
     def _source_slug(self) -> str:
         return slug_of(self.item.slug or self.item.title)
 
-    def _written(self, outcome: Outcome, message: str, post: Post | None) -> Written:
-        return Written(
+    def _written(self, outcome: Outcome, message: str, post: Post | None) -> WrittenItem:
+        return WrittenItem(
             outcome, self.item.place, message, post.pk if post else None, tuple(self.remarks)
         )
 
@@ -217,7 +217,7 @@ class _PostWriter:
 
     def _create(
         self, fields: JsonObject, modules: list[tuple[str, JsonObject]], terms: list[str]
-    ) -> Written:
+    ) -> WrittenItem:
         made = [new_module(type, props) for type, props in modules]
         wanted: JsonObject = {
             **fields,
@@ -311,7 +311,7 @@ class _PostWriter:
         fields: JsonObject,
         modules: list[tuple[str, JsonObject]],
         terms: list[str],
-    ) -> Written:
+    ) -> WrittenItem:
         """Bring what changed in the source since the last time; what people changed here meanwhile stays."""
         writer = self.writer
         self.planned.post_id, self.planned.path = post.pk, post.path

@@ -13,7 +13,7 @@ from typing import Final, cast
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.html_reader import (
-    Frame,
+    EmbeddedFrame,
     HtmlElement,
     blocks_of_element,
     blocks_of_html,
@@ -24,7 +24,7 @@ from proofroom.imports.html_reader import (
     parse_html,
 )
 from proofroom.imports.items import ModuleItem
-from proofroom.imports.module_builder import ModuleBuilder, Picture, no_alt
+from proofroom.imports.module_builder import GalleryPicture, ModuleBuilder, no_alt
 from proofroom.imports.wordpress_attributes import (
     AttributeValue,
     attribute_values,
@@ -160,7 +160,7 @@ class WordPressContent:
     ) -> tuple[tuple[ModuleItem, ...], dict[str, int], dict[str, int]]:
         """The modules, what was not understood by its name, and what nothing was made of."""
         builder = ModuleBuilder(self.allowed, self.alt_of)
-        reading = _Reading(self, builder, post_id)
+        reading = _BlockReading(self, builder, post_id)
         if "<!-- wp:" in content:
             reading.children(parse_blocks(content), 0)
         else:
@@ -169,7 +169,7 @@ class WordPressContent:
 
 
 @dataclass
-class _Reading:
+class _BlockReading:
     source: WordPressContent
     builder: ModuleBuilder
     post_id: str
@@ -266,7 +266,7 @@ class _Reading:
         figures = list(_figures(root))
         pictures = [_picture(figure) for figure in figures]
         if not pictures and isinstance(ids := block.attributes.get("ids"), list):
-            pictures = [Picture(self.source.attachment(str(id_))) for id_ in ids]
+            pictures = [GalleryPicture(self.source.attachment(str(id_))) for id_ in ids]
             missing = sum(not picture.address for picture in pictures)
             self.builder.left_out["picture of a gallery that is not in the file"] += missing
         self.builder.add_gallery([picture for picture in pictures if picture.address])
@@ -298,7 +298,7 @@ class _Reading:
         captions = list(root.find("figcaption"))
         caption = captions[0].text.strip() if captions else ""
         if url:
-            self.builder.add_frame(Frame("iframe", url), caption)
+            self.builder.add_frame(EmbeddedFrame("iframe", url), caption)
             self.name_links(*captions)
         else:
             self.builder.unknown[f"block {block.name} without an address"] += 1
@@ -372,7 +372,7 @@ class _Reading:
                 self.builder.note_alt(url, alt)
                 return
         if url and block.attributes.get("backgroundType") == "video":
-            self.builder.add_frame(Frame("video", url))
+            self.builder.add_frame(EmbeddedFrame("video", url))
         elif url:
             self.builder.add_blocks([image_paragraph(url, alt)])
         if any(block.blocks):
@@ -466,7 +466,7 @@ class _Reading:
             blocks = blocks_of_html(joined, has_bare_lines=has_bare_lines)
             for block in blocks:
                 bare = _bare_address(block) if has_bare_lines else ""
-                self.builder.add_blocks([Frame("iframe", bare) if bare else block])
+                self.builder.add_blocks([EmbeddedFrame("iframe", bare) if bare else block])
 
         waiting: tuple[str, Mapping[str, str], int] | None = None
         codes = list(_SHORTCODE.finditer(html))
@@ -548,7 +548,7 @@ class _Reading:
             address = f"https://vimeo.com/{address}"
         tag = code if code in ("video", "audio") else "iframe"
         if address.startswith(("http://", "https://", "/")):
-            self.builder.add_frame(Frame(tag, address))
+            self.builder.add_frame(EmbeddedFrame(tag, address))
         else:
             self.builder.unknown[f"shortcode [{code}]"] += 1
 
@@ -557,7 +557,7 @@ class _Reading:
         addresses = [self.source.attachment(id_) for id_ in ids if id_]
         if not any(ids):
             addresses = self.source.attached_images(self.post_id)
-        found = [Picture(address) for address in addresses if address]
+        found = [GalleryPicture(address) for address in addresses if address]
         if found:
             missing = len(addresses) - len(found)
             self.builder.left_out["picture of a gallery that is not in the file"] += missing
@@ -611,11 +611,11 @@ def _figures(root: HtmlElement) -> Iterator[HtmlElement]:
     yield from inner or root.find("img")
 
 
-def _picture(element: HtmlElement) -> Picture:
+def _picture(element: HtmlElement) -> GalleryPicture:
     image = element if element.tag == "img" else next(element.find("img"))
     caption = next((one.text for one in element.find("figcaption")), "")
     values = image.attributes
-    return Picture(
+    return GalleryPicture(
         values.get("src") or values.get("data-src", ""),
         values.get("alt", ""),
         " ".join(caption.split()),
@@ -643,9 +643,9 @@ def _captioned(inside: str, values: Mapping[str, str]) -> str:
     return f"\n\n<figure>{inside}<figcaption>{caption}</figcaption></figure>\n\n"
 
 
-def _bare_address(block: JsonObject | Frame) -> str:
+def _bare_address(block: JsonObject | EmbeddedFrame) -> str:
     """The address that a paragraph consists of: the editor of WordPress shows what stands there."""
-    if isinstance(block, Frame) or block["type"] != "paragraph":
+    if isinstance(block, EmbeddedFrame) or block["type"] != "paragraph":
         return ""
     text = to_text({"type": "doc", "content": [block]}).strip()
     hosts = r"https?://(?:www\.|m\.)?(?:youtube\.com|youtu\.be|vimeo\.com|player\.vimeo\.com)/\S+"

@@ -56,7 +56,7 @@ Outcome = Literal["created", "updated", "staged", "unchanged", "skipped", "faile
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenItem:
     """What became of an item."""
 
     outcome: Outcome
@@ -93,14 +93,14 @@ class ImportWriter:
 
     # Files, before the transaction of what uses them.
 
-    def load_file(self, item: MediaItem) -> Written:
+    def load_file(self, item: MediaItem) -> WrittenItem:
         """Put a file into the library, unless it came before."""
         known = self._known_asset(item.address)
         if known is not None:
             return self._update_file(item, known)
         return self._add_file(item)
 
-    def _update_file(self, item: MediaItem, known: Asset) -> Written:
+    def _update_file(self, item: MediaItem, known: Asset) -> WrittenItem:
         """Bring what changed in the source of a file that came before.
 
         Another file comes in beside the one that is there: posts get it as they get other changes, and whatever else
@@ -115,7 +115,7 @@ class ImportWriter:
             text = _("The file has changed in the source; the new one is beside the old one.")
             if self.is_dry_run:
                 self._assets[item.address] = None
-                return Written("updated", item.address, text, known.pk)
+                return WrittenItem("updated", item.address, text, known.pk)
             kept = replace(
                 item, alt_text=known.alt_text or item.alt_text,
                 description=known.description or item.description,
@@ -134,9 +134,9 @@ class ImportWriter:
                     "The texts of the file have changed in the source. They are only changed when "
                     "live changes are allowed."
                 )
-                return Written("skipped", item.address, text, known.pk)
+                return WrittenItem("skipped", item.address, text, known.pk)
             if self.is_dry_run:
-                return Written("updated", item.address, "", known.pk)
+                return WrittenItem("updated", item.address, "", known.pk)
             try:
                 update_asset(
                     asset_id=known.pk,
@@ -145,14 +145,14 @@ class ImportWriter:
                     description=str(wanted["description"]),
                 )
             except CmsError as error:
-                return Written("failed", item.address, error.message, known.pk)
+                return WrittenItem("failed", item.address, error.message, known.pk)
             self.remember("file", item.address, known.pk, {"digest": digest, "texts": wanted})
-            return Written("updated", item.address, "", known.pk)
+            return WrittenItem("updated", item.address, "", known.pk)
         if digest and digest != before.get("digest"):
             self.remember(
                 "file", item.address, known.pk, {"texts": wanted, **before, "digest": digest}
             )
-        return Written("unchanged", item.address, "", known.pk)
+        return WrittenItem("unchanged", item.address, "", known.pk)
 
     def _digest_of(self, address: str) -> str:
         """The SHA-256 of a file of the folder; empty where it cannot be read."""
@@ -163,12 +163,12 @@ class ImportWriter:
         except FileProblem:
             return ""
 
-    def _add_file(self, item: MediaItem) -> Written:
+    def _add_file(self, item: MediaItem) -> WrittenItem:
         if self.is_dry_run:
             self._assets[item.address] = None  # counted once, as in a run
             if self.reader.files.can_read(item.address):
-                return Written("created", item.address)
-            return Written("failed", item.address, _("The file is not in the folder."))
+                return WrittenItem("created", item.address)
+            return WrittenItem("failed", item.address, _("The file is not in the folder."))
         try:
             asset, is_new = store_file(
                 self.reader.files,
@@ -180,7 +180,7 @@ class ImportWriter:
         except FileProblem as error:
             self._assets[item.address] = None
             self.problems[item.address] = str(error)
-            return Written("failed", item.address, str(error))
+            return WrittenItem("failed", item.address, str(error))
         self._assets[item.address] = asset
         data: JsonObject = {
             "digest": asset.digest,
@@ -188,7 +188,7 @@ class ImportWriter:
         }
         self.remember("file", item.address, asset.pk, data)
         if is_new:
-            return Written("created", item.address, "", asset.pk)
+            return WrittenItem("created", item.address, "", asset.pk)
         lost = [
             f"“{text}”"
             for text, kept in (
@@ -203,9 +203,9 @@ class ImportWriter:
                 "The file is in the library already, with texts of its own. Left out: %(names)s."
             )
             remarks = (Remark(item.address, said % {"names": ", ".join(lost)}),)
-        return Written("unchanged", item.address, "", asset.pk, remarks)
+        return WrittenItem("unchanged", item.address, "", asset.pk, remarks)
 
-    def load_files_of(self, item: PostItem) -> list[Written]:
+    def load_files_of(self, item: PostItem) -> list[WrittenItem]:
         """Put the files that a post names into the library."""
         found = NamedFiles()
         if item.featured_image:
@@ -219,7 +219,7 @@ class ImportWriter:
             self.reader.file_key(address, item.base): alt for address, alt in found.files.items()
         }
         keys |= {self.reader.linked_file_key(link, item.base): "" for link in found.links}
-        written: list[Written] = []
+        written: list[WrittenItem] = []
         for key, alt_text in keys.items():
             if key and key not in self._assets:
                 alt_text = alt_text or self.reader.alt_text(key)
@@ -239,14 +239,14 @@ class ImportWriter:
 
     # Terms, menus and redirects.
 
-    def write_term(self, item: TermItem) -> Written:
+    def write_term(self, item: TermItem) -> WrittenItem:
         if taxonomies.get(item.taxonomy) is None:
             text = _("This site has no taxonomy %(name)s.") % {"name": item.taxonomy}
-            return Written("skipped", item.name, text)
+            return WrittenItem("skipped", item.name, text)
         source_id = f"{item.taxonomy}:{item.source_id}"
         known = self.imported("term", source_id)
         if known is not None and Term.objects.filter(pk=known.object_id).exists():
-            return Written("unchanged", item.name, "", known.object_id)
+            return WrittenItem("unchanged", item.name, "", known.object_id)
         slug = slug_of(item.slug or item.name)[:SLUG_MAX].strip("-")
         locale = self.options.site_locale
         # One of every language stands for one of this language; of its own language it comes first.
@@ -254,9 +254,9 @@ class ImportWriter:
         there = named.order_by("-locale").first()
         if there is not None:
             self.remember("term", source_id, there.pk, {})
-            return Written("unchanged", item.name, _("Already exists."), there.pk)
+            return WrittenItem("unchanged", item.name, _("Already exists."), there.pk)
         if self.is_dry_run:
-            return Written("created", item.name)
+            return WrittenItem("created", item.name)
         parent = None
         definition = taxonomies.get(item.taxonomy)
         if item.parent_id and definition is not None and definition.hierarchical:
@@ -273,11 +273,11 @@ class ImportWriter:
                     parent_id=parent.object_id if parent else None,
                 )
         except CmsError as error:
-            return Written("failed", item.name, error.message)
+            return WrittenItem("failed", item.name, error.message)
         self.remember("term", source_id, term.pk, {})
-        return Written("created", item.name, "", term.pk)
+        return WrittenItem("created", item.name, "", term.pk)
 
-    def write_menu(self, item: MenuItem) -> Written:
+    def write_menu(self, item: MenuItem) -> WrittenItem:
         lost: list[str] = []
         entries = self._menu_entries(item.entries, 1, lost)
         remarks = tuple(Remark(item.name, sentence) for sentence in lost)
@@ -286,22 +286,22 @@ class ImportWriter:
         digest = hash_of(entries)
         if menu is not None and known is not None:
             if known.data.get("hash") == digest:
-                return Written("unchanged", item.name, "", menu.pk)
+                return WrittenItem("unchanged", item.name, "", menu.pk)
             if not self.options.live:
                 text = _(
                     "The menu has changed in the source. Menus are only changed when "
                     "live changes are allowed."
                 )
-                return Written("skipped", item.name, text, menu.pk)
+                return WrittenItem("skipped", item.name, text, menu.pk)
         slug = slug_of(item.slug or item.name)
         slug = "".join(char for char in slug if char.isascii())[:90].strip("-") or "menu"
         if menu is None and Menu.objects.filter(slug=slug, locale=item.locale).exists():
             slug = f"{slug}-imported"
             if Menu.objects.filter(slug=slug, locale=item.locale).exists():
                 text = _("A menu with this name already exists.")
-                return Written("skipped", item.name, text)
+                return WrittenItem("skipped", item.name, text)
         if self.is_dry_run:
-            return Written("updated" if menu else "created", item.name, remarks=remarks)
+            return WrittenItem("updated" if menu else "created", item.name, remarks=remarks)
         try:
             with transaction.atomic():
                 if menu is not None:
@@ -317,9 +317,9 @@ class ImportWriter:
                     )
                     outcome = "created"
         except CmsError as error:
-            return Written("failed", item.name, error.message)
+            return WrittenItem("failed", item.name, error.message)
         self.remember("menu", item.source_id, menu.pk, {"hash": digest})
-        return Written(outcome, item.name, "", menu.pk, remarks)
+        return WrittenItem(outcome, item.name, "", menu.pk, remarks)
 
     def _menu_entries(
         self, entries: Sequence[MenuEntryItem], depth: int, lost: list[str]
@@ -351,18 +351,20 @@ class ImportWriter:
                 found.append({"label": label, "type": "custom", "url": url, "children": below})
         return found
 
-    def write_redirect(self, item: RedirectItem) -> Written:
+    def write_redirect(self, item: RedirectItem) -> WrittenItem:
         planned = self.plan.posts.get(item.to_post) if item.to_post else None
         if planned is not None and planned.post_id is None and not self.is_dry_run:
-            return Written("skipped", item.from_path, _("The post it links to was not imported."))
+            return WrittenItem(
+                "skipped", item.from_path, _("The post it links to was not imported.")
+            )
         target = planned.path if planned is not None else self.link(item.to_address, "")[0]
         place = f"{item.from_path} → {target}"
         try:
             from_path = clean_from(item.from_path)
             if from_path == path_in(clean_to(target)):
-                return Written("unchanged", place)
+                return WrittenItem("unchanged", place)
             if Redirect.objects.filter(from_key=key_of(from_path)).exists():
-                return Written("unchanged", place)
+                return WrittenItem("unchanged", place)
             with transaction.atomic():
                 row = create_redirect(
                     actor=self.actor, redirect=NewRedirect(from_path=from_path, to_path=target)
@@ -370,10 +372,10 @@ class ImportWriter:
                 # The rules are those of the service: a dry run asks it, and takes back what it did.
                 transaction.set_rollback(self.is_dry_run)
             if self.is_dry_run:
-                return Written("created", place)
+                return WrittenItem("created", place)
         except CmsError as error:
-            return Written("skipped", place, error.message)
-        return Written("created", place, "", row.pk)
+            return WrittenItem("skipped", place, error.message)
+        return WrittenItem("created", place, "", row.pk)
 
     # What content names.
 

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome
 from proofroom.archive.kinds import IdentifiedRow, TableKind
 from proofroom.core.json import JsonObject
 from proofroom.menus.links import menu_post_ids, portable_items
@@ -23,14 +23,14 @@ from proofroom.shared_content.archive import import_change
 NAME: Final = "menus"
 
 
-class MenuRow(IdentifiedRow):
+class ArchivedMenu(IdentifiedRow):
     slug: str
     locale: str
     name: str
     items: list[Any]
 
 
-class MenuArchive(TableKind[MenuRow, Menu]):
+class MenuArchive(TableKind[ArchivedMenu, Menu]):
     model = Menu
     name = NAME
     unique = (("id",), ("slug", "locale"))
@@ -46,13 +46,13 @@ class MenuArchive(TableKind[MenuRow, Menu]):
                 "items": portable_items(menu.items),
             }
 
-    def key(self, row: MenuRow) -> dict[str, object]:
+    def key(self, row: ArchivedMenu) -> dict[str, object]:
         return {"slug": row.slug, "locale": row.locale}
 
-    def title(self, row: MenuRow) -> str:
+    def title(self, row: ArchivedMenu) -> str:
         return row.name
 
-    def write_row(self, row: MenuRow, menu: Menu | None, job: Import) -> None:
+    def write_row(self, row: ArchivedMenu, menu: Menu | None, job: ArchiveImport) -> None:
         if menu is not None:
             document = edited_menu(
                 menu, name=row.name, slug=row.slug, locale=row.locale, items=row.items

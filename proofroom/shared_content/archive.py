@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from pydantic import Field
 
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome, refused
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused
 from proofroom.archive.kinds import (
     ArchiveKind,
     ArchiveRow,
@@ -32,7 +32,13 @@ NAME: Final = "proposals"
 
 
 def import_change(
-    job: Import, kind: SharedKind, row_id: UUID, document: JsonObject, *, name: str, title: str
+    job: ArchiveImport,
+    kind: SharedKind,
+    row_id: UUID,
+    document: JsonObject,
+    *,
+    name: str,
+    title: str,
 ) -> None:
     """Make the row what the archive says, or propose that. `document` is checked by the rules of a write.
 
@@ -119,7 +125,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
                     "updatedAt": format_moment(proposal.updated_at),
                 }
 
-    def write(self, rows: Iterator[ProposalRow], job: Import) -> None:
+    def write(self, rows: Iterator[ProposalRow], job: ArchiveImport) -> None:
         for row in rows:
             known = SharedProposal.objects.filter(kind=row.kind, row_id=row.row)
             if job.mode == Mode.PROPOSE or row.row not in job.created[NAME]:
@@ -134,7 +140,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
                 raise refused(NAME, row.title, error) from error
             job.tell(NAME, Outcome.CREATED, row.title, row.id)
 
-    def _create(self, row: ProposalRow, job: Import) -> None:
+    def _create(self, row: ProposalRow, job: ArchiveImport) -> None:
         kind = find_kind(row.kind)
         target = kind.find(UUID(row.row))
         if target is None:

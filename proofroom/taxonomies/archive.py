@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
-from proofroom.archive.imports import Import, Mode, Outcome
+from proofroom.archive.imports import ArchiveImport, Mode, Outcome
 from proofroom.archive.kinds import Id, IdentifiedRow, TableKind
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.archive import NAME as PROPOSALS
@@ -65,7 +65,7 @@ class TermArchive(TableKind[TermRow, Term]):
     def title(self, row: TermRow) -> str:
         return row.name
 
-    def write_row(self, row: TermRow, term: Term | None, job: Import) -> None:
+    def write_row(self, row: TermRow, term: Term | None, job: ArchiveImport) -> None:
         if term is None:
             create_term(
                 actor=job.actor,

@@ -37,7 +37,7 @@ class ImportResult:
 
 
 @dataclass(slots=True)
-class ImportPlan:
+class RedirectPlan:
     """The rows of the lines, and of redirects that lead to them, as they will be."""
 
     new: list[Redirect] = field(default_factory=list)
@@ -80,9 +80,9 @@ def import_redirects(*, text: str, actor: Actor) -> ImportResult:
     return plan.outcome
 
 
-def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) -> ImportPlan:
+def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) -> RedirectPlan:
     """Check the lines against each other and against the redirects and posts that stand."""
-    plan = ImportPlan(problems=list(problems))
+    plan = RedirectPlan(problems=list(problems))
     if plan.problems:
         return plan  # what the other lines would do depends on these
     standing = {

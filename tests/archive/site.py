@@ -20,7 +20,7 @@ from content.variations.services import create_variation
 from forms.models import FormDefinition
 from media.models import Asset, StoredFile
 from proofroom.archive.export import Choice, Exported, export_archive
-from proofroom.archive.imports import Mode, Report, import_archive
+from proofroom.archive.imports import ImportReport, Mode, import_archive
 from proofroom.menus.models import Menu
 from proofroom.menus.services import create_menu
 from proofroom.shared_content.models import SharedProposal, SharedRevision
@@ -77,7 +77,7 @@ def export_with_notes(**choice: bool | frozenset[str]) -> tuple[bytes, Exported]
     return target.getvalue(), exported
 
 
-def bring(archive: bytes, mode: Mode = Mode.ADD, *, dry_run: bool = False) -> Report:
+def bring(archive: bytes, mode: Mode = Mode.ADD, *, dry_run: bool = False) -> ImportReport:
     return import_archive(
         source=BytesIO(archive), actor=make.actor("admin"), mode=mode, dry_run=dry_run
     )

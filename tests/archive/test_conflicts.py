@@ -8,7 +8,7 @@ import pytest
 
 from content.models import ModuleInstance, Post, PostModule
 from content.posts.trash import delete_post
-from proofroom.archive.imports import Entry, Mode, Report, import_archive
+from proofroom.archive.imports import Entry, ImportReport, Mode, import_archive
 from proofroom.menus.models import Menu
 from tests import make
 from tests.archive import site
@@ -16,7 +16,7 @@ from tests.archive import site
 pytestmark = pytest.mark.django_db
 
 
-def bring(archive: bytes, mode: Mode = Mode.ADD) -> tuple[Report, dict[str, str]]:
+def bring(archive: bytes, mode: Mode = Mode.ADD) -> tuple[ImportReport, dict[str, str]]:
     """The report, and the conflicts by title."""
     conflicts: dict[str, str] = {}
 

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.archive.posts import PostArchive
-from proofroom.archive.imports import Import
+from proofroom.archive.imports import ArchiveImport
 from proofroom.archive.kinds import ArchiveKind
 from tests import make
 from tests.archive import site
@@ -50,13 +50,13 @@ def test_rows_are_not_read_once_more_where_no_post_was_here_before(monkeypatch):
     make.post("Here")
     archive = site.export()
     read: list[str] = []
-    rows = Import.rows
+    rows = ArchiveImport.rows
 
-    def count(job: Import, kind: ArchiveKind) -> object:
+    def count(job: ArchiveImport, kind: ArchiveKind) -> object:
         read.append(kind.name)
         return rows(job, kind)
 
-    monkeypatch.setattr(Import, "rows", count)
+    monkeypatch.setattr(ArchiveImport, "rows", count)
 
     site.bring(archive)
     with_posts = read.count(PostArchive.name)

@@ -16,8 +16,8 @@ from content.models import (
     BatchState,
     DecisionBatch,
     DecisionItem,
+    DecisionOutcome,
     Layer,
-    Outcome,
     Post,
     QueuedChange,
 )
@@ -67,7 +67,7 @@ def test_what_moved_is_left_and_a_worker_that_died_is_followed_by_another(
         with pytest.raises(KeyboardInterrupt):
             decision_batches.execute_batch(batch.pk)
     monkeypatch.undo()
-    assert counts_of([batch.pk])[batch.pk][Outcome.WAITING] > 0
+    assert counts_of([batch.pk])[batch.pk][DecisionOutcome.WAITING] > 0
     decision_batches.execute_batch(batch.pk)
     decision_batches.execute_batch(batch.pk)
 

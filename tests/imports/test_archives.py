@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from content.layers import open_layers
 from content.models import Layer, ModuleInstance, Post, PostModule
-from proofroom.archive.imports import Import
+from proofroom.archive.imports import ArchiveImport
 from proofroom.core.models import Event
 from proofroom.imports import export_runs, run_watch, runs
 from proofroom.imports.models import ExportRun, ImportChunk, ImportLine, ImportRun, RunState
@@ -151,13 +151,13 @@ def test_a_cancelled_import_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     run = ImportRun.objects.get(is_dry_run=False)
     monkeypatch.setattr(run_watch, "_INTERVAL", 0.0)
     before = files()
-    find_people = Import.find_people
+    find_people = ArchiveImport.find_people
 
-    def cancelled(self: Import) -> None:
+    def cancelled(self: ArchiveImport) -> None:
         cancel_run(run_id=run.pk, actor=make.actor("admin"))
         find_people(self)
 
-    monkeypatch.setattr(Import, "find_people", cancelled)
+    monkeypatch.setattr(ArchiveImport, "find_people", cancelled)
     execute_run(run.pk)
 
     run.refresh_from_db()

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from media.integrity import Report, check
+from media.integrity import IntegrityReport, check
 
 
 class Command(BaseCommand):
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if not report.is_whole:
             sys.exit(1)
 
-    def _tell(self, report: Report) -> None:
+    def _tell(self, report: IntegrityReport) -> None:
         self.stdout.write(f"checked:  {report.checked}")
         for asset_id, name in report.missing:
             self.stdout.write(self.style.ERROR(f"missing:  {name} (of {asset_id})"))

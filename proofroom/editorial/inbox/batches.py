@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from content.inbox.decision_batches import batches_for, cancel_batch, counts_of, find_batch
-from content.models import BatchState, DecisionBatch, DecisionItem, Layer, Outcome, Post
+from content.models import BatchState, DecisionBatch, DecisionItem, DecisionOutcome, Layer, Post
 from content.posts.scopes import visible_to
 from proofroom.core.admin.permissions import (
     actor_of,
@@ -46,24 +46,35 @@ _STATES: Final[dict[str, tuple[str, Promise]]] = {
     BatchState.CANCELLED: ("cancelled", gettext_lazy("Cancelled")),
     BatchState.STOPPED: ("failed", gettext_lazy("Stopped")),
 }
-_LEFT: Final = (Outcome.MOVED, Outcome.HELD, Outcome.REFUSED, Outcome.GONE)
+_LEFT: Final = (
+    DecisionOutcome.MOVED,
+    DecisionOutcome.HELD,
+    DecisionOutcome.REFUSED,
+    DecisionOutcome.GONE,
+)
 _LISTS: Final[dict[str, tuple[Promise, Sequence[str]]]] = {
     "left": (gettext_lazy("Skipped"), _LEFT),
-    "accepted": (gettext_lazy("Accepted"), (Outcome.TAKEN,)),
-    "rejected": (gettext_lazy("Rejected"), (Outcome.REJECTED,)),
-    "waiting": (gettext_lazy("Not decided"), (Outcome.WAITING,)),
+    "accepted": (gettext_lazy("Accepted"), (DecisionOutcome.TAKEN,)),
+    "rejected": (gettext_lazy("Rejected"), (DecisionOutcome.REJECTED,)),
+    "waiting": (gettext_lazy("Not decided"), (DecisionOutcome.WAITING,)),
 }
 _OUTCOMES: Final[dict[str, Promise]] = {
-    Outcome.WAITING: gettext_lazy("Not decided"),
-    Outcome.REJECTED: gettext_lazy("Rejected"),
-    Outcome.GONE: gettext_lazy("No longer waiting: decided on or withdrawn in the meantime."),
-    Outcome.MOVED: gettext_lazy("This has changed since you saw it. Check it again and decide."),
-    Outcome.HELD: gettext_lazy("A person saved another change in Review. Compare both and decide."),
+    DecisionOutcome.WAITING: gettext_lazy("Not decided"),
+    DecisionOutcome.REJECTED: gettext_lazy("Rejected"),
+    DecisionOutcome.GONE: gettext_lazy(
+        "No longer waiting: decided on or withdrawn in the meantime."
+    ),
+    DecisionOutcome.MOVED: gettext_lazy(
+        "This has changed since you saw it. Check it again and decide."
+    ),
+    DecisionOutcome.HELD: gettext_lazy(
+        "A person saved another change in Review. Compare both and decide."
+    ),
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class BatchProgress:
     """The progress of a batch."""
 
     batch: DecisionBatch
@@ -76,7 +87,7 @@ class Progress:
 
     @property
     def waiting(self) -> int:
-        return self.counts[Outcome.WAITING]
+        return self.counts[DecisionOutcome.WAITING]
 
     @property
     def done(self) -> int:
@@ -106,7 +117,7 @@ class DecisionRow:
     is_problem: bool
 
 
-def running_batches(request: HttpRequest) -> list[Progress]:
+def running_batches(request: HttpRequest) -> list[BatchProgress]:
     """Return what this person decided and is not done yet. A query; one more where there is something."""
     running = batches_for(actor_of(request)).filter(by_id=request.user.pk, state=BatchState.RUNNING)
     return _progress(list(running))
@@ -131,7 +142,7 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     counts: Counter[str] = Counter()
     for (_layer, outcome), count in by_layer.items():
         counts[outcome] += count
-    progress = Progress(batch, counts, batch_url(batch))
+    progress = BatchProgress(batch, counts, batch_url(batch))
     # Which of the lists: what was asked for, else the first that has something.
     tabs = [
         (name, label, sum(counts[outcome] for outcome in outcomes))
@@ -152,9 +163,9 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         "batch": batch,
         "progress": progress,
         "asked": asked,
-        "submitted": by_layer[Layer.AI_REVIEW, Outcome.TAKEN],
-        "live": by_layer[Layer.REVIEW, Outcome.TAKEN],
-        "rejected": counts[Outcome.REJECTED],
+        "submitted": by_layer[Layer.AI_REVIEW, DecisionOutcome.TAKEN],
+        "live": by_layer[Layer.REVIEW, DecisionOutcome.TAKEN],
+        "rejected": counts[DecisionOutcome.REJECTED],
         "is_slow": not progress.done and timezone.now() - batch.created_at > _SLOW_AFTER,
         "shown": shown,
         "tabs": tabs,
@@ -182,9 +193,9 @@ def batch_url(batch: DecisionBatch) -> str:
     return reverse("admin:inbox-batch", args=[batch.pk])
 
 
-def _progress(batches: Sequence[DecisionBatch]) -> list[Progress]:
+def _progress(batches: Sequence[DecisionBatch]) -> list[BatchProgress]:
     counts = counts_of([batch.pk for batch in batches]) if batches else {}
-    return [Progress(batch, counts[batch.pk], batch_url(batch)) for batch in batches]
+    return [BatchProgress(batch, counts[batch.pk], batch_url(batch)) for batch in batches]
 
 
 def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
@@ -212,9 +223,9 @@ def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
 
 def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
     is_live = item.layer == Layer.REVIEW or item.word == "publish"
-    if item.outcome == Outcome.TAKEN:
+    if item.outcome == DecisionOutcome.TAKEN:
         outcome = _("Accepted and live") if is_live else _("Accepted, now in Review")
-    elif item.outcome == Outcome.REFUSED:
+    elif item.outcome == DecisionOutcome.REFUSED:
         outcome = item.why
     else:
         outcome = str(_OUTCOMES[item.outcome])
@@ -225,9 +236,9 @@ def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
     # Where the change is now, or was decided on; nowhere for a post in the trash.
     if post.deleted_at is not None:
         url = ""
-    elif item.outcome == Outcome.REJECTED:
+    elif item.outcome == DecisionOutcome.REJECTED:
         url = post_url("revisions", post)  # where it can be taken back
-    elif item.outcome != Outcome.TAKEN:
+    elif item.outcome != DecisionOutcome.TAKEN:
         url = review_url(post, item.layer)
     else:
         url = post_url("change", post) if is_live else review_url(post, Layer.REVIEW)

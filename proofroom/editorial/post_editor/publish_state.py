@@ -57,7 +57,7 @@ class PostState:
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class StateAction:
     """A button (`do` is its value in the form), or it opens a page of the post or a dialog."""
 
     label: str
@@ -75,21 +75,21 @@ class EditorHeader:
     label: str
     moment: datetime | None
     hint: str
-    primary: Action | None
-    secondary: Action | None
-    menu: tuple[Action, ...]
+    primary: StateAction | None
+    secondary: StateAction | None
+    menu: tuple[StateAction, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ShownAction:
     """An action on the page: always or while it is `clean` or `dirty`; some need changes to be pressed."""
 
-    action: Action
+    action: StateAction
     when: Literal["", "clean", "dirty"] = ""
     needs_changes: bool = False
 
 
-def merge_actions(clean: Sequence[Action], dirty: Sequence[Action]) -> list[ShownAction]:
+def merge_actions(clean: Sequence[StateAction], dirty: Sequence[StateAction]) -> list[ShownAction]:
     """Return the actions of both states, those of both only once."""
     alike = {(one.do, one.page, one.dialog, one.label) for one in clean}
     both = {key for one in dirty if (key := (one.do, one.page, one.dialog, one.label)) in alike}
@@ -127,7 +127,7 @@ def _badge(state: PostState) -> tuple[str, str]:
     return state.status, in_words(str(Status(state.status).label))
 
 
-def _main(state: PostState, *, is_dirty: bool) -> tuple[str, Action | None]:
+def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]:
     """The sentence and the main button, which does what the sentence says."""
     if not (state.may_stage if state.in_review else state.may_save or state.may_stage):
         if state.is_outside:
@@ -136,51 +136,57 @@ def _main(state: PostState, *, is_dirty: bool) -> tuple[str, Action | None]:
     if state.in_review:
         hint = gettext("Visitors do not see these changes until somebody approves them.")
         if not is_dirty and state.changes_in_review:
-            return hint, Action(gettext("Review changes"), page="review")
-        return hint, Action(gettext("Save to Review"), do="save-review", is_enabled=is_dirty)
+            return hint, StateAction(gettext("Review changes"), page="review")
+        return hint, StateAction(gettext("Save to Review"), do="save-review", is_enabled=is_dirty)
     if not state.may_save:
         hint = gettext("Your changes go to Review; visitors see them once somebody approves them.")
-        return hint, Action(gettext("Submit for review"), do="save-review", is_enabled=is_dirty)
+        return hint, StateAction(
+            gettext("Submit for review"), do="save-review", is_enabled=is_dirty
+        )
     if state.is_live:
         if not is_dirty and state.changes_in_review and state.may_approve:
             hint = gettext("Changes in Review are not visible to visitors yet.")
-            return hint, Action(gettext("Review changes"), page="review")
+            return hint, StateAction(gettext("Review changes"), page="review")
         hint = (
             gettext("Visitors see your changes as soon as you publish them.")
             if is_dirty
             else gettext("Visitors see this version.")
         )
-        return hint, Action(gettext("Publish changes"), do="save", is_enabled=is_dirty)
+        return hint, StateAction(gettext("Publish changes"), do="save", is_enabled=is_dirty)
     if state.status == Status.ARCHIVED:
         hint = gettext("Archived posts are not on the site.")
         if state.may_publish and not is_dirty:
-            return hint, Action(gettext("Restore as draft"), do="unarchive")
-        return hint, Action(gettext("Save changes"), do="save", is_enabled=is_dirty)
+            return hint, StateAction(gettext("Restore as draft"), do="unarchive")
+        return hint, StateAction(gettext("Save changes"), do="save", is_enabled=is_dirty)
     if state.is_placeholder:
         hint = gettext("Approve the agent’s content before you publish this post.")
         if is_dirty:
-            return hint, Action(gettext("Save draft"), do="save")
-        return hint, Action(gettext("Review proposal"), page="ai_review")
+            return hint, StateAction(gettext("Save draft"), do="save")
+        return hint, StateAction(gettext("Review proposal"), page="ai_review")
     if state.is_scheduled:
         hint = gettext("This post goes live automatically at that time.")
         if state.may_publish and not is_dirty:
-            return hint, Action(gettext("Publish now"), do="publish")
-        return hint, Action(gettext("Save changes"), do="save", is_enabled=is_dirty)
+            return hint, StateAction(gettext("Publish now"), do="publish")
+        return hint, StateAction(gettext("Save changes"), do="save", is_enabled=is_dirty)
     if state.may_publish and not state.is_variation:
         hint = (
             gettext("Publishing saves your changes and shows the post to visitors.")
             if is_dirty
             else gettext("Visitors cannot see this draft.")
         )
-        return hint, Action(gettext("Publish"), do="publish")
+        return hint, StateAction(gettext("Publish"), do="publish")
     hint = gettext("Visitors cannot see this draft.")
-    return hint, Action(gettext("Save draft"), do="save", is_enabled=is_dirty)
+    return hint, StateAction(gettext("Save draft"), do="save", is_enabled=is_dirty)
 
 
-def _others(state: PostState) -> list[Action]:
+def _others(state: PostState) -> list[StateAction]:
     """The menu beside the main button: saving first, then what changes where the post is seen."""
     if state.in_review:
-        return [Action(gettext("Review changes"), page="review")] if state.changes_in_review else []
+        return (
+            [StateAction(gettext("Review changes"), page="review")]
+            if state.changes_in_review
+            else []
+        )
     is_draft = state.status == Status.DRAFT
     may_publish = state.may_save and state.may_publish and is_draft
     may_publish = may_publish and not (state.is_placeholder or state.is_variation)
@@ -189,20 +195,20 @@ def _others(state: PostState) -> list[Action]:
         label = (
             gettext("Save draft") if is_draft and not state.is_running else gettext("Save changes")
         )
-        found.append(Action(label, do="save"))
+        found.append(StateAction(label, do="save"))
     if may_publish:
-        found.append(Action(gettext("Publish now"), do="publish"))
+        found.append(StateAction(gettext("Publish now"), do="publish"))
     if state.may_stage:
-        found.append(Action(gettext("Submit for review"), do="save-review"))
+        found.append(StateAction(gettext("Submit for review"), do="save-review"))
     if may_publish:
         label = gettext("Change schedule…") if state.is_scheduled else gettext("Schedule…")
-        found.append(Action(label, dialog="schedule"))
+        found.append(StateAction(label, dialog="schedule"))
     if state.may_save and state.status == Status.PUBLISHED and state.may_publish:
-        found.append(Action(gettext("Unpublish"), do="unpublish"))
+        found.append(StateAction(gettext("Unpublish"), do="unpublish"))
     if state.may_save and state.status != Status.ARCHIVED and state.may_archive:
-        found.append(Action(gettext("Archive"), do="archive"))
+        found.append(StateAction(gettext("Archive"), do="archive"))
     if state.may_save and state.status == Status.ARCHIVED and state.may_publish:
-        found.append(Action(gettext("Restore as draft"), do="unarchive"))
+        found.append(StateAction(gettext("Restore as draft"), do="unarchive"))
     if state.may_trash:
-        found.append(Action(gettext("Move to trash"), page="trash"))
+        found.append(StateAction(gettext("Move to trash"), page="trash"))
     return found

@@ -140,7 +140,7 @@ def _picture_of(row: Mapping[str, Any]) -> Asset | None:
     )
 
 
-class PostList(ViewChangeList):
+class PostChangeList(ViewChangeList):
     """The posts of a page. Templates show its `headers` and `rows`."""
 
     result_list: Sequence[PostRow]

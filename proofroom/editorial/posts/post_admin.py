@@ -46,7 +46,7 @@ from proofroom.editorial.post_editor.rich_text import richtext
 from proofroom.editorial.post_editor.views import edit, live_preview, module_part, report_presence
 from proofroom.editorial.posts.copy_page import copy_pages
 from proofroom.editorial.posts.list_columns import PostTypeFilter
-from proofroom.editorial.posts.list_rows import PostList, found_keys, has_staged
+from proofroom.editorial.posts.list_rows import PostChangeList, found_keys, has_staged
 from proofroom.editorial.posts.move_pages import move_pages
 from proofroom.editorial.posts.new_post import add
 from proofroom.editorial.posts.page_tree import page_tree
@@ -125,8 +125,8 @@ class PostAdmin(ListAdmin[Post]):
         found = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
         return visible_to(found, actor_of(request))
 
-    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostList]:
-        return PostList
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostChangeList]:
+        return PostChangeList
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
         """Return what other apps do with several posts. Django's own actions write past the services."""

@@ -89,7 +89,7 @@ class ShownValue:
 
 
 @dataclass(frozen=True, slots=True)
-class FieldRow:
+class ComparedField:
     """A field of the source and of the translation. `changes` is what the source changed since it was translated;
     `waits` are the layers in which another value of the translation waits, with their addresses."""
 
@@ -116,7 +116,7 @@ class RowGroup:
     label: str
     icon: str
     pair: ModulePair | None
-    rows: tuple[FieldRow, ...]
+    rows: tuple[ComparedField, ...]
 
     @property
     def is_open(self) -> bool:
@@ -133,7 +133,7 @@ class RowGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TranslationProgress:
     """How many fields are up to date."""
 
     done: int
@@ -255,7 +255,7 @@ def show_translation(
         else (),
         "source": comparison.post,
         "groups": groups,
-        "progress": Progress(total - left, total),
+        "progress": TranslationProgress(total - left, total),
         "was": json.dumps({path: sheet.was[path] for path in sorted(own) if path in sheet.was}),
         "touched": json.dumps(sorted({unit.path for unit in sheet.touched()} & own)),
         "to_correct": wrong,
@@ -393,7 +393,7 @@ class _RowBuilder:
 
     def _row(
         self, source: FormUnit | None, own: FormUnit | None, section: ModuleSection | None
-    ) -> FieldRow:
+    ) -> ComparedField:
         found = self.comparison
         unit = own or source
         if unit is None:
@@ -411,7 +411,7 @@ class _RowBuilder:
             for view in (layers.review, layers.ai_review)
             if view.layer != self.frame.layer and own and path in view.changes.paths
         ]
-        return FieldRow(
+        return ComparedField(
             path,
             in_words(unit.field.label),
             "stale" if stale else "current" if compared else "uncompared",

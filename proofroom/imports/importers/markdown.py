@@ -35,7 +35,7 @@ from proofroom.imports.front_matter import (
     remarks_on,
     words_of,
 )
-from proofroom.imports.html_reader import Frame
+from proofroom.imports.html_reader import EmbeddedFrame
 from proofroom.imports.items import Item, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import read_markdown
 from proofroom.imports.markdown_dialects import MarkdownSource
@@ -368,7 +368,7 @@ class MarkdownReader(Reader):
         terms: tuple[tuple[str, str], ...],
         is_wanted: bool,
     ) -> PostItem:
-        blocks: list[JsonObject | Frame] = []
+        blocks: list[JsonObject | EmbeddedFrame] = []
         remarks = [Remark(page.source_id, remark)] if remark else []
         source = MarkdownSource(
             page_title=lambda address: self._title_at(address, page.source_id),
@@ -555,11 +555,12 @@ def _beginning(text: str, head: Mapping[str, object]) -> str:
 
 
 def _title_of(
-    head: Mapping[str, object], blocks: Sequence[JsonObject | Frame], name: str
-) -> tuple[str, list[JsonObject | Frame]]:
+    head: Mapping[str, object], blocks: Sequence[JsonObject | EmbeddedFrame], name: str
+) -> tuple[str, list[JsonObject | EmbeddedFrame]]:
     """The title, and the blocks without the heading that says it: the page shows its title itself."""
     heading = next(
-        (one for one in blocks if not isinstance(one, Frame) and kind(one) == "heading"), None
+        (one for one in blocks if not isinstance(one, EmbeddedFrame) and kind(one) == "heading"),
+        None,
     )
     words = ""
     if heading is not None:
