@@ -32,7 +32,7 @@ from mcp_bridge.protocol.tool_calls import (
 )
 from mcp_bridge.protocol.worker_threads import Workers
 from proofroom.core.errors import CmsError
-from proofroom.core.observability.traces import find_tracer
+from proofroom.core.observability.operations import find_tracer
 from proofroom.core.tools import Tool, all_tools, get_tool, load_tools
 from proofroom.core.tools.call import nearest
 from proofroom.core.tools.schemas import lean_schema, result_schema

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.principals import SCOPE_KEY
 from mcp_bridge.protocol.server import NEWEST_REVISION, ProtocolServer
-from proofroom.core.observability.traces import find_tracer
+from proofroom.core.observability.operations import find_tracer
 from proofroom.core.tools import get_tool
 
 _REVISION_HEADER: Final = b"mcp-protocol-version"

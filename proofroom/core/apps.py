@@ -26,8 +26,7 @@ class CoreConfig(AppConfig):
         from proofroom.core.admin.undo import undo_kinds
         from proofroom.core.database import migrate  # registers its check, too
         from proofroom.core.i18n.model_names import speak_the_readers_language
-        from proofroom.core.observability.backlog import read_backlog
-        from proofroom.core.observability.metrics import read_metrics
+        from proofroom.core.observability.metrics import read_backlog, read_metrics
         from proofroom.core.observability.operations import watch_connection
 
         speak_the_readers_language()

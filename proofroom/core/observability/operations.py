@@ -1,20 +1,29 @@
-"""Operations that are measured: a request, a task, a run, a call of a tool, a delivery of a webhook."""
+"""Operations that are measured: a request, a task, a run, a call of a tool, a delivery of a webhook.
+
+Each is a span of OpenTelemetry too where OTEL_EXPORTER_OTLP_ENDPOINT names a collector; without one nothing of it is
+loaded. The first span of a process starts its exporter, so that commands that measure nothing have none, and so that
+each process has its own after a fork. The packages are the extra `observability`.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Final, TypeVar
 
+from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from proofroom.core.hooks import Hook
-from proofroom.core.observability import traces
 from proofroom.core.observability.work_ids import current_ids
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span, Tracer
 
 Answer = TypeVar("Answer")
 
@@ -58,7 +67,7 @@ def measure(kind: OperationKind, name: str) -> Iterator[MeasuredOperation]:
     operation = MeasuredOperation(kind, name)
     token = _current.set(operation)
     try:
-        with traces.start_span(f"{kind} {name}") as span:
+        with start_span(f"{kind} {name}") as span:
             try:
                 yield operation
             except BaseException:
@@ -109,3 +118,61 @@ def watch_connection(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
     """Count the statements of a connection from now on: a receiver of `connection_created`."""
     if count_statement not in connection.execute_wrappers:
         connection.execute_wrappers.insert(0, count_statement)
+
+
+@cache
+def find_tracer() -> Tracer | None:
+    """Return the tracer of this process, which sends spans by OTLP over HTTP; None where no collector is named."""
+    endpoint = settings.CMS_ENV.otel_exporter_otlp_endpoint
+    if endpoint is None:
+        return None
+    from opentelemetry import trace
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    provider = TracerProvider(
+        resource=Resource.create({"service.name": settings.CMS_ENV.otel_service_name})
+    )
+    exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces")
+    provider.add_span_processor(BatchSpanProcessor(exporter))
+    trace.set_tracer_provider(provider)
+    return provider.get_tracer("proofroom")
+
+
+@contextmanager
+def start_span(name: str) -> Iterator[Span | None]:
+    """Show the block as a span below the one that is open; None where nobody collects spans."""
+    tracer = find_tracer()
+    if tracer is None:
+        yield None
+        return
+    with tracer.start_as_current_span(name) as span:
+        yield span
+
+
+def trace_headers() -> dict[str, str]:
+    """Return what a message carries so that whoever works on it goes on in this trace (W3C Trace Context)."""
+    carrier: dict[str, str] = {}
+    if find_tracer() is not None:
+        from opentelemetry import propagate
+
+        propagate.inject(carrier)
+    return carrier
+
+
+@contextmanager
+def continue_trace(headers: Mapping[str, str]) -> Iterator[None]:
+    """Go on, in the block, in the trace that these headers name."""
+    if find_tracer() is None:
+        yield
+        return
+    from opentelemetry import propagate
+    from opentelemetry.context import attach, detach
+
+    token = attach(propagate.extract(headers))
+    try:
+        yield
+    finally:
+        detach(token)

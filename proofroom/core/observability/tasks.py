@@ -8,8 +8,12 @@ from typing import Any, Final
 from celery import Task
 from celery.signals import before_task_publish
 
-from proofroom.core.observability.operations import OperationKind, measure
-from proofroom.core.observability.traces import continue_trace, trace_headers
+from proofroom.core.observability.operations import (
+    OperationKind,
+    continue_trace,
+    measure,
+    trace_headers,
+)
 from proofroom.core.observability.work_ids import bind_ids, current_ids
 
 HEADER: Final = "proofroom"
