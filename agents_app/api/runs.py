@@ -39,6 +39,7 @@ from proofroom.core.api.answer import (
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import uuid_in
 from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
@@ -226,11 +227,8 @@ def filter_runs(request: Request, actor: Actor) -> QuerySet[AgentRun]:
     given = request.query_params
     runs = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
     for name, column in ID_COLUMNS.items():
-        if name in given:
-            try:
-                runs = runs.filter(**{column: UUID(given[name])})
-            except ValueError:
-                raise invalid(name, f"{name} must be a UUID.") from None
+        if (id_ := uuid_in(request, name)) is not None:
+            runs = runs.filter(**{column: id_})
     for name, values in (("status", RunStatus.values), ("scope", list(Scope))):
         if name in given:
             if given[name] not in values:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import datetime
 from typing import Any, ClassVar, Final
 from uuid import UUID
 
@@ -12,7 +12,6 @@ from django.core.exceptions import RequestDataTooBig
 from django.db.models import QuerySet
 from django.http import HttpResponseRedirect, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from pydantic import Field
 from rest_framework.exceptions import Throttled
@@ -36,6 +35,7 @@ from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import OneAnswer, StrictJsonParser, body_length, body_object
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.query import moment_in, uuid_in
 from proofroom.core.api.schema import PAGES, UUID_TEXT, query_parameter
 from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
@@ -126,27 +126,9 @@ def _filtered(request: Request, slug: str) -> QuerySet[FormSubmission]:
     return submissions_of(
         slug,
         locale=clean_locale(given) if given is not None else None,
-        since=_moment(request, "from"),
-        until=_moment(request, "to", is_end=True),
+        since=moment_in(request, "from"),
+        until=moment_in(request, "to", is_end=True),
     )
-
-
-def _moment(request: Request, name: str, *, is_end: bool = False) -> datetime | None:
-    """The time that the query names, in UTC unless it says otherwise. A date is its first moment, or its end."""
-    text = request.query_params.get(name)
-    if text is None:
-        return None
-    try:
-        if len(text) <= 10:
-            day = datetime.combine(date.fromisoformat(text), time(), UTC)
-            return day + timedelta(days=1) if is_end else day
-        moment = parse_datetime(text) if len(text) <= 40 else None
-        if moment is not None:
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise invalid(name, f"{name} must be a date or a time, such as 2026-01-31.")
 
 
 def csv_lines(slug: str, rows: QuerySet[FormSubmission]) -> Iterator[str]:
@@ -221,12 +203,7 @@ class SubmitViewSet(ApiViewSet):
         if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig
         # The post that the visitor was shown, where the frontend names it.
-        post_id, text = None, request.query_params.get("postId")
-        if text is not None:
-            try:
-                post_id = UUID(text)
-            except ValueError:
-                raise invalid("postId", "postId must be a UUID.") from None
+        post_id = uuid_in(request, "postId")
         values: dict[str, Any]
         if not isinstance(request.data, QueryDict):
             values = body_object(request)

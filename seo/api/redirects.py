@@ -17,6 +17,7 @@ from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
@@ -94,13 +95,13 @@ class RedirectViewSet(ApiViewSet):
         text = request.query_params.get("search", "").strip()
         if len(text) > 200 or "\x00" in text:
             raise invalid("search", "search has at most 200 characters, and no NUL.")
-        type_ = _one_of(request, "type", TYPE_NAMES)
+        type_ = choice_in(request, "type", TYPE_NAMES)
         rows = redirects(
             search=text,
             type=int(type_) if type_ else None,
-            locale=_one_of(request, "locale", settings.CMS_ENV.locales),
-            automatic=_BOOLEANS.get(_one_of(request, "automatic", tuple(_BOOLEANS)) or ""),
-            active=_BOOLEANS.get(_one_of(request, "active", tuple(_BOOLEANS)) or ""),
+            locale=choice_in(request, "locale", settings.CMS_ENV.locales),
+            automatic=_BOOLEANS.get(choice_in(request, "automatic", tuple(_BOOLEANS)) or ""),
+            active=_BOOLEANS.get(choice_in(request, "active", tuple(_BOOLEANS)) or ""),
         )
         found = [RedirectAnswer.of(row) for row in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))
@@ -133,13 +134,6 @@ class RedirectViewSet(ApiViewSet):
         row = find_redirect(redirect_id)
         delete_redirect(redirect_id=row.pk, actor=self.actor)
         return Response(RedirectGoneAnswer(id=row.pk))
-
-
-def _one_of(request: Request, name: str, known: tuple[str, ...]) -> str | None:
-    value = request.query_params.get(name)
-    if value is not None and value not in known:
-        raise invalid(name, f"{name} must be one of: {', '.join(known)}.")
-    return value
 
 
 class RedirectFileViewSet(ApiViewSet):

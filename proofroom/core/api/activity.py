@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
 from typing import ClassVar, Final, Literal
-from uuid import UUID
 
 from django.http import StreamingHttpResponse
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +18,7 @@ from proofroom.core.api import pagination
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import choice_in, moment_in, uuid_in
 from proofroom.core.api.schema import (
     PAGES,
     UUID_TEXT,
@@ -111,22 +109,20 @@ class ActivityViewSet(ApiViewSet):
 
 def _chosen(request: Request) -> ActivityFilter:
     given = request.query_params
-    event, via = given.get("event"), given.get("via")
+    event = given.get("event")
     if event is not None and not names_of(event):
         raise invalid("event", f"There is no event {event[:80]!r}.")
-    if via is not None and via not in CHANNEL_LABELS:
-        raise invalid("via", f"via must be one of: {', '.join(CHANNEL_LABELS)}.")
     agent_id = given.get("agentId")
     if agent_id is not None and ("\x00" in agent_id or len(agent_id) > 80):
         raise invalid("agentId", "agentId must be the id of an agent.")
     return ActivityFilter(
         event=event,
         actor=_number(request, "actor"),
-        via=via,
+        via=choice_in(request, "via", CHANNEL_LABELS),
         agent_id=agent_id,
-        post_id=_uuid(request, "postId"),
-        since=_moment(request, "from"),
-        until=_moment(request, "to", is_end=True),
+        post_id=uuid_in(request, "postId"),
+        since=moment_in(request, "from"),
+        until=moment_in(request, "to", is_end=True),
         before=_number(request, "before"),
     )
 
@@ -142,28 +138,3 @@ def _number(request: Request, name: str) -> int | None:
     if text is not None and found is None:
         raise invalid(name, f"{name} must be a whole number.")
     return found
-
-
-def _uuid(request: Request, name: str) -> UUID | None:
-    text = request.query_params.get(name)
-    try:
-        return None if text is None else UUID(text)
-    except ValueError:
-        raise invalid(name, f"{name} must be a UUID.") from None
-
-
-def _moment(request: Request, name: str, *, is_end: bool = False) -> datetime | None:
-    """The time that the query names, in UTC unless it says otherwise. A date is its first moment, or its end."""
-    text = request.query_params.get(name)
-    if text is None:
-        return None
-    try:
-        if len(text) <= 10:
-            day = datetime.combine(date.fromisoformat(text), time(), UTC)
-            return day + timedelta(days=1) if is_end else day
-        moment = parse_datetime(text) if len(text) <= 40 else None
-        if moment is not None:
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        pass
-    raise invalid(name, f"{name} must be a date or a time, such as 2026-01-31.")

@@ -4,10 +4,14 @@ not declare, everything else ignores them.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from datetime import UTC, date, datetime, time, timedelta
 from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeVar
+from uuid import UUID
 
+from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import AfterValidator
 from rest_framework.request import Request
@@ -15,7 +19,7 @@ from rest_framework.request import Request
 from proofroom.core.api.answer import Answer, DescribedType
 from proofroom.core.api.body import Body, check
 from proofroom.core.api.permissions import PUBLIC, SECRET, declared_access
-from proofroom.core.errors import RuleViolation
+from proofroom.core.errors import RuleViolation, invalid
 
 Q = TypeVar("Q", bound=Body)
 _NAME_SHOWN: Final = 80
@@ -47,6 +51,40 @@ _OF_PAGES: Final = ("page", "per_page")
 def is_yes(text: YesOrNo | None) -> bool | None:
     """`true` and `false` as what they mean; None where it was not asked."""
     return None if text is None else text == "true"
+
+
+def choice_in(request: Request, name: str, known: Collection[str]) -> str | None:
+    """The value of a parameter that has one of these; None where it was not sent."""
+    value = request.query_params.get(name)
+    if value is not None and value not in known:
+        raise invalid(name, f"{name} must be one of: {', '.join(known)}.")
+    return value
+
+
+def uuid_in(request: Request, name: str) -> UUID | None:
+    """The id that a parameter holds; None where it was not sent."""
+    text = request.query_params.get(name)
+    try:
+        return None if text is None else UUID(text)
+    except ValueError:
+        raise invalid(name, f"{name} must be a UUID.") from None
+
+
+def moment_in(request: Request, name: str, *, is_end: bool = False) -> datetime | None:
+    """The time that a parameter names, in UTC unless it says otherwise. A date is its first moment, or its end."""
+    text = request.query_params.get(name)
+    if text is None:
+        return None
+    try:
+        if len(text) <= 10:
+            day = datetime.combine(date.fromisoformat(text), time(), UTC)
+            return day + timedelta(days=1) if is_end else day
+        moment = parse_datetime(text) if len(text) <= 40 else None
+        if moment is not None:
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise invalid(name, f"{name} must be a date or a time, such as 2026-01-31.")
 
 
 def refuse_unknown_parameters(request: Request, view: Any) -> None:

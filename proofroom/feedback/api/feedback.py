@@ -16,6 +16,7 @@ from proofroom.core.api.answer import Answer, PersonAnswer, list_of, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
@@ -112,10 +113,8 @@ class FeedbackViewSet(ApiViewSet):
             except ValueError:
                 raise invalid("postId", "postId must be the id of a post.") from None
         for name, known in (("status", FeedbackStatus), ("category", FeedbackCategory)):
-            if name in params:
-                if params[name] not in known.values:
-                    raise invalid(name, f"{name} must be one of: {', '.join(known.values)}.")
-                rows = rows.filter(**{name: params[name]})
+            if (value := choice_in(request, name, known.values)) is not None:
+                rows = rows.filter(**{name: value})
         found = rows.select_related("author", "resolved_by").order_by("-created_at", "-id")
         data = [FeedbackAnswer.of(row) for row in found[page.slice]]
         return Response(page.envelope(data, rows.count()))

@@ -21,9 +21,10 @@ from proofroom.core.api.answer import Answer, described, list_of
 from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
-from proofroom.core.errors import NotFound, invalid
+from proofroom.core.errors import NotFound
 from proofroom.menus.links import MenuLink, visible_links
 from proofroom.menus.menu_fields import (
     ItemType,
@@ -194,10 +195,7 @@ def _classes(setting: str) -> tuple[type[Any], ...]:
 
 def locale_asked(request: Request) -> str:
     """The query's `locale`, else the default one; 422 on one that the site does not have."""
-    locale: str = request.query_params.get("locale", settings.CMS_ENV.default_locale)
-    if locale not in settings.CMS_ENV.locales:
-        raise invalid("locale", f"locale must be one of: {', '.join(settings.CMS_ENV.locales)}.")
-    return locale
+    return choice_in(request, "locale", settings.CMS_ENV.locales) or settings.CMS_ENV.default_locale
 
 
 def _plain(items: list[MenuEntry] | None) -> list[dict[str, Any]] | None:

@@ -15,6 +15,7 @@ from proofroom.core.api.answer import Answer, MetaAnswer, list_of
 from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
+from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
@@ -115,11 +116,8 @@ class TaxonomyViewSet(ApiViewSet):
         if slug not in taxonomies and not terms.exists():  # terms outlive their taxonomy
             require_taxonomy(slug)
         terms = terms.order_by("order_index", "name", "id")
-        locale = request.query_params.get("locale")
+        locale = choice_in(request, "locale", settings.CMS_ENV.locales)
         if locale is not None:
-            if locale not in settings.CMS_ENV.locales:
-                known = ", ".join(settings.CMS_ENV.locales)
-                raise invalid("locale", f"locale must be one of: {known}.")
             terms = terms.filter(locale__in=["", locale])
         roots = terms.filter(parent__isnull=True)
         shown = [*roots[page.slice]]
