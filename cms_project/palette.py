@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Final
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.http import HttpRequest, JsonResponse
 from django.urls import reverse
@@ -27,6 +26,7 @@ from media.scopes import visible_assets
 from proofroom.accounts.models import User
 from proofroom.core.admin.navigation import allowed_entries
 from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.editorial.posts.post_pages import title_of, with_proposed_titles
 
 MAX_WORDS_LENGTH: Final = 200
@@ -104,9 +104,8 @@ def _fitting(commands: Iterable[Command], words: str) -> list[Command]:
 
 def _agents(request: HttpRequest, words: str) -> list[Command]:
     """The agents that may run on the open post, which `post` names."""
-    try:
-        post_id = UUID(request.GET.get("post", ""))
-    except ValueError:
+    post_id = parse_uuid(request.GET.get("post"))
+    if post_id is None:
         return []
     posts = visible_to(Post.objects.alive(), actor_of(request))
     if not may(request, "agents.dropdown") or not posts.filter(pk=post_id).exists():

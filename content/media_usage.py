@@ -33,6 +33,7 @@ from media.usage_sources import UsageSource
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import ModuleProps, modules, post_types
 from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.nodes import attributes, children, kind
@@ -276,11 +277,8 @@ def _by_name(props: type[ModuleProps], values: object) -> dict[str, frozenset[To
 def _tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[Token]:
     addresses: list[object] = []
     if kind_ == "media":
-        try:
-            if isinstance(value, str):
-                yield UUID(value)
-        except ValueError:
-            return
+        if isinstance(value, str) and (id_ := parse_uuid(value)) is not None:
+            yield id_
     elif kind_ == "richtext":
         waiting = [value] if isinstance(value, Mapping) else []
         while waiting:

@@ -31,6 +31,7 @@ from proofroom.core.actor import Actor, Via
 from proofroom.core.errors import CmsError, Conflict, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue import queue_task, send_after_commit
+from proofroom.core.validation.input_validation import parse_uuid
 
 MAX_POSTS: Final = 100
 
@@ -120,10 +121,7 @@ def agent_for(
 
 def canonical_id(id_: str) -> str:
     """Return an id in one form, so that two forms of it are one post."""
-    try:
-        return str(UUID(id_))
-    except ValueError:
-        return id_[:80]
+    return str(parse_uuid(id_) or id_[:80])
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun
 from agents_app.runs.scopes import visible_batches
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 
 _COLUMNS = (
@@ -81,10 +82,7 @@ def batches(actor: Actor) -> QuerySet[AgentBatch]:
 def find_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     """A batch, for whoever may see agents. Raises `NotFound`."""
     actor.require("agents.view")
-    try:
-        batch = batches(actor).filter(pk=UUID(str(batch_id))).first()
-    except ValueError:
-        batch = None
+    batch = find_by_id(batches(actor), batch_id)
     if batch is None:
         raise NotFound(_("No batch has the id %(batch_id)s.") % {"batch_id": batch_id})
     return batch

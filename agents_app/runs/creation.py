@@ -25,10 +25,11 @@ from content.models import Post
 from content.posts.scopes import is_in_scope, require_in_scope
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import parse_uuid, refuse_unstorable
 
 MAX_CONTEXT_CHARACTERS: Final = 50_000
 MAX_OPEN_ENDED_CHARACTERS: Final = 20_000
@@ -39,10 +40,10 @@ def parse_module_id(post_module_id: str | None) -> str | None:
     """The id of a module as documents have it. Raises `RuleViolation` where it is none."""
     if post_module_id is None:
         return None
-    try:
-        return str(UUID(post_module_id))
-    except ValueError:
-        raise invalid("postModuleId", _("postModuleId must be a UUID.")) from None
+    id_ = parse_uuid(post_module_id)
+    if id_ is None:
+        raise invalid("postModuleId", _("postModuleId must be a UUID."))
+    return str(id_)
 
 
 def check_field(
@@ -245,10 +246,7 @@ def _post(post_id: UUID | str | None, scope: str) -> Post | None:
                 "postId", _("A run in the scope %(scope)s needs a post.") % {"scope": scope}
             )
         return None
-    try:
-        found = Post.objects.filter(pk=UUID(str(post_id)), deleted_at__isnull=True).first()
-    except ValueError:
-        found = None
+    found = find_by_id(Post.objects.filter(deleted_at__isnull=True), post_id)
     if found is None:
         raise NotFound(_("No post has the id %(post_id)s.") % {"post_id": str(post_id)[:80]})
     return found
@@ -266,9 +264,8 @@ def create_once(
     `wish` is what the form says, by the fields of the run. A form that went back to and sent with another wish, and
     one without an id, each begin a run of their own.
     """
-    try:
-        id_ = UUID(token)
-    except ValueError:
+    id_ = parse_uuid(token)
+    if id_ is None:
         return start(None)
     found = AgentRun.objects.filter(pk=id_).first()
     if found is None:

@@ -26,6 +26,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.search import Found
 from proofroom.core.site_urls import absolute
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import post_types
 
 NEWEST_FIRST = "-updatedAt"
@@ -206,10 +207,8 @@ def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.
 
 def require_post(post_id: UUID | str, actor: Actor) -> Post:
     """The post of that id, unless it is in the trash or out of the actor's sight; `NotFound` then."""
-    try:
-        found = queries.find_post(UUID(str(post_id)))
-    except ValueError:
-        found = None
+    id_ = parse_uuid(post_id)
+    found = queries.find_post(id_) if id_ is not None else None
     if found is None:
         raise post_not_found(post_id)
     require_visible(found, actor)

@@ -64,6 +64,7 @@ from proofroom.core import outbox
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation, invalid
 from proofroom.core.json import Json
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import find_post_type
 
 NAME: Final = "posts"
@@ -127,8 +128,8 @@ def match_post(row: ArchivedPost, job: ArchiveImport) -> None:
         )
         if find_post_type(row.type).hierarchical:
             parent = fields.get("parentId")
-            above = job.id_here(parent) if isinstance(parent, str) else ""
-            rows = rows.filter(parent=UUID(above) if _is_id(above) else None)
+            above = job.id_here(parent) if isinstance(parent, str) else None
+            rows = rows.filter(parent=parse_uuid(above))
         found = rows.first()
     if found is not None:
         job.map_id(row.id, str(found.pk))
@@ -180,7 +181,7 @@ def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     terms: list[PostTerm] = []
     origins: list[CopyOrigin] = []
     named = {str((row.document.get("post") or {}).get("featuredMediaId")) for row in rows}
-    known = {value for value in named if _is_id(value)}
+    known = {value for value in named if parse_uuid(value) is not None}
     there = {str(pk) for pk in Asset.objects.filter(pk__in=known).values_list("pk", flat=True)}
     new: list[InsertedPost] = []
     for row in rows:
@@ -269,14 +270,6 @@ def _new_post(
     post.variation, post.variation_weight = row.variation, row.variation_weight
     post.variation_running = row.variation_running and job.mode != Mode.PROPOSE
     return post, document
-
-
-def _is_id(value: str) -> bool:
-    try:
-        UUID(value)
-    except ValueError:
-        return False
-    return True
 
 
 def _set_paths(new: Sequence[InsertedPost]) -> None:

@@ -25,6 +25,7 @@ from content.models import Layer, ReplacedPlace, Replacement
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import (
     Edit,
@@ -240,12 +241,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> UndoneRepla
     Raises `NotFound`, or `Conflict` (`already_undone`).
     """
     actor.require_person("find and replace")
-    try:
-        id_ = UUID(str(replacement_id))
-    except ValueError:
-        id_ = None
-    rows = Replacement.objects.select_for_update(of=("self",))
-    found = rows.filter(pk=id_).first() if id_ is not None else None
+    found = find_by_id(Replacement.objects.select_for_update(of=("self",)), replacement_id)
     if found is None:
         raise NotFound(
             _("No replacement has the id %(replacement_id)s.")

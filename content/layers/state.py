@@ -33,6 +33,7 @@ from proofroom.core.database.statements import Row, Statement, columns_of, insta
 from proofroom.core.errors import Conflict
 from proofroom.core.hooks import Hook
 from proofroom.core.json import Json, JsonObject, format_time
+from proofroom.core.validation.input_validation import parse_uuid
 
 NOTE_MAX: Final = 2_000
 
@@ -225,9 +226,8 @@ def lock_post(
 
 def lock_post_in(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
     """The post of that id among `posts`, locked; None for an unknown or malformed id."""
-    try:
-        id_ = UUID(str(post_id))
-    except ValueError:
+    id_ = parse_uuid(post_id)
+    if id_ is None:
         return None
     # No key: a child that is being put below this post needs a share of its key, and would wait for us
     # while we wait for the content version that it holds.

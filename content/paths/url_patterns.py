@@ -29,6 +29,7 @@ from content.paths.post_paths import (
 from content.rules.url_patterns import clean_pattern
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.models import Event
 from proofroom.definitions import find_post_type, post_types
@@ -127,11 +128,8 @@ def _keep(row: UrlPattern, actor: Actor) -> UrlPattern:
 
 
 def _locked(pattern_id: UUID | str) -> UrlPattern:
-    try:
-        id_ = UUID(str(pattern_id))
-    except ValueError:
-        raise _not_found(pattern_id) from None
-    row = UrlPattern.objects.select_for_update().filter(pk=id_, is_removed=False).first()
+    rows = UrlPattern.objects.select_for_update().filter(is_removed=False)
+    row = find_by_id(rows, pattern_id)
     if row is None:
         raise _not_found(pattern_id)
     return row

@@ -12,6 +12,7 @@ from content.changes import Value, diff
 from content.document import PostDocument
 from content.models import Post, Revision
 from content.review.labels import label_of, module_names
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 
 
@@ -33,10 +34,7 @@ def revisions_of(post: Post) -> QuerySet[Revision]:
 
 def find_revision(post: Post, revision_id: UUID | str) -> Revision:
     """A revision of this post; one of another post is not found, whatever its id. Raises `NotFound`."""
-    try:
-        found = post.revisions.filter(pk=UUID(str(revision_id))).first()
-    except ValueError:
-        found = None
+    found = find_by_id(post.revisions, revision_id)
     if found is None:
         raise NotFound(
             _("This post has no revision %(revision_id)s.") % {"revision_id": revision_id}

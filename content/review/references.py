@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, get_args
-from uuid import UUID
 
 from django.utils.translation import gettext as _
 
@@ -21,6 +20,7 @@ from media.queries import load_assets
 from proofroom.core.content_scope import Scoped
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import ModuleProps, modules
 from proofroom.definitions.props import values_in
 from proofroom.taxonomies.models import Term
@@ -92,11 +92,8 @@ class Wanted:
         for item in value if isinstance(value, list | tuple) else [value]:
             if not isinstance(item, str) or not item:
                 continue
-            if kind != "form-reference":
-                try:
-                    UUID(item)
-                except ValueError:
-                    continue
+            if kind != "form-reference" and parse_uuid(item) is None:
+                continue
             self.ids[kind].add(item)
 
     def add_props(self, type_name: str, props: Mapping[str, Json]) -> None:

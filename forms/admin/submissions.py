@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -19,6 +18,7 @@ from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.database.lookups import find_by_id
 
 _MAX_BEGINNING = 100
 
@@ -102,10 +102,7 @@ def _format_answer(value: object) -> str:
 
 
 def _find_or_404(id_: str) -> FormSubmission:
-    try:
-        row = FormSubmission.objects.filter(pk=UUID(id_)).first()
-    except ValueError:
-        row = None
+    row = find_by_id(FormSubmission.objects, id_)
     if row is None:
         raise Http404(_("Submission not found."))
     return row

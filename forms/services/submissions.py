@@ -24,6 +24,7 @@ from forms.models import FormSubmission
 from forms.queries import fields_of, find_form
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation import patterns
@@ -259,10 +260,7 @@ def find_submission(
 ) -> FormSubmission:
     """The submission of that id to that form. Raises `NotFound`."""
     rows = FormSubmission.objects.select_for_update() if locked else FormSubmission.objects.all()
-    try:
-        row = rows.filter(pk=UUID(str(submission_id))).first()
-    except ValueError:
-        row = None
+    row = find_by_id(rows, submission_id)
     if row is None or row.form_slug != slug:
         raise NotFound(_("The form %(slug)r does not have this submission.") % {"slug": slug[:100]})
     return row

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
-from uuid import UUID
 
 from django import forms
 from django.conf import settings
@@ -23,6 +22,7 @@ from media.services.update import update_asset
 from proofroom.core.admin.form_pages import form_page, refusals_at_fields
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.i18n.languages import language_name, site_languages
+from proofroom.core.validation.input_validation import parse_uuids
 
 PAGE_SIZE: Final = 24
 MAX_CHOSEN: Final = 100
@@ -94,7 +94,7 @@ def alt_texts_page(request: HttpRequest) -> HttpResponse:
     locale = sent.get("language", "") or settings.CMS_ENV.default_locale
     if locale not in settings.CMS_ENV.locales:
         locale = settings.CMS_ENV.default_locale
-    chosen = _ids(sent.getlist("ids"))
+    chosen = parse_uuids(sent.getlist("ids"))[:MAX_CHOSEN]
     here = f"{reverse('admin:media_asset_alt_texts')}?language={locale}"
     if request.method == "POST":
         rows = _images(request).filter(pk__in=chosen)
@@ -120,16 +120,6 @@ def _images(request: HttpRequest) -> QuerySet[Asset]:
     """Images, those in use first: their missing words are missed on pages."""
     rows = annotate_use_counts(Asset.objects.filter(mime__startswith="image/"), actor_of(request))
     return rows.order_by(F("uses").desc(), "-created_at", "pk")
-
-
-def _ids(given: Sequence[str]) -> list[UUID]:
-    found: dict[UUID, None] = {}
-    for text in given:
-        try:
-            found[UUID(text)] = None
-        except ValueError:
-            continue
-    return list(found)[:MAX_CHOSEN]
 
 
 def _page(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django import forms
 from django.contrib import messages
@@ -25,6 +24,7 @@ from media.services.update import categorize
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
+from proofroom.core.validation.input_validation import parse_uuids
 
 MAX_FILES: Final = 100
 
@@ -59,14 +59,7 @@ def bulk_page(request: HttpRequest) -> HttpResponse:
     """`do` is `delete`, `categories` or `alt_texts`, `ids` the files; with `confirmed` it is done."""
     require(request, "media.edit", "media.delete")
     doing = request.POST.get("do", "")
-    given = request.POST.getlist("ids")
-    found: dict[UUID, None] = {}
-    for text in given:
-        try:
-            found[UUID(text)] = None
-        except ValueError:
-            continue
-    ids = list(found)
+    ids = parse_uuids(request.POST.getlist("ids"))
     # The list as it was, where the form says so; never another site.
     back, home = request.POST.get("back", ""), reverse("admin:media_asset_changelist")
     is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None)

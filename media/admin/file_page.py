@@ -44,6 +44,7 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
 
@@ -264,11 +265,8 @@ def _page(
 
 
 def _find(request: HttpRequest, id_: UUID | str) -> Asset:
-    try:
-        rows = visible_assets(Asset.objects.filter(pk=UUID(str(id_))), actor_of(request))
-        asset = rows.select_related("uploaded_by").first()
-    except ValueError:
-        asset = None
+    rows = visible_assets(Asset.objects.all(), actor_of(request)).select_related("uploaded_by")
+    asset = find_by_id(rows, id_)
     if asset is None:
         raise Http404(_("File not found."))
     return asset

@@ -23,6 +23,7 @@ from media.scopes import only_visible, require_changeable, visible_assets
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import tag_of_media
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 
@@ -107,7 +108,7 @@ def lock_asset(asset_id: UUID | str, actor: Actor) -> Asset:
 
     Raises `NotFound`, and `NotAllowed` where something outside of the actor's scope uses it.
     """
-    found = Asset.objects.select_for_update().filter(pk=_uuid(asset_id)).first()
+    found = find_by_id(Asset.objects.select_for_update(), asset_id)
     if found is None or not only_visible({"": found}, actor):
         raise _unknown(asset_id)
     require_changeable(found, actor)
@@ -116,7 +117,7 @@ def lock_asset(asset_id: UUID | str, actor: Actor) -> Asset:
 
 def find_asset(asset_id: UUID | str, actor: Actor) -> Asset:
     """The asset, which may change at any time. Raises `NotFound`, as for one that the actor may not see."""
-    found = visible_assets(Asset.objects.filter(pk=_uuid(asset_id)), actor).first()
+    found = find_by_id(visible_assets(Asset.objects.all(), actor), asset_id)
     if found is None:
         raise _unknown(asset_id)
     return found
@@ -127,10 +128,3 @@ def _unknown(asset_id: UUID | str) -> NotFound:
         _("No file has the id %(asset_id)r.") % {"asset_id": str(asset_id)[:40]},
         code="unknown_media",
     )
-
-
-def _uuid(asset_id: UUID | str) -> UUID:
-    try:
-        return asset_id if isinstance(asset_id, UUID) else UUID(str(asset_id))
-    except ValueError:
-        raise _unknown(asset_id) from None

@@ -26,6 +26,7 @@ from proofroom.core.database.statements import (
     instance_from_row,
 )
 from proofroom.core.errors import NotFound
+from proofroom.core.validation.input_validation import parse_uuid
 
 T = TypeVar("T", bound=AccountToken)
 M = TypeVar("M", bound=Model)
@@ -118,12 +119,10 @@ def parse_account_id(text: str) -> int:
 
 def parse_token_id(text: str) -> UUID:
     """A token's id. Raises `NotFound` for what is none."""
-    try:
-        return UUID(text)
-    except ValueError:
-        raise NotFound(
-            _("No token has the id %(text)s.") % {"text": text}, code="unknown_token"
-        ) from None
+    id_ = parse_uuid(text)
+    if id_ is None:
+        raise NotFound(_("No token has the id %(text)s.") % {"text": text}, code="unknown_token")
+    return id_
 
 
 def list_users(

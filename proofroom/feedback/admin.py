@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.contrib import admin, messages
@@ -23,6 +22,7 @@ from proofroom.core.admin.permissions import (
     may,
     require,
 )
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.i18n import said
 from proofroom.editorial.posts.post_pages import post_url
 from proofroom.feedback.models import Feedback, FeedbackCategory, FeedbackStatus
@@ -121,10 +121,7 @@ class FeedbackAdmin(ListAdmin[Feedback]):
 
     def _find(self, request: HttpRequest, id_: str) -> Feedback:
         rows = self.get_queryset(request).select_related("post", "author", "resolved_by")
-        try:
-            row = rows.filter(pk=UUID(id_)).first()
-        except ValueError:
-            row = None
+        row = find_by_id(rows, id_)
         if row is None:
             raise Http404(_("Feedback not found."))
         return row

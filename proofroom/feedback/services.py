@@ -14,6 +14,7 @@ from content.models import Post
 from content.posts.scopes import about_visible, require_in_scope, visible_to
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotAllowed, NotFound, invalid
 from proofroom.feedback.models import Feedback, FeedbackCategory, FeedbackStatus
 
@@ -55,11 +56,8 @@ def create_feedback(
         element_selector=text,
         author_id=actor.user.pk,
     )
-    try:
-        rows = Post.objects.filter(pk=UUID(post_id), deleted_at__isnull=True)
-        post = visible_to(rows, actor).first()
-    except ValueError:
-        post = None
+    rows = Post.objects.filter(deleted_at__isnull=True)
+    post = find_by_id(visible_to(rows, actor), post_id)
     if post is None:
         raise invalid("postId", _("No post has this id."), code="unknown_post")
     require_in_scope(post, actor)
@@ -141,10 +139,7 @@ def may_delete(row: Feedback, actor: Actor) -> bool:
 def _locked(feedback_id: UUID | str, actor: Actor) -> Feedback:
     """The note, unless its post is in the trash. Raises `NotFound`, and `NotAllowed` for a post outside."""
     rows = Feedback.objects.select_for_update(of=("self",)).filter(post__deleted_at__isnull=True)
-    try:
-        row = about_visible(rows, actor).filter(pk=UUID(str(feedback_id))).first()
-    except ValueError:
-        row = None
+    row = find_by_id(about_visible(rows, actor), feedback_id)
     if row is None:
         raise NotFound(_("Feedback not found."))
     if actor.scopes:

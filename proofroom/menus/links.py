@@ -10,6 +10,7 @@ from content.models import Post
 from content.posts.linked_posts import LinkedPostsRequest, Neighbour, load_linked_posts
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import PageLocation
+from proofroom.core.validation.input_validation import parse_uuids
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.menus.items import MAX_MENU_DEPTH
 
@@ -27,13 +28,7 @@ class MenuLink(TypedDict):
 
 def menu_post_ids(items: MenuItems) -> set[UUID]:
     """The ids of the posts that a menu names."""
-    found: set[UUID] = set()
-    for item in _walk(items):
-        try:
-            found.add(UUID(str(item.get("postId") or "")))
-        except ValueError:
-            continue
-    return found
+    return set(parse_uuids(item.get("postId") for item in _walk(items)))
 
 
 def portable_items(items: Sequence[Json]) -> list[Json]:

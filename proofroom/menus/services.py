@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.menus.items import clean_items, slug_taken
@@ -181,10 +182,7 @@ def _record(menu: Menu, id_: UUID, actor: Actor, did: str) -> None:
 
 
 def _locked(menu_id: UUID | str) -> Menu:
-    try:
-        menu = Menu.objects.select_for_update().filter(pk=UUID(str(menu_id))).first()
-    except ValueError:
-        menu = None
+    menu = find_by_id(Menu.objects.select_for_update(), menu_id)
     if menu is None:
         raise NotFound(_("No menu has the id %(menu_id)s.") % {"menu_id": str(menu_id)[:80]})
     return menu

@@ -21,6 +21,7 @@ from content.layers.state import lock_post, open_layers
 from content.models import Layer, Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound, invalid
 from proofroom.previews.models import PREVIEW_LAYERS, PreviewLink
 
@@ -76,10 +77,7 @@ def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Acto
     actor.require("posts.preview")
     post = lock_post(post_id, actor)
     actor.require_inside(post.translation_group)
-    try:
-        link = post.preview_links.filter(pk=UUID(str(link_id))).first()
-    except ValueError:
-        link = None
+    link = find_by_id(post.preview_links, link_id)
     if link is None:
         raise NotFound(gettext("This post has no preview link %(link_id)s.") % {"link_id": link_id})
     _record("revoked", link, actor)

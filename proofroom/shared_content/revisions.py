@@ -12,6 +12,7 @@ from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.kinds import SharedKind, SharedRow
@@ -87,10 +88,7 @@ def list_revisions(kind: str, row_id: UUID) -> QuerySet[SharedRevision]:
 
 def find_revision(kind: str, row_id: UUID, revision_id: UUID | str) -> SharedRevision:
     """A revision of this very row. Raises `NotFound` for one of another row."""
-    try:
-        found = list_revisions(kind, row_id).filter(pk=UUID(str(revision_id))).first()
-    except ValueError:
-        found = None
+    found = find_by_id(list_revisions(kind, row_id), revision_id)
     if found is None:
         raise NotFound(_("No revision has the id %(id)s.") % {"id": str(revision_id)[:80]})
     return found

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from typing import Final
-from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import taxonomies
 from proofroom.taxonomies.models import NAME_MAX, ORDER_MAX, SLUG_MAX, Term
@@ -58,10 +58,7 @@ def parent_of(term: Term, parent_id: object) -> Term | None:
     definition = taxonomies.get(term.taxonomy)
     if definition is None or not definition.hierarchical:
         raise _refused(_("Terms of %(taxonomy)s have no hierarchy.") % {"taxonomy": term.taxonomy})
-    try:
-        parent = Term.objects.filter(pk=UUID(str(parent_id))).first()
-    except ValueError:
-        parent = None
+    parent = find_by_id(Term.objects, parent_id)
     # A term of another taxonomy is as absent as one that never was.
     if parent is None or parent.taxonomy != term.taxonomy:
         raise _refused(

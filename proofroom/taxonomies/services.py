@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
@@ -273,11 +274,7 @@ def _save(term: Term) -> None:
 
 
 def _locked(term_id: UUID | str) -> Term:
-    try:
-        rows = Term.objects.select_for_update(of=("self",), no_key=True)
-        term = rows.filter(pk=UUID(str(term_id))).first()
-    except ValueError:
-        term = None
+    term = find_by_id(Term.objects.select_for_update(of=("self",), no_key=True), term_id)
     if term is None:
         raise NotFound(
             _("No taxonomy term has the id %(term_id)s.") % {"term_id": str(term_id)[:80]}

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_noop
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.observability.metrics import MetricReading, count_readings
 from proofroom.webhooks.delivery_channels import NothingToSend, RequestRedactor, build_request
@@ -85,10 +86,7 @@ def find_delivery(delivery_id: UUID | str, rows: QuerySet[Delivery] | None = Non
     One whose webhook is gone is soon deleted, and counts as gone. `rows`, if given, load event and webhook too.
     """
     rows = deliveries() if rows is None else rows
-    try:
-        row = rows.filter(pk=UUID(str(delivery_id))).first()
-    except ValueError:
-        row = None
+    row = find_by_id(rows, delivery_id)
     if row is None or (row.webhook_id is not None and row.webhook is None):
         raise NotFound(
             _("No delivery has the id %(delivery_id)s.") % {"delivery_id": str(delivery_id)[:80]}

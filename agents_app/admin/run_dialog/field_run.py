@@ -45,6 +45,7 @@ from content.layers import Layers
 from content.models import Post
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.editorial.posts.panels import (
     FieldAction,
     FieldActions,
@@ -140,10 +141,9 @@ def ask_field(request: HttpRequest) -> HttpResponse:
 def read_request(request: HttpRequest) -> FieldRequest:
     """Raises `Http404` without a post, `RuleViolation` where the post has no such field."""
     key, module = request.GET.get("field", ""), request.GET.get("module", "")
-    try:
-        post_id = UUID(request.GET.get("post", ""))
-    except ValueError:
-        raise Http404(_("Post not found.")) from None
+    post_id = parse_uuid(request.GET.get("post"))
+    if post_id is None:
+        raise Http404(_("Post not found."))
     if len(key) > MAX_FIELD_KEY_CHARACTERS:
         raise Http404(_("Field not found."))
     post, layers = read(request, post_id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpRequest
 from django.urls import reverse
@@ -20,6 +19,7 @@ from content.layers import Layers
 from content.layers.state import Mark
 from content.models import Layer
 from proofroom.core.admin.permissions import may
+from proofroom.core.database.lookups import find_by_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,5 @@ def whole_run_url(request: HttpRequest, earlier: EarlierProposal | None) -> str:
     """The run on the whole post that made the proposal, which can be tried again with a note."""
     if earlier is None or not earlier.mark.run_id or not may(request, "agents.view"):
         return ""
-    try:
-        id_ = UUID(earlier.mark.run_id)
-    except ValueError:
-        return ""
-    if not AgentRun.objects.filter(pk=id_).exclude(scope=Scope.FIELD).exists():
-        return ""
-    return reverse("admin:agents_app_agentrun_change", args=[id_]) + "#again"
+    run = find_by_id(AgentRun.objects.exclude(scope=Scope.FIELD), earlier.mark.run_id)
+    return reverse("admin:agents_app_agentrun_change", args=[run.pk]) + "#again" if run else ""

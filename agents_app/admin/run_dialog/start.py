@@ -33,6 +33,7 @@ from content.review.labels import label_of, module_names
 from content.translations.source_comparison import stale_texts
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
 
@@ -142,11 +143,7 @@ def ask(request: HttpRequest) -> HttpResponse:
 def chosen_post(request: HttpRequest) -> Post | None:
     """The post that was chosen, or that the address names, if there is one."""
     chosen = request.POST.get("post", "") or request.GET.get("post", "")
-    try:
-        seen = in_scope_of(Post.objects.alive(), actor_of(request))
-        return seen.filter(pk=UUID(chosen)).first() if chosen else None
-    except ValueError:
-        return None
+    return find_by_id(in_scope_of(Post.objects.alive(), actor_of(request)), chosen)
 
 
 def posts_to_choose(own: Post | None, who: Scoped) -> list[tuple[str, str, bool]]:

@@ -26,6 +26,7 @@ from content.review.labels import label_of, module_names
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation
 from proofroom.editorial.posts.post_pages import page
 
@@ -71,11 +72,7 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """`?with=` names the other run."""
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
-    try:
-        wanted = UUID(request.GET.get("with", ""))
-        other = others_of(run, actor_of(request)).filter(pk=wanted).first()
-    except ValueError:
-        other = None
+    other = find_by_id(others_of(run, actor_of(request)), request.GET.get("with"))
     if other is None:
         raise Http404(_("Run not found."))
     first, second = sorted((other, run), key=lambda one: one.created_at)

@@ -28,6 +28,7 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.content_scope import ContentScope
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.validation.form_fields import InputForm
 
 T = TypeVar("T", bound=AccountToken)
@@ -143,11 +144,8 @@ class AccountTokenAdmin(FormAdmin[T]):
         return page
 
     def _find(self, text: str) -> T:
-        try:
-            rows = self.model._default_manager.select_related("user", "made_by")
-            found: T | None = rows.filter(pk=UUID(text)).first()
-        except ValueError:
-            found = None
+        rows = self.model._default_manager.select_related("user", "made_by")
+        found: T | None = find_by_id(rows, text)
         if found is None:
             raise Http404(_("Token not found."))
         return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
-from uuid import UUID
 
 from django import forms
 from django.conf import settings
@@ -32,6 +31,7 @@ from proofroom.accounts.services.invitations import (
 from proofroom.accounts.user_fields import password_field, role_field
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 
 _STATES = {
@@ -111,10 +111,7 @@ class InvitationAdmin(FormAdmin[Invitation]):
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
         require(request, "users.manage")
-        try:
-            found = Invitation.objects.filter(pk=UUID(object_id)).first()
-        except ValueError:
-            found = None
+        found = find_by_id(Invitation.objects, object_id)
         if found is None:
             raise Http404(_("Invitation not found."))
         if request.method == "POST":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
-from uuid import UUID
 
 from django.contrib import messages
 from django.db.models import Model
@@ -15,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core.admin.form_pages import FormAdmin, form_page, refusals_at_fields, save_form
 from proofroom.core.admin.permissions import require
+from proofroom.core.database.lookups import find_by_id
 
 if TYPE_CHECKING:
     from proofroom.core.admin.form_pages import Words
@@ -122,10 +122,7 @@ class EditAdmin(FormAdmin[M]):
         return reverse(self._list.replace("changelist", page), args=[row.pk])
 
     def _find(self, id_: str) -> M:
-        try:
-            row = self.model._default_manager.filter(pk=UUID(id_)).first()
-        except ValueError:
-            row = None
+        row = find_by_id(self.model._default_manager, id_)
         if row is None:
             raise Http404(_("Not found."))
         return row

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.views.main import ChangeList
@@ -41,6 +40,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox import all_kinds
 from proofroom.core.outbox.dispatch import failed_events
+from proofroom.core.validation.input_validation import parse_uuid
 
 _MOST = 100
 Choices = list[tuple[str, str]]
@@ -141,10 +141,8 @@ class EventPostFilter(ValueFilter):
         return [(value, value)] if value else []
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
-        try:
-            return rows.filter(post_id=UUID(value))
-        except ValueError:
-            return rows.none()
+        post_id = parse_uuid(value)
+        return rows.none() if post_id is None else rows.filter(post_id=post_id)
 
 
 _LOOKS = {"review": "review", "ai-review": "ai-review", "agent": "ai-review", "mcp": "ai-review"}
@@ -315,8 +313,7 @@ def _named(text: str) -> Q:
     """Return what is found by a number or an id. The parts of a name find nothing: that would read the whole log."""
     if text.isascii() and text.isdigit():
         return Q(pk=min(int(text[:19]), 2**63 - 1))
-    try:
-        id_ = UUID(text)
-    except ValueError:
+    id_ = parse_uuid(text)
+    if id_ is None:
         return Q(name=text)
     return Q(uid=id_) | Q(post_id=id_) | Q(run_id=str(id_))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, TypeVar, cast
-from uuid import UUID
 
 from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.form_pages import FormAdmin, form_page
 from proofroom.core.admin.permissions import may, refusals_as_messages, require
+from proofroom.core.database.lookups import find_by_id
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -62,10 +62,7 @@ class RunAdmin(FormAdmin[R]):
 
     def find_run(self, request: HttpRequest, object_id: str) -> R:
         """The run of that id. Raises `Http404`."""
-        try:
-            run = self.get_queryset(request).filter(pk=UUID(object_id)).first()
-        except ValueError:
-            run = None
+        run = find_by_id(self.get_queryset(request), object_id)
         if run is None:
             raise Http404(self.not_found)
         return run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 from uuid import UUID
 
@@ -130,3 +130,9 @@ def parse_uuid(value: object) -> UUID | None:
         return UUID(value) if isinstance(value, str) else None
     except ValueError:
         return None
+
+
+def parse_uuids(values: Iterable[object]) -> list[UUID]:
+    """The ids among the values, each once, in their order."""
+    found = (id_ for value in values if (id_ := parse_uuid(value)) is not None)
+    return list(dict.fromkeys(found))

@@ -24,6 +24,7 @@ from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError, invalid
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.editorial.post_editor.form_data import Sheet, read_sheet
 from proofroom.editorial.post_editor.form_fields import value_stamp
 from proofroom.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
@@ -74,10 +75,7 @@ class PageCopies:
 
 def copy_key(request: HttpRequest) -> UUID | None:
     """The name that the page gave its copy; None for nonsense."""
-    try:
-        return UUID(request.POST.get("copy", ""))
-    except ValueError:
-        return None
+    return parse_uuid(request.POST.get("copy"))
 
 
 def read_follows(data: QueryDict) -> list[Predecessor]:

@@ -21,6 +21,7 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.editorial.posts.post_pages import page
 
 TOP: Final = "top"
@@ -64,10 +65,10 @@ def wants_json(request: HttpRequest) -> bool:
 
 
 def _id_of(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise Http404(_("Page not found.")) from None
+    id_ = parse_uuid(text)
+    if id_ is None:
+        raise Http404(_("Page not found."))
+    return id_
 
 
 def _parent_of(target: str) -> UUID | None:

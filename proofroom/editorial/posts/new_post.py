@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from django.conf import settings
 from django.contrib import messages
@@ -21,6 +20,7 @@ from content.posts.scopes import MAX_OFFERED, in_scope_of, visible_to, would_be_
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import ContentScope, names_left, scopes_for
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import CmsError, NotFound
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name, site_languages
@@ -211,11 +211,8 @@ def _parent_of(request: HttpRequest, text: str) -> Post | None:
     if not text:
         return None
     hierarchical = [definition.name for definition in post_types if definition.hierarchical]
-    try:
-        seen = visible_to(Post.objects.alive(), actor_of(request))
-        found = seen.filter(pk=UUID(text), type__in=hierarchical).first()
-    except ValueError:
-        found = None
+    seen = visible_to(Post.objects.alive(), actor_of(request))
+    found = find_by_id(seen.filter(type__in=hierarchical), text)
     if found is None:
         raise NotFound(_("The parent page no longer exists."))
     return found

@@ -19,6 +19,7 @@ from content.models import JobKind, JobState, Layer, Post, PostJob, QueuedChange
 from content.posts.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of, may, require
 from proofroom.core.content_scope import Scoped, names_left, reading_scopes, scopes_for
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
@@ -153,10 +154,7 @@ def page_tree(request: HttpRequest) -> HttpResponse:
 
 
 def _find_above(posts: QuerySet[Post], text: str) -> Post | None:
-    try:
-        return posts.filter(pk=UUID(text)).select_related("parent").first()
-    except ValueError:
-        return None
+    return find_by_id(posts.select_related("parent"), text)
 
 
 def _level(posts: QuerySet[Post], request: HttpRequest, size: int, *ordering: str) -> Page[Post]:

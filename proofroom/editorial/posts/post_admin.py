@@ -36,6 +36,7 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.errors import NotFound
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.editorial.post_editor.autosave import (
     autosave,
     autosave_new,
@@ -268,10 +269,9 @@ def trash(request: HttpRequest) -> HttpResponse:
         one = request.POST.get("one")
         for id_ in [one] if one else request.POST.getlist("post")[:_TRASH_PAGE_SIZE]:
             with refusals_as_messages(request):
-                try:
-                    post_id = UUID(id_)
-                except ValueError:
-                    raise NotFound(_("This post is not in the trash.")) from None
+                post_id = parse_uuid(id_)
+                if post_id is None:
+                    raise NotFound(_("This post is not in the trash."))
                 post = restore_post(post_id=post_id, actor=actor_of(request))
                 text = _("“%(title)s” was restored.") % {"title": post.title}
                 messages.success(

@@ -27,6 +27,7 @@ from content.review.labels import label_of, module_names
 from content.review.references import references_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.content_scope import Scoped
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom.editorial.posts.post_pages import post_page, post_url, read, split_switch
@@ -285,10 +286,7 @@ def compare_documents(before: PostDocument, after: PostDocument, who: Scoped) ->
 
 def find_revision(post: Post, revision_id: str) -> Revision:
     """A revision of this very post. Raises `Http404`."""
-    try:
-        found = post.revisions.filter(pk=UUID(revision_id)).first()
-    except ValueError:
-        found = None
+    found = find_by_id(post.revisions, revision_id)
     if found is None:
         raise Http404(_("Revision not found."))
     return found

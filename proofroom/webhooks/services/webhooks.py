@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound
 from proofroom.core.http_client.address_guard import target_of
 from proofroom.core.json import JsonObject
@@ -142,10 +143,7 @@ def forget_old_secrets() -> int:
 def find_webhook(webhook_id: UUID | str, *, locked: bool = False) -> Webhook:
     """Return the webhook with that id. Raises `NotFound`."""
     rows = Webhook.objects.select_for_update() if locked else Webhook.objects.all()
-    try:
-        row = rows.filter(pk=UUID(str(webhook_id))).first()
-    except ValueError:
-        row = None
+    row = find_by_id(rows, webhook_id)
     if row is None:
         raise NotFound(
             _("No webhook has the id %(webhook_id)s.") % {"webhook_id": str(webhook_id)[:80]}
