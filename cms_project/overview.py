@@ -320,7 +320,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         # What the user may not see is not counted, and what is not there is not asked for.
         "scheduled": scheduled(actor)[:_FEW] if counts["scheduled"] else [],
         "feedback": [*feedback[:_FEW]] if counts["feedback"] else [],
-        "failed_runs": _failed(actor) if counts["runs"] else [],
+        "failed_runs": _with_names(broken_runs(actor)) if counts["runs"] else [],
         "recent_runs": _recent_runs(actor) if may(request, "agents.view") else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
         "may_create": may(request, "posts.create"),
@@ -367,10 +367,6 @@ def _budgets() -> list[tuple[str, BudgetNotice]]:
         (together if item.agent_id == ALL_AGENTS_KEY else agent_name(item.agent_id), item)
         for item in found
     ]
-
-
-def _failed(who: Actor) -> list[tuple[str, AgentRun]]:
-    return _with_names(broken_runs(who))
 
 
 def _recent_runs(who: Actor) -> list[tuple[str, AgentRun]]:

@@ -14,11 +14,6 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 
-def _is_done(response: HttpResponse) -> bool:
-    """Return whether a form of Django's own went through: it leads on then."""
-    return response.status_code == 302
-
-
 def _refuse_try(
     request: HttpRequest, page: Callable[[HttpRequest], HttpResponse], text: str, wait: int
 ) -> HttpResponse:
@@ -233,7 +228,8 @@ class CmsAdminSite(admin.AdminSite):
                 return _refuse_try(request, super().password_change, text, tries.wait)
         with transaction.atomic():
             response = super().password_change(request, extra_context)
-            if request.method == "POST" and _is_done(response):
+            # Where a form of Django's own went through, it leads on.
+            if request.method == "POST" and response.status_code == 302:
                 finish_password_change(request)
         return response
 

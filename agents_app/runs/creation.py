@@ -149,7 +149,11 @@ def create_run(
     if post is not None:
         if event is None:
             require_in_scope(post, actor)
-        _require_in_scope(agent, post)
+        if not is_in_scope(post, scope_of_agent(agent.id)):
+            raise NotAllowed(
+                _("The agent %(agent)s is limited to other content.") % {"agent": agent.name},
+                code="outside_of_scope",
+            )
         actor.require_inside(post.translation_group)
     post_module_id = parse_module_id(post_module_id)
     check_field(agent, scope, post, field_key, post_module_id)
@@ -229,14 +233,6 @@ def check_scope(agent: AgentDefinition, scope: str) -> None:
         % {"id": agent.id, "scope": scope, "known": known or "none"},
         code="agent_not_in_scope",
     )
-
-
-def _require_in_scope(agent: AgentDefinition, post: Post) -> None:
-    if not is_in_scope(post, scope_of_agent(agent.id)):
-        raise NotAllowed(
-            _("The agent %(agent)s is limited to other content.") % {"agent": agent.name},
-            code="outside_of_scope",
-        )
 
 
 def _post(post_id: UUID | str | None, scope: str) -> Post | None:

@@ -185,7 +185,8 @@ def find_and_replace(
     Every new value passes the rules of its place: where one does not, `RuleViolation` names up to twenty such
     places by `table.id.field`, and nothing is written. Drafts stay as they are.
     """
-    _allow(actor)
+    actor.require_person("find and replace")
+    actor.require("database.manage")
     if not is_dry_run:
         require_no_approval(actor, tables)
     check_search(find, replace, tables)
@@ -399,8 +400,3 @@ def require_no_approval(actor: Actor, tables: Collection[str]) -> None:
     for table, kind in _SHARED_TABLES.items():
         if table in tables:
             require_live_change(kind, actor)
-
-
-def _allow(actor: Actor) -> None:
-    actor.require_person("find and replace")
-    actor.require("database.manage")

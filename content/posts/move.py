@@ -90,7 +90,10 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
         check_depth(post, check_parent(post, parent_id))
         check_slug_is_free(post, post.slug, parent_id)
         if post.slug in taken:
-            raise _same_slug(post.slug)
+            message = _(
+                "Two of these pages have the slug %(slug)r and cannot have the same parent."
+            )
+            raise invalid("slug", message % {"slug": post.slug}, code="slug_taken")
         taken.add(post.slug)
         before = post.path
         post.parent = parent
@@ -306,8 +309,3 @@ def _renumber(orders: Mapping[UUID, int], actor: Actor) -> list[Written]:
         written.append(Written(post, document, after, diff(document, after)))
     write_many(written, actor=actor, reason="edited", is_update=False)
     return written
-
-
-def _same_slug(slug: str) -> RuleViolation:
-    message = _("Two of these pages have the slug %(slug)r and cannot have the same parent.")
-    return invalid("slug", message % {"slug": slug}, code="slug_taken")

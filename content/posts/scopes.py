@@ -236,12 +236,8 @@ def _is_below(paths: Iterable[str], column: str) -> Q:
     below = Q(pk__in=[])
     for path in paths:
         begin = f"{path}/"
-        below |= Q(_begins(column, begin))
+        below |= Q(Exact(Left(Concat(F(column), Value("/")), len(begin)), Value(begin)))
     return below
-
-
-def _begins(column: str, begin: str) -> Exact:
-    return Exact(Left(Concat(F(column), Value("/")), len(begin)), Value(begin))
 
 
 def _carries(scope: ContentScope, post: str) -> Exists:

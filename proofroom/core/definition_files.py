@@ -137,7 +137,7 @@ class DefinitionFiles(Generic[D]):
         except ValidationError as error:
             raise Unreadable(
                 *(
-                    (_path(item["loc"]), item["msg"].removeprefix("Value error, "))
+                    (".".join(map(str, item["loc"])), item["msg"].removeprefix("Value error, "))
                     for item in error.errors(include_url=False, include_input=False)
                 )
             ) from None
@@ -181,10 +181,6 @@ class DefinitionFiles(Generic[D]):
         if not isinstance(values, dict):
             raise Unreadable(("file", "it must hold fields by name"))
         return values
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(part) for part in location)
 
 
 def _changed_at(path: Path) -> int:

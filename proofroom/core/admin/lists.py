@@ -463,12 +463,8 @@ def list_state(request: HttpRequest) -> ListState | None:
 
 
 def _address(view: ListView) -> str:
-    query = urlencode([(SAVED_VAR, view.pk), *parse_qsl(view.query)])
-    return f"{_list_url(view.list_name)}?{query}"
-
-
-def _list_url(list_name: str) -> str:
-    return reverse(f"admin:{list_name.replace('.', '_')}_changelist")
+    page = reverse(f"admin:{view.list_name.replace('.', '_')}_changelist")
+    return f"{page}?{urlencode([(SAVED_VAR, view.pk), *parse_qsl(view.query)])}"
 
 
 def _as_json(view: ListView) -> JsonObject:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -143,18 +143,16 @@ def _rows(finder: HitFinder, by_row: dict[tuple[str, str], list[Hit]]) -> Iterab
         if table in keys
         for row, name in source.names(keys[table]).items()
     }
-    types = _types_of_globals(keys.get(GLOBALS, ()))
+    types: dict[str, str] = {}
+    if GLOBALS in keys:
+        rows = ModuleInstance.objects.filter(pk__in=keys[GLOBALS]).values_list("pk", "type")
+        types = {str(pk): type_ for pk, type_ in rows}
     for (table, row), hits in by_row.items():
         title, url = names.get((table, row), ("", ""))
         listed = [
             ListedHit(hit, _row_place(hit, types.get(row, "")), finder.problem(hit)) for hit in hits
         ]
         yield HitGroup(title, url, table_label(table), (), listed)
-
-
-def _types_of_globals(ids: Sequence[str]) -> dict[str, str]:
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "type") if ids else ()
-    return {str(pk): type_ for pk, type_ in rows}
 
 
 def _row_place(hit: Hit, module_type: str) -> str:

@@ -262,15 +262,11 @@ def state_of(address: str, who: Scoped) -> JsonObject:
     if post is None and any(one.status == Status.PUBLISHED for one in found):
         return _state("live", _("Links to a live page."))
     if post is None:
-        return _missing()
+        return _state("missing", _("No post has this address. It may be another kind of page."))
     if post.status == Status.PUBLISHED:
         return _state("live", _("Links to “%(title)s”, which is live.") % {"title": post.title})
     sentence = _("Links to “%(title)s”, which is not live. Visitors would see an error page.")
     return _state("draft", sentence % {"title": post.title})
-
-
-def _missing() -> JsonObject:
-    return _state("missing", _("No post has this address. It may be another kind of page."))
 
 
 def _state(state: str, sentence: str) -> JsonObject:

@@ -94,7 +94,7 @@ def offer_choices(actor: Actor) -> NewPostChoices:
             )
             for term in terms
         ],
-        parents=[_parent_choice(post) for post in parents],
+        parents=[(str(post.pk), f"{post.title} — {post.path}") for post in parents],
         is_always_below=is_always_below,
     )
 
@@ -112,10 +112,6 @@ def _fits(
         ):
             return True
     return False
-
-
-def _parent_choice(post: Post) -> Choice:
-    return str(post.pk), f"{post.title} — {post.path}"
 
 
 @answers_refusals

@@ -376,7 +376,9 @@ class MarkdownReader(Reader):
             is_mdx=page.source_id.endswith(".mdx") or bool(_IMPORT.search(text)),
             variables={name: line for name in head if (line := line_of(head[name]))},
         )
-        content = read_markdown(text if is_wanted else _beginning(text, head), source)
+        # Where nothing but its title is wanted, no more is read than that needs.
+        is_read = is_wanted or not line_of(head.get("title"))
+        content = read_markdown(text if is_read else "", source)
         blocks = content.blocks
         title, blocks = _title_of(head, blocks, page.name)
         slug = line_of(head.get("slug")).rstrip("/").rsplit("/", 1)[-1] or page.name
@@ -547,11 +549,6 @@ class MarkdownReader(Reader):
             return ""
         key = self.file_key(address, base)
         return key if self.files.find(key) is not None else ""
-
-
-def _beginning(text: str, head: Mapping[str, object]) -> str:
-    """As much of a text as its title needs."""
-    return "" if line_of(head.get("title")) else text
 
 
 def _title_of(
