@@ -18,7 +18,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.webhooks.chat import plain
 from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest
 from proofroom.webhooks.models import Delivery
-from proofroom.webhooks.rules import check_declared_url
+from proofroom.webhooks.rules import DeclaredUrl
 
 _CHAT_WORDS_MAX: Final = 500
 _OURS: Final = frozenset({"run.url"})
@@ -28,16 +28,9 @@ _OURS: Final = frozenset({"run.url"})
 class ChatConfig(DefinitionPart):
     """Without `webhookUrl` the target is CHAT_WEBHOOK_URL."""
 
-    webhook_url: str | None = Field(default=None, repr=False)
+    webhook_url: DeclaredUrl | None = Field(default=None, repr=False)
     channel: str | None = Field(default=None, max_length=100)
     template: str = Field(min_length=1, max_length=10_000)
-
-    @field_validator("webhook_url")
-    @classmethod
-    def _url_is_allowed(cls, url: str | None) -> str | None:
-        if url is None:
-            return None
-        return check_declared_url(url)
 
     @field_validator("template")
     @classmethod

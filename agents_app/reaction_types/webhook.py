@@ -18,24 +18,14 @@ from proofroom.webhooks import delivery_channels
 from proofroom.webhooks.automation.templates import filled
 from proofroom.webhooks.delivery_channels import OutgoingRequest, shared_keys
 from proofroom.webhooks.models import Delivery
-from proofroom.webhooks.rules import check_declared_headers, check_declared_url
+from proofroom.webhooks.rules import DeclaredHeaders, DeclaredUrl
 
 
 class WebhookConfig(DefinitionPart):
-    url: str = Field(repr=False)
+    url: DeclaredUrl = Field(repr=False)
     method: Literal["POST", "PUT", "PATCH", "GET", "DELETE"] = "POST"
-    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    headers: DeclaredHeaders = Field(default_factory=dict, repr=False)
     body_template: str | None = Field(default=None, max_length=100_000)
-
-    @field_validator("url")
-    @classmethod
-    def _url_is_allowed(cls, url: str) -> str:
-        return check_declared_url(url)
-
-    @field_validator("headers")
-    @classmethod
-    def _headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
-        return check_declared_headers(headers)
 
     @field_validator("body_template")
     @classmethod

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from django.conf import settings
 from django.utils.translation import gettext as _
+from pydantic import AfterValidator
 
 from proofroom.core import outbox
 from proofroom.core.errors import CmsError, invalid
@@ -205,6 +206,10 @@ def check_declared_headers(headers: dict[str, str]) -> dict[str, str]:
         if name not in settings.CMS_ENV.workflow_secrets:
             raise ValueError(f"WORKFLOW_SECRETS has no value named {name!r}")
     return headers
+
+
+DeclaredUrl = Annotated[str, AfterValidator(check_declared_url)]
+DeclaredHeaders = Annotated[dict[str, str], AfterValidator(check_declared_headers)]
 
 
 def refusals_as_value_errors(check: Callable[[], object]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,11 +11,11 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from proofroom.core.content_scope import ContentScope, Scoped, scope_parts
+from proofroom.core.content_scope import ContentScope, Scoped, names_left, scope_parts
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name, site_languages
 from proofroom.core.post_kinds import post_type_labels
-from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.core.validation.input_validation import parse_uuid, parse_uuids
 
 
 class ScopeForm(forms.Form):
@@ -36,21 +36,20 @@ class ScopeForm(forms.Form):
             **{code: language_name(code) for code in given.locales},
             **dict(site_languages()),
         }
-        for own in who.scopes:
-            types = _keep(types, own.types, given.types)
-            locales = _keep(locales, own.locales, given.locales)
+        of_types = {*names_left(who.scopes, "types", types), *given.types}
+        of_locales = {*names_left(who.scopes, "locales", locales), *given.locales}
         self.fields["types"] = forms.MultipleChoiceField(
             label=_("Limit to post types"),
-            choices=[(name, in_words(label)) for name, label in types.items()],
+            choices=[(one, in_words(types[one])) for one in types if one in of_types],
             widget=forms.CheckboxSelectMultiple,
             required=False,
             initial=sorted(given.types),
             help_text=_("Select nothing to allow all."),
         )
-        if len(locales) > 1 or given.locales:
+        if len(of_locales) > 1 or given.locales:
             self.fields["locales"] = forms.MultipleChoiceField(
                 label=_("Limit to languages"),
-                choices=list(locales.items()),
+                choices=[(one, locales[one]) for one in locales if one in of_locales],
                 widget=forms.CheckboxSelectMultiple,
                 required=False,
                 initial=sorted(given.locales),
@@ -93,13 +92,6 @@ class ScopeForm(forms.Form):
         )
 
 
-def _keep(choices: dict[str, str], own: Collection[str], chosen: Collection[str]) -> dict[str, str]:
-    """The choices that a part of somebody's limits leaves; what is chosen stays."""
-    if not own:
-        return choices
-    return {name: label for name, label in choices.items() if name in own or name in chosen}
-
-
 class FoundChecks(forms.CheckboxSelectMultiple):
     """What is chosen, as checkboxes, and a search for more. Without scripts, some that are likely to be chosen."""
 
@@ -114,7 +106,7 @@ class FoundChecks(forms.CheckboxSelectMultiple):
         attrs: Mapping[str, Any] | None = None,
         renderer: Any = None,
     ) -> SafeString:
-        chosen = [id_ for one in value or () if (id_ := parse_uuid(str(one))) is not None]
+        chosen = parse_uuids(value or ())
         part = scope_parts.get(self.part)
         # What is gone stays chosen until somebody takes it out: without it, the rights would reach everything.
         offered = dict.fromkeys(chosen, _("deleted"))

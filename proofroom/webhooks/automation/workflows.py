@@ -39,8 +39,8 @@ from proofroom.webhooks.delivery_channels import (
 )
 from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
 from proofroom.webhooks.rules import (
-    check_declared_headers,
-    check_declared_url,
+    DeclaredHeaders,
+    DeclaredUrl,
     clean_locales,
     clean_types,
     refusals_as_value_errors,
@@ -96,8 +96,8 @@ class WorkflowDefinition(FileDefinition):
     triggers: tuple[str, ...]
     order: int = Field(default=0, ge=-1_000_000, le=1_000_000)
     filters: Filters = Filters()
-    url: str = Field(repr=False)
-    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    url: DeclaredUrl = Field(repr=False)
+    headers: DeclaredHeaders = Field(default_factory=dict, repr=False)
     payload: dict[str, JsonValue] | None = None
 
     @field_validator("triggers")
@@ -109,16 +109,6 @@ class WorkflowDefinition(FileDefinition):
             named = f"{wrong[0]!r} is no event" if wrong else "it names no event"
             raise ValueError(f"{named}; known: {', '.join(known)}")
         return triggers
-
-    @field_validator("url")
-    @classmethod
-    def url_is_allowed(cls, url: str) -> str:
-        return check_declared_url(url)
-
-    @field_validator("headers")
-    @classmethod
-    def headers_are_sound(cls, headers: dict[str, str]) -> dict[str, str]:
-        return check_declared_headers(headers)
 
     @field_validator("payload")
     @classmethod
