@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -63,6 +62,7 @@ from proofroom.archive.kinds import (
 from proofroom.core import outbox
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation, invalid
+from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import find_post_type
@@ -219,13 +219,7 @@ def _new_post(
     row: ArchivedPost, media: Collection[str], job: ArchiveImport
 ) -> tuple[Post, PostDocument]:
     find_post_type(row.type)
-    if row.locale not in settings.CMS_ENV.locales:
-        known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid(
-            "locale",
-            _("%(locale)r is not a language of this site. Available: %(known)s.")
-            % {"locale": row.locale, "known": known},
-        )
+    require_site_language(row.locale)
     document = read_document(row.document, row.type, row.locale)
     require_kinds(document)
     require_names(document)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
@@ -31,6 +30,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
+from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.models import Event
 from proofroom.definitions import find_post_type, post_types
 
@@ -137,13 +137,7 @@ def _locked(pattern_id: UUID | str) -> UrlPattern:
 
 def _require_known(type_name: str, locale: str) -> None:
     find_post_type(type_name)
-    if locale not in settings.CMS_ENV.locales:
-        known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid(
-            "locale",
-            _("%(locale)r is not a language of this site. Available: %(known)s.")
-            % {"locale": locale[:20], "known": known},
-        )
+    require_site_language(locale)
 
 
 def _not_found(pattern_id: object) -> NotFound:

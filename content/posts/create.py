@@ -33,6 +33,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.inserts import insert_if_free
 from proofroom.core.errors import invalid
+from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_post_type
@@ -206,13 +207,7 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
     remember_sections(actor)
     definition = find_post_type(type)
     locale = locale or settings.CMS_ENV.default_locale
-    if locale not in settings.CMS_ENV.locales:
-        known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid(
-            "locale",
-            _("%(locale)r is not a language of this site. Available: %(known)s.")
-            % {"locale": locale, "known": known},
-        )
+    require_site_language(locale)
     post = Post(id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)
     post.custom_fields = definition.default_custom_fields()
     post.robots_json = definition.seo()["robotsJson"]

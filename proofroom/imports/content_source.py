@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.i18n.languages import require_site_language
 from proofroom.definitions import find_post_type
 from proofroom.imports.items import Item, PostItem, Remark
 from proofroom.imports.media_files import MediaFiles
@@ -139,12 +140,7 @@ class ContentSource(RunSource):
             raise invalid(field, f"{field}: {first['msg']}") from None
         options = options.model_copy(update={"type": options.type or self.default_type})
         find_post_type(options.type)
-        if options.site_locale not in settings.CMS_ENV.locales:
-            raise invalid(
-                "locale",
-                _("%(locale)r is not a language of this site. Available: %(known)s.")
-                % {"locale": options.locale[:20], "known": ", ".join(settings.CMS_ENV.locales)},
-            )
+        require_site_language(options.site_locale)
         return options
 
     def check_path(self, path: Path) -> None:

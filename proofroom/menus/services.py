@@ -6,7 +6,6 @@ import re
 from typing import Final
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
@@ -14,7 +13,9 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import clean_name
 from proofroom.menus.items import clean_items, slug_taken
 from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import NAME_MAX, SLUG_MAX, Menu
@@ -53,11 +54,13 @@ def create_menu(
     """Make a menu; `menu_id` is that of another installation. Raises `RuleViolation` by field."""
     _allow(actor)
     require_approver(MENU, actor)
+    name, slug = clean_name(name, NAME_MAX), _clean_slug(slug)
+    require_site_language(locale)
     menu = Menu(
         id=menu_id or uuid4(),
-        name=_clean_name(name),
-        slug=_clean_slug(slug),
-        locale=_clean_locale(locale),
+        name=name,
+        slug=slug,
+        locale=locale,
         items=clean_items([] if items is None else items, actor=actor),
     )
     _save(menu, actor, "created")
@@ -141,11 +144,12 @@ def edited_menu(
     """
     document = menu_document(menu)
     if name is not None:
-        document["name"] = _clean_name(name)
+        document["name"] = clean_name(name, NAME_MAX)
     if slug is not None:
         document["slug"] = _clean_slug(slug)
     if locale is not None:
-        document["locale"] = _clean_locale(locale)
+        require_site_language(locale)
+        document["locale"] = locale
     if items is not None:
         kept = {str(id_) for id_ in menu_post_ids(menu.items)}
         if keeps_lost and isinstance(items, list):
@@ -188,16 +192,6 @@ def _locked(menu_id: UUID | str) -> Menu:
     return menu
 
 
-def _clean_name(value: str) -> str:
-    name = value.strip()
-    if not name or len(name) > NAME_MAX or not name.isprintable():
-        raise invalid(
-            "name",
-            _("name must be one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX},
-        )
-    return name
-
-
 def _clean_slug(value: str) -> str:
     if len(value) > SLUG_MAX or not _SLUG.match(value):
         raise invalid(
@@ -207,17 +201,6 @@ def _clean_slug(value: str) -> str:
                 "at most %(slug_max)s characters."
             )
             % {"slug_max": SLUG_MAX},
-        )
-    return value
-
-
-def _clean_locale(value: str) -> str:
-    if value not in settings.CMS_ENV.locales:
-        known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid(
-            "locale",
-            _("%(value)r is not a language of this site. Available: %(known)s.")
-            % {"value": value[:20], "known": known},
         )
     return value
 

@@ -10,22 +10,12 @@ from django.utils.translation import gettext as _
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.definitions import taxonomies
-from proofroom.taxonomies.models import NAME_MAX, ORDER_MAX, SLUG_MAX, Term
+from proofroom.taxonomies.models import ORDER_MAX, SLUG_MAX, Term
 
 UNCHANGED_PARENT: Final = object()
 """Stands for "leave the parent as it is"."""
 MAX_TERM_DEPTH: Final = 8
 _SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
-
-
-def clean_name(value: str) -> str:
-    name = value.strip()
-    if not name or len(name) > NAME_MAX or not name.isprintable():
-        raise invalid(
-            "name",
-            _("name must be one line of 1 to %(name_max)s characters.") % {"name_max": NAME_MAX},
-        )
-    return name
 
 
 def clean_slug(value: str) -> str:

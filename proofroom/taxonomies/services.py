@@ -17,17 +17,17 @@ from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import slug_of
+from proofroom.core.validation.input_validation import clean_name, slug_of
 from proofroom.definitions import find_taxonomy
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.kinds import TERM
 from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import SharedChange, forget_revisions, record_revisions
-from proofroom.taxonomies.models import SLUG_MAX, Term
+from proofroom.taxonomies.models import NAME_MAX, SLUG_MAX, Term
 from proofroom.taxonomies.rules import (
     UNCHANGED_PARENT,
-    clean_name,
     clean_order,
     clean_slug,
     parent_of,
@@ -71,18 +71,13 @@ def create_term(
     """
     _allow(actor)
     require_taxonomy(taxonomy)
-    name = clean_name(name)
+    name = clean_name(name, NAME_MAX)
     slug = clean_slug(slug_of(name)[:SLUG_MAX].strip("-") if slug is None else slug)
     # A locale of the site; empty for a term of every language.
     if locale is None:
         locale = settings.CMS_ENV.default_locale
-    elif locale and locale not in settings.CMS_ENV.locales:
-        known = ", ".join(settings.CMS_ENV.locales)
-        raise invalid(
-            "locale",
-            _("%(locale)r is not a language of this site. Available: %(known)s.")
-            % {"locale": locale[:20], "known": known},
-        )
+    elif locale:
+        require_site_language(locale)
     term = Term(
         id=term_id or uuid4(),
         taxonomy=taxonomy,
@@ -229,7 +224,7 @@ def edited_term(
     """The document of the term with these values, by the rules of a write. Raises `RuleViolation` by field."""
     document = term_document(term)
     if name is not None:
-        document["name"] = clean_name(name)
+        document["name"] = clean_name(name, NAME_MAX)
     if slug is not None:
         document["slug"] = clean_slug(slug)
     if parent_id is not UNCHANGED_PARENT:

@@ -7,6 +7,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
+from proofroom.core.errors import invalid
+
 
 def language_name(code: str) -> str:
     """The name in the reader's language; with the code where it is a variety, such as `de-AT`."""
@@ -22,6 +24,16 @@ def validate_language(code: str) -> None:
     """Refuse a language that the admin is not translated into."""
     if code not in dict(settings.LANGUAGES):
         raise ValidationError(_("This language is not available."), code="unknown_language")
+
+
+def require_site_language(code: str) -> None:
+    """Raise `RuleViolation` on `locale` unless the site has the language."""
+    if code not in settings.CMS_ENV.locales:
+        raise invalid(
+            "locale",
+            _("%(locale)r is not a language of this site. Available: %(known)s.")
+            % {"locale": code[:20], "known": ", ".join(settings.CMS_ENV.locales)},
+        )
 
 
 def site_languages() -> list[tuple[str, str]]:

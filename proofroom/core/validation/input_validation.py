@@ -115,6 +115,17 @@ def clean_line(
     return value
 
 
+def clean_name(value: str, limit: int) -> str:
+    """The name of something, on one line of at most so many characters. Raises `RuleViolation` on `name`."""
+    name = value.strip()
+    if not name or len(name) > limit or not name.isprintable():
+        raise invalid(
+            "name",
+            _("name must be one line of 1 to %(name_max)s characters.") % {"name_max": limit},
+        )
+    return name
+
+
 def slug_of(title: str) -> str:
     """A slug from a title: letters and digits of any script, in words joined by hyphens."""
     plain = unicodedata.normalize("NFKC", title).lower()
