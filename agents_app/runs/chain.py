@@ -11,12 +11,12 @@ from typing import Final, ParamSpec, TypeVar
 from django.db import transaction
 
 from agents_app.models import AgentRun, StoppedChain
-from agents_app.runs.queries import find_run_or_none
 from agents_app.runs.scopes import visible_runs
 from content.posts.scopes import about_visible
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.content_scope import reading_scopes
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -65,7 +65,7 @@ def record_stopped_chain(error: TooManyHops, run_id: str) -> None:
 
     Whoever undoes the transaction of the refusal calls this again after it.
     """
-    last = find_run_or_none(run_id)
+    last = find_by_id(AgentRun.objects, run_id)
     if last is not None:
         _record(last, error.agent_id)
 

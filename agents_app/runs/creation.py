@@ -18,7 +18,6 @@ from agents_app.runs.field_scope import check_only_fields, only_fields
 from agents_app.runs.field_target import find_field
 from agents_app.runs.lifecycle import wake
 from agents_app.runs.permissions import START_PERMISSIONS, listed_tools, narrow_rights
-from agents_app.runs.queries import find_run_or_none
 from agents_app.runs.run_log import record_run
 from content.layers import open_layers
 from content.models import Post
@@ -198,7 +197,7 @@ def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> No
     if by is not None:
         run.by_id, run.by_name = by.pk, by.username
     run.hop = event.hop if event else actor.hop
-    run.cause_run = find_run_or_none(event.run_id if event else actor.run_id)
+    run.cause_run = find_by_id(AgentRun.objects, event.run_id if event else actor.run_id)
     narrow_rights(run, actor)
 
 

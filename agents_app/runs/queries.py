@@ -21,27 +21,19 @@ from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
 from content.posts.scopes import about_visible
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
 from proofroom.core.observability.metrics import MetricReading, count_readings
-from proofroom.core.validation.input_validation import parse_uuid
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     """A run, for whoever may see agents and what it is about. Raises `NotFound`."""
     actor.require("agents.view")
-    id_ = parse_uuid(run_id)
-    runs = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
-    run = runs.filter(pk=id_).first() if id_ is not None else None
+    run = find_by_id(visible_runs(AgentRun.objects.all(), actor, actor.user.pk), run_id)
     if run is None:
         raise NotFound(_("No run has the id %(run_id)s.") % {"run_id": str(run_id)[:80]})
     return run
-
-
-def find_run_or_none(run_id: UUID | str | None) -> AgentRun | None:
-    """Return the run of that id; None where there is no such run, or the text is no id."""
-    id_ = parse_uuid(run_id)
-    return AgentRun.objects.filter(pk=id_).first() if id_ is not None else None
 
 
 _PROGRESS_COLUMNS: Final = (

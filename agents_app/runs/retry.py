@@ -17,13 +17,14 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import MAX_CONTEXT_CHARACTERS, create_run
 from agents_app.runs.field_target import FieldTarget, find_field
-from agents_app.runs.queries import find_run, find_run_or_none
+from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run
 from content.changes import same
 from content.layers import Layers, open_layers, stage
 from content.layers.state import Mark, mark_of, writers_of
 from content.models import Layer
 from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -253,7 +254,7 @@ def retry_change(
     actor.require_person("run an agent again")
     note = clean_note(note)
     earlier = earlier_proposal(layers, target, layer)
-    maker = find_run_or_none(earlier.mark.run_id) if earlier is not None else None
+    maker = find_by_id(AgentRun.objects, earlier.mark.run_id) if earlier is not None else None
     # Tries of one agent at one field stand side by side.
     is_try_of_same = (
         maker is not None

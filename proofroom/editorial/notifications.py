@@ -111,13 +111,18 @@ def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, Notification
     return texts
 
 
-def _find_published(event: Event) -> list[Notice]:
-    """The author of a post that went live on schedule."""
-    if event.via != "system" or event.post_id is None:
+def _find_author(event: Event) -> list[Notice]:
+    """The author of the post."""
+    if event.post_id is None:  # deleted for good since
         return []
     authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
     people = list(authors.values_list("author", flat=True))
     return [Notice(people, str(event.post_id), str(event.post_id))] if people else []
+
+
+def _find_published(event: Event) -> list[Notice]:
+    """The author of a post that went live on schedule."""
+    return _find_author(event) if event.via == "system" else []
 
 
 def _describe_published(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
@@ -130,15 +135,6 @@ def _describe_published(rows: Sequence[Notification]) -> Mapping[int, Notificati
         }
         texts[row.pk] = NotificationText(text, post_url("change", post) if post else "", "calendar")
     return texts
-
-
-def _find_failed_schedule(event: Event) -> list[Notice]:
-    """The author of a post that should have gone live."""
-    if event.post_id is None:  # deleted for good since
-        return []
-    authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
-    people = list(authors.values_list("author", flat=True))
-    return [Notice(people, str(event.post_id), str(event.post_id))] if people else []
 
 
 def _describe_failed_schedule(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
@@ -204,7 +200,7 @@ KINDS: Final = (
         "post.schedule-failed",
         "posts.view",
         (SCHEDULE_FAILED,),
-        _find_failed_schedule,
+        _find_author,
         _describe_failed_schedule,
     ),
     NotificationKind(

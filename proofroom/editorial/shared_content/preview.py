@@ -6,23 +6,29 @@ from typing import Final
 from uuid import UUID
 
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from content.global_modules.services import edited_global
 from content.layers import open_layers
 from content.models import ModuleInstance, Post, Status
+from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals
-from proofroom.core.errors import CmsError
+from proofroom.core.database.lookups import find_by_id
+from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.middleware import allow_admin_frame
-from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.editorial.shared_content.forms import sent_document
+from proofroom.editorial.module_layouts.global_module_admin import GlobalForm
 from proofroom.editorial.shared_content.history import open_row, shared_page
 from proofroom.editorial.shared_content.shown_pages import pages_showing
+from proofroom.menus.admin.menu_admin import read_items
 from proofroom.menus.models import Menu
+from proofroom.menus.services import edited_menu
 from proofroom.shared_content.kinds import SharedRow
 from proofroom.shared_content.proposals import waiting_for
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.services import edited_term
 from proofroom.website.layer_pages import SharedPreview, preview_page
 
 _PAGE_SIZE: Final = 50
@@ -58,8 +64,7 @@ def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
     A refused form answers with the reason.
     """
     kind, row = open_row(request, kind_name, row_id)
-    id_ = parse_uuid(request.GET.get("post", ""))
-    post = pages_showing(row, actor_of(request)).filter(pk=id_).first() if id_ else None
+    post = find_by_id(pages_showing(row, actor_of(request)), request.GET.get("post"))
     if post is None:
         raise Http404(_("This page does not exist."))
     if request.method == "GET":
@@ -68,7 +73,7 @@ def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
             raise Http404(_("No change is waiting here."))
         return preview_response(row, waiting.document, post, str(waiting.get_state_display()))
     try:
-        document = sent_document(row, request.POST, actor_of(request))
+        document = _sent_document(row, request.POST, actor_of(request))
     except CmsError as error:
         return JsonResponse({"message": error.message}, status=error.status)
     return preview_response(row, document, post, _("not saved"))
@@ -95,3 +100,22 @@ def _typed_of(row: SharedRow, document: JsonObject) -> SharedPreview:
         props = document["props"]
         return SharedPreview(props={str(row.pk): props if isinstance(props, dict) else {}})
     return SharedPreview(term_names={str(row.pk): str(document["name"])})
+
+
+def _sent_document(row: SharedRow, data: QueryDict, actor: Actor) -> JsonObject:
+    """The document of the row with what was sent, by the rules of a write. Raises `RuleViolation`."""
+    if isinstance(row, Menu):
+        try:
+            items = read_items(data)
+        except ValueError as error:
+            raise invalid(
+                "items", _("The items are not valid: %(problem)s.") % {"problem": error}
+            ) from None
+        return edited_menu(row, name=data.get("name"), items=items, actor=actor)
+    if isinstance(row, ModuleInstance):
+        initial = {"type": row.type, "props": row.props}
+        form = GlobalForm(data, initial=initial, who=actor)
+        return edited_global(row, label=data.get("label"), props=form.values(), actor=actor)
+    if not isinstance(row, Term):
+        raise TypeError(row)
+    return edited_term(row, name=data.get("name"))

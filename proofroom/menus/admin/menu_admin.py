@@ -24,10 +24,11 @@ from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.content_scope import Scoped
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.validation.form_fields import InputForm, with_label
-from proofroom.core.validation.input_validation import parse_uuid, refuse_unstorable
+from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.menus.admin.item_rows import (
@@ -123,7 +124,7 @@ def row_for(key: str, locale: str, who: Scoped) -> MenuRow | None:
     kind, _, rest = key.partition(":")
     if kind == "post":
         seen = visible_to(Post.objects.alive(), who)
-        post = seen.filter(pk=uuid).first() if (uuid := parse_uuid(rest)) else None
+        post = find_by_id(seen, rest)
         if post is None:
             return None
         return MenuRow(str(uuid4()), 0, type="post", url=post.path, post_id=str(post.pk))
@@ -131,7 +132,7 @@ def row_for(key: str, locale: str, who: Scoped) -> MenuRow | None:
         return MenuRow(str(uuid4()), 0, label=list_title(rest), url=path)
     if kind == "term":
         type_, _, id_ = rest.partition(":")
-        term = Term.objects.filter(pk=uuid).first() if (uuid := parse_uuid(id_)) else None
+        term = find_by_id(Term.objects, id_)
         lists = dict(_lists_of(term, locale)) if term else {}
         if term and type_ in lists:
             return MenuRow(str(uuid4()), 0, label=term.name, url=lists[type_])
