@@ -23,11 +23,7 @@ from proofroom.core import outbox
 from proofroom.core.json import JsonObject, format_time
 from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.webhooks.delivery_channels import (
-    NothingToSend,
-    OutgoingRequest,
-    channels,
-)
+from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest, channels
 from proofroom.webhooks.delivery_queue import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery, DeliveryStatus
 

@@ -12,12 +12,7 @@ from django.db.models import DecimalField, F, Max, Value
 from django.db.models.functions import Coalesce
 
 from agents_app.budgets.reservations import reserve, settle
-from agents_app.models import (
-    AgentRun,
-    Reservation,
-    RunMessage,
-    RunStep,
-)
+from agents_app.models import AgentRun, Reservation, RunMessage, RunStep
 from agents_app.providers.interface import ConversationWatcher, ProviderChoice, StepRecord
 from agents_app.providers.prices import cost_of
 from agents_app.runs.leak_prevention import RunRedactor

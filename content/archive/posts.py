@@ -28,14 +28,7 @@ from content.archive.post_import import (
 from content.archive.provenance import provenance_row
 from content.archive.selection import select_posts
 from content.document import PostDocument
-from content.models import (
-    CopyOrigin,
-    ModuleInstance,
-    Post,
-    PostModule,
-    PostTerm,
-    Provenance,
-)
+from content.models import CopyOrigin, ModuleInstance, Post, PostModule, PostTerm, Provenance
 from content.post_fields import SLUG_MAX
 from content.posts import post_repository
 from proofroom.archive.consistency import NumberedRow

@@ -27,12 +27,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
-from proofroom.core.find_replace import (
-    Edit,
-    TextPlace,
-    known_tables,
-    select_sources,
-)
+from proofroom.core.find_replace import Edit, TextPlace, known_tables, select_sources
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions.richtext.nodes import to_text

@@ -25,14 +25,7 @@ from content.layers.approve import approve
 from content.layers.digest import digest_of, read_digest, was_seen
 from content.layers.reject import reject
 from content.layers.selection import kept_without
-from content.layers.state import (
-    NOTE_MAX,
-    Layers,
-    LayerView,
-    lock_post,
-    open_layers,
-    paths_overlap,
-)
+from content.layers.state import NOTE_MAX, Layers, LayerView, lock_post, open_layers, paths_overlap
 from content.layers.submit import submit
 from content.models import Layer, Post, Status
 from content.posts.publish import move_status

@@ -15,11 +15,7 @@ from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 from django.db.models import Q
 
-from content.migration_operations.documents import (
-    CustomFieldsRewriting,
-    ModuleRewriting,
-    Rewriting,
-)
+from content.migration_operations.documents import CustomFieldsRewriting, ModuleRewriting, Rewriting
 from content.migration_operations.rows import StoredRows
 from content.migration_operations.steps import Step
 

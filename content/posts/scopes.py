@@ -11,15 +11,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from django.db.models import (
-    Exists,
-    F,
-    Model,
-    OuterRef,
-    Q,
-    QuerySet,
-    Value,
-)
+from django.db.models import Exists, F, Model, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Concat, Left
 from django.db.models.lookups import Exact
 from django.utils.translation import gettext as _

@@ -10,10 +10,7 @@ from content import presenters
 from content.document import ModuleDocument
 from content.layers import Layers, LayerView, open_layers
 from content.layers.layered_post import read_layered_post
-from content.layers.rejected_changes import (
-    EarlierRejections,
-    earlier_rejections,
-)
+from content.layers.rejected_changes import EarlierRejections, earlier_rejections
 from content.layers.state import mark_of
 from content.models import Layer, ModuleInstance, Post
 from content.posts.canonical_json import export_post

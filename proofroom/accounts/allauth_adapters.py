@@ -24,10 +24,7 @@ from django.utils.translation import gettext_lazy
 from proofroom.accounts.devices import device_of
 from proofroom.accounts.models import User
 from proofroom.accounts.saml import SAML_SESSION_KEY
-from proofroom.accounts.services.sign_in import (
-    finish_sign_in,
-    has_second_factor,
-)
+from proofroom.accounts.services.sign_in import finish_sign_in, has_second_factor
 from proofroom.core.api.throttles import client_address
 from proofroom.core.encryption import decrypt, encrypt
 

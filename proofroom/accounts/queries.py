@@ -20,11 +20,7 @@ from proofroom.accounts.models import (
 )
 from proofroom.accounts.roles import Role, grants, people_roles, role_label
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import (
-    Statement,
-    columns_of,
-    instance_from_row,
-)
+from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 

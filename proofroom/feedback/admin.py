@@ -16,12 +16,7 @@ from django.utils.translation import gettext_lazy
 from content.posts.scopes import about_visible
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.lists import ListAdmin
-from proofroom.core.admin.permissions import (
-    actor_of,
-    answers_refusals,
-    may,
-    require,
-)
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.i18n import said
 from proofroom.editorial.posts.post_pages import post_url

@@ -22,14 +22,7 @@ from django.utils.translation import gettext as _
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.imports.content_source import ContentSource, ImportOptions, Reader
-from proofroom.imports.items import (
-    Item,
-    MediaItem,
-    MenuItem,
-    PostItem,
-    RedirectItem,
-    TermItem,
-)
+from proofroom.imports.items import Item, MediaItem, MenuItem, PostItem, RedirectItem, TermItem
 from proofroom.imports.models import ImportLine, ImportRun, RunState
 from proofroom.imports.places import read_places
 from proofroom.imports.plan import ImportPlan, make_plan

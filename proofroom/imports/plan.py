@@ -20,14 +20,7 @@ from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_post_type
 from proofroom.imports.content_source import MAX_ITEMS, Reader
-from proofroom.imports.items import (
-    MediaItem,
-    MenuItem,
-    PostItem,
-    RedirectItem,
-    Remark,
-    TermItem,
-)
+from proofroom.imports.items import MediaItem, MenuItem, PostItem, RedirectItem, Remark, TermItem
 from proofroom.imports.models import ImportedObject
 
 SLUG_TRIES: Final = 5

@@ -18,28 +18,16 @@ from content.post_fields import EXCERPT_MAX, META_MAX, POST_FIELDS, TITLE_MAX
 from content.posts import document_edits
 from content.posts.create import create_post, empty_document, new_row
 from content.posts.edit import edit_post
-from content.posts.scopes import (
-    outside_of_scope,
-    require_in_scope,
-    visible_to,
-    would_be_in_scope,
-)
+from content.posts.scopes import outside_of_scope, require_in_scope, visible_to, would_be_in_scope
 from content.rules import check_changes
 from proofroom.accounts.models import User
 from proofroom.core.errors import CmsError, NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import slug_of
-from proofroom.definitions import (
-    find_module,
-    find_post_type,
-    props_of,
-)
+from proofroom.definitions import find_module, find_post_type, props_of
 from proofroom.imports.addresses import PostAddresses
 from proofroom.imports.digests import hash_of
-from proofroom.imports.items import (
-    PostItem,
-    Remark,
-)
+from proofroom.imports.items import PostItem, Remark
 from proofroom.imports.module_merge import merge_modules, new_module
 from proofroom.imports.plan import SLUG_TRIES, PlannedPost
 from proofroom.imports.writer import ImportWriter, Outcome, WrittenItem

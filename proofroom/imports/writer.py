@@ -21,11 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import slug_of
-from proofroom.definitions import (
-    find_module,
-    find_post_type,
-    taxonomies,
-)
+from proofroom.definitions import find_module, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.digests import hash_of, source_key

@@ -16,12 +16,7 @@ from oauthlib.common import Request
 from proofroom.core.json import JsonObject
 from proofroom.oauth.addresses import issuer
 from proofroom.oauth.models import OAuthClientKeys
-from proofroom.oauth.signing_keys import (
-    BadSignature,
-    find_key,
-    find_published_key,
-    read_claims,
-)
+from proofroom.oauth.signing_keys import BadSignature, find_key, find_published_key, read_claims
 from proofroom.oauth.token_values import hash_value
 
 METHOD: Final = "private_key_jwt"

@@ -25,12 +25,7 @@ from proofroom.oauth.addresses import resource
 from proofroom.oauth.connections import ConnectedClient, describe_use, record_connected
 from proofroom.oauth.models import OAuthClient, OAuthConnection, clean_name
 from proofroom.oauth.scopes import SCOPES
-from proofroom.oauth.signing_keys import (
-    BadSignature,
-    find_published_key,
-    read_claims,
-    read_json,
-)
+from proofroom.oauth.signing_keys import BadSignature, find_published_key, read_claims, read_json
 from proofroom.oauth.token_values import hash_value
 
 _METADATA_SECONDS: Final = 3600

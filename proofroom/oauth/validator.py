@@ -13,11 +13,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from django.db.models import F
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
-from oauth2_provider.models import (
-    get_access_token_model,
-    get_grant_model,
-    get_refresh_token_model,
-)
+from oauth2_provider.models import get_access_token_model, get_grant_model, get_refresh_token_model
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.common import Request
 from oauthlib.oauth2.rfc6749.errors import CustomOAuth2Error

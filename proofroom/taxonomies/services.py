@@ -26,12 +26,7 @@ from proofroom.shared_content.kinds import TERM
 from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import SharedChange, forget_revisions, record_revisions
 from proofroom.taxonomies.models import NAME_MAX, SLUG_MAX, Term
-from proofroom.taxonomies.rules import (
-    UNCHANGED_PARENT,
-    clean_order,
-    clean_slug,
-    parent_of,
-)
+from proofroom.taxonomies.rules import UNCHANGED_PARENT, clean_order, clean_slug, parent_of
 
 
 class TermUsage(Protocol):

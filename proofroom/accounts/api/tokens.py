@@ -14,12 +14,7 @@ from rest_framework.response import Response
 from proofroom.accounts import queries
 from proofroom.accounts.models import ApiToken
 from proofroom.accounts.services.tokens import create_token, limit_token, revoke_token
-from proofroom.accounts.token_fields import (
-    MadeTokenAnswer,
-    NewToken,
-    TokenAnswer,
-    TokenLimits,
-)
+from proofroom.accounts.token_fields import MadeTokenAnswer, NewToken, TokenAnswer, TokenLimits
 from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of

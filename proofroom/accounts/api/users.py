@@ -13,13 +13,7 @@ from rest_framework.response import Response
 from proofroom.accounts import queries
 from proofroom.accounts.models import User
 from proofroom.accounts.services.users import change_user, create_user
-from proofroom.accounts.user_fields import (
-    ROLE_SCHEMA,
-    AccountAnswer,
-    NewUser,
-    RoleName,
-    UserChange,
-)
+from proofroom.accounts.user_fields import ROLE_SCHEMA, AccountAnswer, NewUser, RoleName, UserChange
 from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of

@@ -12,13 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import (
-    DatabaseError,
-    IntegrityError,
-    InterfaceError,
-    OperationalError,
-    transaction,
-)
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 

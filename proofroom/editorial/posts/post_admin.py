@@ -37,10 +37,7 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.editorial.post_editor.autosave import (
-    autosave,
-    autosave_new,
-)
+from proofroom.editorial.post_editor.autosave import autosave, autosave_new
 from proofroom.editorial.post_editor.choices import search_targets
 from proofroom.editorial.post_editor.module_picker import picker
 from proofroom.editorial.post_editor.rich_text import richtext
@@ -52,12 +49,7 @@ from proofroom.editorial.posts.move_pages import move_pages
 from proofroom.editorial.posts.new_post import add
 from proofroom.editorial.posts.page_tree import page_tree
 from proofroom.editorial.posts.panels import ListAction, list_actions
-from proofroom.editorial.posts.post_pages import (
-    page,
-    post_page,
-    post_url,
-    read,
-)
+from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
 from proofroom.editorial.posts.previews import preview, preview_frame, previews
 from proofroom.editorial.posts.revisions import compare, restore, revisions
 from proofroom.editorial.posts.undo import offer_undo_delete, offer_undo_restore

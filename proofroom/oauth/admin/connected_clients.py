@@ -12,12 +12,7 @@ from django.views.decorators.http import require_POST
 
 from proofroom.accounts.admin.limit_page import limit_page
 from proofroom.core.admin.permissions import actor_of, answers_refusals
-from proofroom.oauth.connections import (
-    allow_again,
-    disconnect,
-    find_managed,
-    limit_connection,
-)
+from proofroom.oauth.connections import allow_again, disconnect, find_managed, limit_connection
 from proofroom.oauth.models import OAuthConnection
 
 
