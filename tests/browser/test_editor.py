@@ -559,22 +559,3 @@ def test_two_copies_made_at_once_are_two_modules(open_page: Any) -> None:
 
     page.wait_for_selector("#m-new-1")
     page.wait_for_selector("#m-new-2")
-
-
-def test_a_save_that_failed_says_so_until_something_is_typed(open_page: Any) -> None:
-    page = open_page()
-    opened(page, make.post(excerpt="Old"))
-    page.fill('[name="post.excerpt"]', "New")
-    page.wait_for_selector("[data-save-state]:text('1 unsaved change · Draft copy saved')")
-    saves = held_back(page, r"/change/\?$")
-    with page.expect_request(re.compile(r"/change/\?$")):
-        page.locator("[data-editor-header] button[name=do][value=save]").click()
-
-    saves[0].fulfill(body="no answer of the server")
-
-    page.wait_for_selector("[data-save-state][data-state=failed]")
-    # The field that the click left tells of its change after a pause: wait until the form was read again.
-    page.evaluate("() => new Promise((done) => setTimeout(done, 600))")
-    assert "Not saved: the server did not respond." in page.inner_text("[data-save-state]")
-    page.fill('[name="post.excerpt"]', "Newer")
-    page.wait_for_selector("[data-save-state][data-state=dirty]")
