@@ -162,3 +162,24 @@ def test_the_dialog_copies_and_says_where() -> None:
     client.force_login(make.user("translator"))
     assert client.post(url, {"page": str(top.pk)}).status_code == 403
     assert Post.objects.count() == 4
+
+
+def test_a_post_that_is_in_no_tree_is_copied_from_the_list_and_the_editor() -> None:
+    post = make.post("Coffee", slug="coffee")
+    client = Client()
+    client.force_login(make.user("editor"))
+    copying = f"/admin/content/post/tree/copy/?page={post.pk}"
+
+    listed = client.get("/admin/content/post/").content.decode()
+    edited = client.get(f"/admin/content/post/{post.pk}/change/").content.decode()
+    asked = client.get(copying).content.decode()
+    done = client.post(copying, {"page": str(post.pk)})
+
+    assert f'href="{copying}"' in listed
+    assert f'href="{copying}"' in edited
+    assert 'href="/admin/content/post/" data-cancel' in asked
+    assert done.headers["Location"] == "/admin/content/post/"
+    assert Post.objects.filter(title="Copy of Coffee", status="draft").count() == 1
+    client.force_login(make.user("translator"))
+    assert copying not in client.get("/admin/content/post/").content.decode()
+    assert copying not in client.get(f"/admin/content/post/{post.pk}/change/").content.decode()

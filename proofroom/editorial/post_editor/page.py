@@ -11,6 +11,7 @@ from uuid import UUID
 import orjson
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -395,6 +396,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         is_outside=rights["is_outside"],
         may_publish=may(request, "posts.publish", post),
         may_archive=may(request, "posts.archive", post),
+        may_copy=may(request, "posts.create", post),
         may_trash=may(request, "posts.delete", post),
         may_approve=may(request, "posts.review.approve", post),
         is_placeholder=post.is_placeholder,
@@ -418,6 +420,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         "pages": {
             "review": review_url(post, Layer.REVIEW),
             "ai_review": review_url(post, Layer.AI_REVIEW),
+            "copy": f"{reverse('admin:content_post_tree_copy')}?page={post.pk}",
             "trash": post_url("delete", post),
         },
     }

@@ -40,6 +40,7 @@ class PostState:
     is_outside: bool = False
     may_publish: bool = False
     may_archive: bool = False
+    may_copy: bool = False
     may_trash: bool = False
     may_approve: bool = False
     is_placeholder: bool = False
@@ -62,7 +63,7 @@ class StateAction:
 
     label: str
     do: str = ""
-    page: Literal["", "review", "ai_review", "trash"] = ""
+    page: Literal["", "review", "ai_review", "copy", "trash"] = ""
     dialog: str = ""
     is_enabled: bool = True
 
@@ -209,6 +210,8 @@ def _others(state: PostState) -> list[StateAction]:
         found.append(StateAction(gettext("Archive"), do="archive"))
     if state.may_save and state.status == Status.ARCHIVED and state.may_publish:
         found.append(StateAction(gettext("Restore as draft"), do="unarchive"))
+    if state.may_copy and not (state.is_placeholder or state.is_variation):
+        found.append(StateAction(gettext("Copy…"), page="copy"))
     if state.may_trash:
         found.append(StateAction(gettext("Move to trash"), page="trash"))
     return found

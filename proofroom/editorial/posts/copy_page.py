@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -13,6 +14,7 @@ from content.post_jobs.jobs import outcomes_of, start_copy
 from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
+from proofroom.definitions import find_post_type
 from proofroom.editorial.posts.job_admin import job_url, undo_job_value
 from proofroom.editorial.posts.move_pages import chosen_pages, tree_url, wants_json
 from proofroom.editorial.posts.post_pages import page, post_url
@@ -42,7 +44,7 @@ def copy_pages(request: HttpRequest) -> HttpResponse:
         "most": MAX_COPIED,
         "is_too_many": below + 1 > MAX_COPIED,
         "problem": problem,
-        "back": tree_url(post),
+        "back": _list_url(post),
     }
     title = _("Copy “%(title)s”") % {"title": post.title}
     return page(request, "admin/posts/copy.html", context, title=title, status=status)
@@ -68,7 +70,14 @@ def _copy(request: HttpRequest, post: Post) -> HttpResponse:
         '<a href="{}">{}</a>', url, _("Show progress") if is_running else _("Open")
     )
     messages.success(request, format_html("{} {}", message, opened))
-    return HttpResponseRedirect(tree_url(copy))
+    return HttpResponseRedirect(_list_url(copy))
+
+
+def _list_url(post: Post) -> str:
+    """The page tree, or the list of posts for types that stand in no tree."""
+    if find_post_type(post.type).hierarchical:
+        return tree_url(post)
+    return reverse("admin:content_post_changelist")
 
 
 def _sentence(copy: Post, job: PostJob | None) -> str:

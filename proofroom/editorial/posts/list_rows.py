@@ -28,7 +28,6 @@ from proofroom.core.database.statements import Statement, instance_from_row
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
 from proofroom.core.stamps import kept_stamp
-from proofroom.definitions import post_types
 from proofroom.editorial.inbox.queue_rows import age_of
 from proofroom.editorial.posts.post_pages import post_url, with_proposed_titles
 
@@ -173,7 +172,6 @@ class PostChangeList(ViewChangeList):
         may_delete, may_copy = (
             may(self.request, permission) for permission in ("posts.delete", "posts.create")
         )
-        with_pages = {definition.name for definition in post_types if definition.hierarchical}
         states = {value: str(label) for value, label in Post._meta.get_field("status").flatchoices}
         pictures = load_pictures(self.result_list)
         # Words that many rows have.
@@ -192,7 +190,7 @@ class PostChangeList(ViewChangeList):
                     "has_page": post.has_page,
                     "may_edit": may_edit and post.is_theirs,
                     "may_delete": may_delete and post.is_theirs,
-                    "may_copy": may_copy and post.is_theirs and post.type in with_pages,
+                    "may_copy": may_copy and post.is_theirs,
                 },
                 {"id": post.pk, "title": post.title, "path": post.path},
             )
