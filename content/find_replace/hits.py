@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -21,11 +22,17 @@ from proofroom.core.json import Json
 MAX_HITS: Final = 20_000
 _CONTEXT: Final = 60
 """Characters that are shown on each side of a hit."""
+_ADDRESS: Final = re.compile(r"https?:|mailto:|tel:|/\S", re.IGNORECASE)
+_ADDRESS_END: Final = re.compile(r"[\s()<>\"'`\[\]]")
+_ADDRESS_MAX: Final = 2_048
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An occurrence. `key` names it and the text that it stands in: where that changes, the key is another."""
+    """An occurrence. `key` names it and the text that it stands in: where that changes, the key is another.
+
+    `is_in_address`: it is a part of an address, which leads elsewhere or nowhere once it is replaced.
+    """
 
     table: str
     row: str
@@ -35,6 +42,7 @@ class Hit:
     old: str
     new: str
     tail: str
+    is_in_address: bool
 
 
 @dataclass(slots=True)
@@ -62,6 +70,8 @@ class HitFinder(Substitution):
                     match[0],
                     self.new,
                     value[end : end + _CONTEXT] + ("…" if len(value) > end + _CONTEXT else ""),
+                    # Whoever looks for an address wants it replaced.
+                    is_in_address=not _ADDRESS.match(self.old) and is_in_address(value, start, end),
                 )
             )
         if len(self.hits) > MAX_HITS:
@@ -127,6 +137,13 @@ class ChosenSubstitution(Substitution):
         for part in batches(sorted(self.rows.get(table, ()))):
             found.update(rows.filter(pk__in=part).values_list(key, flat=True))
         return sorted(found)
+
+
+def is_in_address(text: str, start: int, end: int) -> bool:
+    """Return whether this part of a text belongs to an address, such as `/blog/coffee` or `https://…`."""
+    before = _ADDRESS_END.split(text[max(0, start - _ADDRESS_MAX) : start])[-1]
+    after = _ADDRESS_END.split(text[end : end + _ADDRESS_MAX], maxsplit=1)[0]
+    return _ADDRESS.match(before + text[start:end] + after) is not None
 
 
 def place_key(table: str, row: str, path: str, value: str) -> str:

@@ -176,6 +176,23 @@ def test_a_value_that_would_not_be_valid_says_so_and_is_not_ticked(signed_in: Si
     assert re.search(r'name="hit" value="[^"]+" disabled', page)
 
 
+def test_hits_in_addresses_are_not_ticked_unless_an_address_is_looked_for(
+    signed_in: SignedIn,
+) -> None:
+    make.post("One", excerpt="Tea of /blog/tea, tea (https://tea.example/a?b=tea) and black/tea")
+    client = signed_in()
+
+    page = client.post(ADD, search("tea", "coffee", "posts")).content.decode()
+    addresses = client.post(ADD, search("/blog/tea", "/tea", "posts")).content.decode()
+
+    ticked = re.findall(r'name="hit" value="[^"]+"( checked)?>', page)
+    assert ticked == ["", " checked", "", "", " checked"]
+    assert page.count("Excerpt · link address</span>") == 3
+    assert "Hits in link addresses are not selected" in page
+    assert re.findall(r'name="hit" value="[^"]+"( checked)?>', addresses) == [" checked"]
+    assert "link address" not in addresses
+
+
 def test_many_rows_are_replaced_by_a_worker_with_progress_and_cancelled_in_between(
     signed_in: SignedIn, run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:

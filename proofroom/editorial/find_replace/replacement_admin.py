@@ -106,6 +106,7 @@ class ReplacementAdmin(RunAdmin[Replacement]):
             "button": self.add_button,
             "found": True,
             "groups": groups,
+            "has_addresses": any(line.hit.is_in_address for group in groups for line in group.hits),
             "total": total,
             "shown": min(total, MAX_LISTED),
             "rest": total - MAX_LISTED,
