@@ -316,6 +316,31 @@ def test_a_selection_of_no_rows_is_refused(chosen: list[str], signed_in: SignedI
     assert "The selection is not valid. Select the rows again." in text(page)
 
 
+def test_all_rows_of_a_list_are_those_that_the_page_counted(signed_in: SignedIn) -> None:
+    first, _second = (make.post(f"Tea {n}", status=Status.DRAFT) for n in (1, 2))
+    client, address = signed_in("editor"), f"{POSTS}?{DRAFTS}"
+    shown = text(client.get(address))
+    counted = re.search(r'name="across_count" value="(\d+)"', shown)
+    assert counted
+    sent = {
+        "action": "publish",
+        "select_across": "1",
+        "across_count": counted[1],
+        "_selected_action": [str(first.pk)],
+    }
+
+    came = make.post("Milk", status=Status.DRAFT)
+    more = text(client.post(address, sent, follow=True))
+    first.delete()
+    swapped = text(client.post(address, sent, follow=True))
+
+    assert "The list changed since you opened it. Nothing was done." in more
+    assert "The list changed since you opened it. Nothing was done." in swapped
+    assert not Post.objects.filter(status=Status.PUBLISHED).exists()
+    again = {**sent, "_selected_action": [str(came.pk)]}
+    assert "2 posts are published." in text(client.post(address, again, follow=True))
+
+
 @pytest.mark.usefixtures("posts")
 def test_views_take_one_statement_of_a_list(signed_in: SignedIn) -> None:
     client = signed_in("admin")

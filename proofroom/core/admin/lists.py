@@ -55,6 +55,8 @@ _NO_FILTERS: Final = (SAVED_VAR, PAGE_VAR, ALL_VAR, ERROR_FLAG)
 _MAX_DIGITS: Final = 18
 _LOOKUPS: Final = frozenset({"id", "pk", "exact", "in", "isnull", "gt", "gte", "lt", "lte"})
 """What filters and links ask of a field."""
+_NO: Final = frozenset({"", "0", "false", "False"})
+"""What a hidden field says that is not chosen."""
 _SECRET_FIELD: Final = re.compile("password|secret|hash")
 Column = str | Callable[[Any], str | bool]
 
@@ -285,13 +287,21 @@ class ListAdmin(PermittedAdmin[M]):
     def response_action(  # type: ignore[override]  # the stubs are of a newer Django
         self, request: HttpRequest, queryset: QuerySet[M]
     ) -> HttpResponse | None:
-        """Run the chosen action; a selection that names no rows of this list is refused."""
+        """Run the chosen action; a selection that names no rows of this list is refused, and so is one of all rows
+        where others match now than the page counted."""
+        chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         try:
-            for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
-                self.opts.pk.to_python(key)
+            keys = {self.opts.pk.to_python(key) for key in chosen}
         except ValidationError:
             messages.error(request, _("The selection is not valid. Select the rows again."))
             return HttpResponseRedirect(request.get_full_path())
+        if not _NO.issuperset(request.POST.getlist("select_across")):
+            # The rows of the page must be there too: one may be gone for another that came.
+            is_same = request.POST.get("across_count") == str(queryset.count())
+            if not is_same or queryset.filter(pk__in=keys).count() != len(keys):
+                words = _("The list changed since you opened it. Nothing was done. Select again.")
+                messages.warning(request, words)
+                return HttpResponseRedirect(request.get_full_path())
         return super().response_action(request, queryset)
 
     def _locked_column(self) -> Column:
