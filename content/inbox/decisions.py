@@ -37,7 +37,8 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The result for one layer of one post, by path. What `is_approved` is live content now, not in Review.
+    """The result for one layer of one post, by path. What `is_approved` is content of the post now, not in Review;
+    what `is_live` visitors see, too.
 
     `gone` did not wait any more, `moved` is not what was seen, `held` stays because a person staged something else
     in Review, and `refused` stays for the reason that `why` says. By the ids of `rejections` what was rejected can
@@ -55,6 +56,7 @@ class Decision:
     why: str = ""
     rejections: tuple[int, ...] = ()
     is_approved: bool = False
+    is_live: bool = False
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -71,12 +73,17 @@ class InboxOutcome:
     @property
     def submitted(self) -> int:
         """How many changes went from AI Review into Review."""
-        return sum(len(one.taken) for one in self.decisions) - self.live
+        return sum(len(one.taken) for one in self.decisions) - self.approved
+
+    @property
+    def approved(self) -> int:
+        """How many changes were approved, of posts of every status."""
+        return sum(len(one.taken) for one in self.decisions if one.is_approved)
 
     @property
     def live(self) -> int:
-        """How many changes were approved."""
-        return sum(len(one.taken) for one in self.decisions if one.is_approved)
+        """How many of the approved visitors see now."""
+        return sum(len(one.taken) for one in self.decisions if one.is_live)
 
     @property
     def rejected(self) -> int:
@@ -184,4 +191,6 @@ def decide_of_post(
         return Decision(post, layer, gone=gone, moved=moved, refused=refused, why=error.message)
     decided = Decision(post, layer, done.taken, done.rejected, gone, moved, done.conflicts)
     is_approved = publishes or layer == Layer.REVIEW
-    return replace(decided, rejections=done.rejections, is_approved=is_approved)
+    return replace(
+        decided, rejections=done.rejections, is_approved=is_approved, is_live=done.is_live
+    )

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.document import PostDocument
 from content.inbox.decisions import Marked, decide_queued
-from content.models import Layer, Post, QueuedChange
+from content.models import Layer, Post, QueuedChange, Status
 from content.posts import document_edits
 from content.posts.publish import set_status
 from proofroom.core.errors import NotAllowed
@@ -65,6 +65,24 @@ def test_the_riskiest_come_first_and_filters_narrow(signed_in: SignedIn) -> None
         ("risk=nonsense&layer=nonsense&age=-1&agent=" + "x" * 200, ["High", "Mine", "Low"]),
     ):
         assert titles(client.get(f"{INBOX}?{query}").content.decode()) == shown, query
+
+
+def test_a_change_to_a_draft_is_not_called_live(signed_in: SignedIn) -> None:
+    draft, live = make.post("Draft", status=Status.DRAFT), make.post("Live")
+    for post in (draft, live):
+        make.staged(post, {"metaTitle": "Better"}, layer=Layer.REVIEW)
+    client, of_draft = signed_in(), row(draft, "post.metaTitle")
+
+    shown = client.get(INBOX).content.decode().split("<li ")
+    told = client.post(INBOX, {name(of_draft): "accept"}, follow=True).content.decode()
+
+    (line,) = (part for part in shown if f'id="q-{of_draft.pk}"' in part)
+    assert "data-unpublished" in line
+    assert "not published" in line
+    assert sum("data-unpublished" in part for part in shown) == 1
+    assert "Approved 1 change of a post that is not published." in told
+    assert "live." not in told.split('class="messagelist"')[1].split("</ul>")[0]
+    assert Post.objects.get(pk=draft.pk).status == Status.DRAFT
 
 
 def test_marks_are_applied_and_what_moved_since_is_left(signed_in: SignedIn) -> None:
@@ -214,7 +232,7 @@ def test_like_changes_go_live_at_once_on_published_posts_and_drafts_are_left_out
     done = client.get(begun["Location"]).content.decode()
 
     assert "41 changes to approve and publish" in done
-    assert '<dt>Published</dt><dd class="c-live">40</dd>' in done
+    assert '<dt>Approved</dt><dd class="c-live">40</dd>' in done
     assert "Submitted to Review" not in done
     assert not QueuedChange.objects.exclude(post=posts[0]).exists()
 

@@ -21,7 +21,15 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
 from content.inbox.decision_batches import batches_for, cancel_batch, counts_of, find_batch
-from content.models import BatchState, DecisionBatch, DecisionItem, DecisionOutcome, Layer, Post
+from content.models import (
+    BatchState,
+    DecisionBatch,
+    DecisionItem,
+    DecisionOutcome,
+    Layer,
+    Post,
+    Status,
+)
 from content.posts.scopes import visible_to
 from proofroom.core.admin.permissions import (
     actor_of,
@@ -225,6 +233,8 @@ def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
     is_live = item.layer == Layer.REVIEW or item.word == "publish"
     if item.outcome == DecisionOutcome.TAKEN:
         outcome = _("Accepted and live") if is_live else _("Accepted, now in Review")
+        if is_live and post is not None and post.status != Status.PUBLISHED:
+            outcome = _("Accepted, the post is not published")
     elif item.outcome == DecisionOutcome.REFUSED:
         outcome = item.why
     else:

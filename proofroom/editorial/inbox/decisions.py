@@ -141,7 +141,8 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
 
 
 def _describe(done: InboxOutcome) -> list[str]:
-    submitted, approved = done.submitted, done.live
+    submitted, live = done.submitted, done.live
+    approved = done.approved - live
     texts = [
         (
             submitted,
@@ -152,10 +153,18 @@ def _describe(done: InboxOutcome) -> list[str]:
             ),
         ),
         (
-            approved,
+            live,
             ngettext(
                 "Approved %(count)d change. It is live.",
                 "Approved %(count)d changes. They are live.",
+                live,
+            ),
+        ),
+        (
+            approved,
+            ngettext(
+                "Approved %(count)d change of a post that is not published.",
+                "Approved %(count)d changes of posts that are not published.",
                 approved,
             ),
         ),

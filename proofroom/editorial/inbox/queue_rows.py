@@ -179,6 +179,11 @@ class QueueRow:
         return self.post.is_placeholder
 
     @property
+    def is_unpublished(self) -> bool:
+        """Whether no visitor sees what is approved of it."""
+        return self.post.status != Status.PUBLISHED
+
+    @property
     def at(self) -> datetime:
         return self.row.at
 

@@ -36,6 +36,7 @@ def inbox_lines(context: Context, lines: Iterable[QueueRow]) -> SafeString:
                     "may_reject": line.may_reject,
                     "must_be_opened": line.must_be_opened,
                     "is_proposed": line.is_proposed,
+                    "is_unpublished": line.is_unpublished,
                     "is_ai": line.row.is_ai,
                     "is_edited": bool(line.row.edited_by_name),
                     "has_path": bool(line.post.path) and not line.is_proposed,

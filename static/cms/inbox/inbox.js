@@ -17,13 +17,15 @@ function say(text) {
 function show() {
   const bar = form()?.querySelector("[data-bar]");
   if (!bar) return;
-  const counts = { submit: 0, live: 0, reject: 0 };
+  const counts = { submit: 0, live: 0, approve: 0, reject: 0 };
   for (const line of listRows(form())) {
     const word = marked(line);
-    if (word === "accept") counts[line.dataset.layer === "review" ? "live" : "submit"] += 1;
+    // What is approved of a draft goes live with the draft.
+    const accepted = line.dataset.layer !== "review" ? "submit" : "unpublished" in line.dataset ? "approve" : "live";
+    if (word === "accept") counts[accepted] += 1;
     if (word === "reject") counts.reject += 1;
   }
-  const all = counts.submit + counts.live + counts.reject;
+  const all = counts.submit + counts.live + counts.approve + counts.reject;
   for (const [name, number] of Object.entries(counts)) {
     const place = bar.querySelector(`[data-count=${name}]`);
     place.textContent = number;
