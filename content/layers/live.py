@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -55,6 +55,7 @@ def write_live(
     actor: Actor,
     reason: str,
     marks: Marks | None = None,
+    source_hashes: Mapping[str, str] | None = None,
     note: str = "",
     causes: Iterable[str] = (),
     has_revision: bool = False,
@@ -62,8 +63,9 @@ def write_live(
     """Make `after` the live content of a locked post, inside the caller's transaction.
 
     Keeps a revision before and after, and a row of provenance per changed path: `marks` says who wrote a path,
-    else the actor did. Emits `post.updated` and `post.approve`, then `causes`. `has_revision` where the present
-    version is known to have its revision. None where nothing changed.
+    else the actor did. `source_hashes` says what of its source a translation was made from, over what marks say.
+    Emits `post.updated` and `post.approve`, then `causes`. `has_revision` where the present version is known to have
+    its revision. None where nothing changed.
     """
     actor.require_person("change live content")
     changes = diff(before, after)
@@ -83,6 +85,7 @@ def write_live(
     post.version += 1
     if not post.is_placeholder:
         made_from = {path: mark.source_hash for path, mark in (marks or {}).items()}
+        made_from |= source_hashes or {}
         follow_writing(post, changes, made_from)
     # Until a title is approved, what stands there is the placeholder.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths

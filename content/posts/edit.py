@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from uuid import UUID
 
 from django.db import transaction
@@ -27,11 +27,13 @@ def edit_post(
     edit: Callable[[PostDocument], PostDocument] | None = None,
     status: str | None = None,
     expected_version: int | None = None,
+    source_hashes: Mapping[str, str] | None = None,
 ) -> Post:
     """Change live content, status, or both, in one transaction.
 
-    `edit` gets the live document and returns the one it should be. Raises `Conflict` (`stale_version`),
-    `RuleViolation`, `NotAllowed`, `NotFound`.
+    `edit` gets the live document and returns the one it should be. `source_hashes` are those of the source's values,
+    by path, that the text of a translation was made from; without them it counts as made from what they are now.
+    Raises `Conflict` (`stale_version`), `RuleViolation`, `NotAllowed`, `NotFound`.
     """
     actor.require_person("change live content")
     if not actor.can("posts.edit"):
@@ -51,7 +53,14 @@ def edit_post(
         if due is not None and due != before.fields.get("publishAt"):
             message = _("Publish the post now or schedule it, not both.")
             raise invalid("publishAt", message, code="not_a_draft")
-    if write_live(post=post, before=before, after=after, actor=actor, reason="edited"):
+    if write_live(
+        post=post,
+        before=before,
+        after=after,
+        actor=actor,
+        reason="edited",
+        source_hashes=source_hashes,
+    ):
         settle(post, after)
     if status is not None and status != post.status:
         move_status(post=post, status=status, actor=actor)

@@ -50,14 +50,14 @@ class ModulePair:
 
 @dataclass(frozen=True, slots=True)
 class SourceComparison:
-    """`compared` are paths of the translation that have a value in the source. `earlier` has, for stale paths, what
-    the source said when they were translated, where a revision still tells.
+    """`compared` has the paths of the translation that have a value in the source, with its hash.
+    `earlier` has, for stale paths, what the source said when they were translated, where a revision still tells.
     """
 
     post: Post
     document: PostDocument
     state: TranslationState
-    compared: frozenset[str]
+    compared: Mapping[str, str]
     earlier: Mapping[str, Value]
     modules: tuple[ModulePair, ...]
     order: tuple[str, ...]
@@ -98,7 +98,7 @@ def compare_with_source(
         source,
         document,
         state,
-        frozenset(source_hashes(document, origin.modules)),
+        source_hashes(document, origin.modules),
         find_earlier_values(source, wanted),
         tuple(pairs),
         order_of_source(document, shown, source_ids),

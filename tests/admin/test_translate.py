@@ -11,13 +11,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from agents_app.models import AgentRun
-from content.layers import open_layers
+from content.layers import digest_of, open_layers
+from content.layers.approve import approve
 from content.models import CopyOrigin, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.translations.translate import create_translation
 from content.translations.translation_status import states_of
 from tests import make
+from tests.admin.pages import fields
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -56,6 +58,46 @@ def test_what_changed_in_the_source_is_marked(signed_in: SignedIn) -> None:
     shown = row(html, "post-excerpt").partition("data-source>")[2].partition("beside-own")[0]
     assert re.findall(r"<(ins|del)>.*?(five|ten)", shown) == [("del", "ten"), ("ins", "five")]
     assert "3 of 4 fields up to date" in html
+
+
+@pytest.mark.parametrize("do", ["save", "save-review"])
+def test_a_text_counts_as_made_from_the_source_that_its_translator_read(
+    signed_in: SignedIn, do: str
+) -> None:
+    source = make.post("Coffee", excerpt="Only 5 euros.")
+    german = german_of(source)
+    make.edited(source, {"excerpt": "Only 6 euros."})
+    client = signed_in("editor")
+    sent = {**fields(client.get(address(german)), "was"), "post.excerpt": "Nur 6 Euro."}
+    make.edited(source, {"excerpt": "Only 9 euros."})
+
+    client.post(address(german), {**sent, "do": do})
+    if do == "save-review":
+        make.edited(source, {"excerpt": "Only 10 euros."})
+        digest = digest_of(make.layers(german).review.changes)
+        approve(post_id=german.pk, actor=make.actor("editor"), digest=digest)
+
+    german.refresh_from_db()
+    assert german.excerpt == "Nur 6 Euro."
+    assert stale(german) == ("post.excerpt",)
+    sent = {**fields(client.get(address(german)), "was"), "post.excerpt": "Nur 10 Euro."}
+    client.post(address(german), {**sent, "do": "save"})
+    assert stale(german) == ()
+
+
+@pytest.mark.parametrize("sources", ["[", "[]", '{"post.excerpt": 1}', '{"post.excerpt": "x"}'])
+def test_hashes_that_are_none_count_as_the_source_as_it_is(
+    signed_in: SignedIn, sources: str
+) -> None:
+    source = make.post("Coffee", excerpt="Only 5 euros.")
+    german = german_of(source)
+    make.edited(source, {"excerpt": "Only 6 euros."})
+    client = signed_in("editor")
+    sent = {**fields(client.get(address(german)), "was"), "post.excerpt": "Nur 6 Euro."}
+
+    client.post(address(german), {**sent, "sources": sources, "do": "save"})
+
+    assert stale(german) == ()
 
 
 def test_a_text_that_no_revision_has_is_named(signed_in: SignedIn) -> None:

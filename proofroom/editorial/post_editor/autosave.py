@@ -30,7 +30,7 @@ from proofroom.editorial.post_editor.form_fields import value_stamp
 from proofroom.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
 from proofroom.editorial.posts.post_pages import find_post
 
-_KEPT: Final = re.compile(r"(?:post|modules)\..+|was|was_order|order|version")
+_KEPT: Final = re.compile(r"(?:post|modules)\..+|was|was_order|order|version|sources")
 _KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale", "parent", "term"})
 MAX_LABELS: Final = 8
 MAX_OFFERED: Final = 5

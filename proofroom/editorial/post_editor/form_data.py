@@ -7,8 +7,10 @@ so that whatever others changed meanwhile stays, and what was typed survives eve
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
@@ -39,6 +41,7 @@ from proofroom.editorial.post_editor.form_fields import (
 )
 from proofroom.editorial.post_editor.rich_text import is_as_stored
 
+_HASH: Final = re.compile(r"[0-9a-f]{32}")
 Shared = Mapping[str, tuple[str, Mapping[str, Json]]]
 """Global modules by slug: instance id and props."""
 
@@ -134,6 +137,21 @@ def read_sheet(document: PostDocument, data: QueryDict, who: Scoped) -> Sheet:
             sheet.was[unit.path], typed = value_stamp(current), current
         sheet.typed[unit.path] = typed
     return sheet
+
+
+def read_source_hashes(data: QueryDict) -> dict[str, str]:
+    """The hashes of the source's values that the page of a translation showed, by path, without what is malformed."""
+    try:
+        sent = json.loads(data.get("sources") or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(sent, dict):
+        return {}
+    return {
+        path: hash_
+        for path, hash_ in sent.items()
+        if isinstance(hash_, str) and _HASH.fullmatch(hash_)
+    }
 
 
 def refresh(sheet: Sheet) -> list[str]:

@@ -212,6 +212,8 @@ def show(
     context = {
         "layer": layer or "",
         "version": version_sent(request) if sent else now,
+        # Of the page of a translation, whose conflicts are shown here.
+        "sources": frame.sent.get("sources", ""),
         "copy": copies.key,
         "follows": copies.fields,
         "offered": offer_copies(request, post.pk, frame.document, layer, copies),

@@ -43,6 +43,7 @@ from proofroom.editorial.post_editor.form_data import (
     edit_of,
     open_sheet,
     read_sheet,
+    read_source_hashes,
     refresh,
 )
 from proofroom.editorial.post_editor.module_actions import rearrange
@@ -283,6 +284,7 @@ def _save_live(frame: Frame, sheet: Sheet, status: str | None) -> str:
         edit=lambda document: edit_of(sheet, document),
         status=status if status != post.status else None,
         expected_version=version_sent(frame.request),
+        source_hashes=read_source_hashes(frame.request.POST),
     )
     post.status = saved.status
     return "live" if saved.version != before else ""
@@ -307,6 +309,7 @@ def _save_to_review(frame: Frame, sheet: Sheet) -> str:
         actor=actor_of(frame.request),
         edit=change,
         expected_version=version,
+        source_hashes=read_source_hashes(frame.request.POST),
     )
     names = module_names(staged.document, frame.layers.live)
     return ", ".join(label_of(path, staged.document, names) for path in staged.paths)

@@ -257,6 +257,12 @@ def show_translation(
         "groups": groups,
         "progress": TranslationProgress(total - left, total),
         "was": json.dumps({path: sheet.was[path] for path in sorted(own) if path in sheet.was}),
+        # What the sources say where a form was sent stays what its sender read.
+        "sources": frame.sent.get("sources", "")
+        if sent
+        else json.dumps(
+            {path: hash_ for path, hash_ in comparison.compared.items() if path in own}
+        ),
         "touched": json.dumps(sorted({unit.path for unit in sheet.touched()} & own)),
         "to_correct": wrong,
         "unplaced": builder.unplaced() if builder else [],

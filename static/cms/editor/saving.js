@@ -6,7 +6,7 @@ import { startAutosave } from "./autosave.js";
 
 const PAUSE_MILLISECONDS = 200;
 const LONGEST_WAIT_MILLISECONDS = 1_000; // while somebody types without a pause
-const IGNORED = /^(csrfmiddlewaretoken|copy|follows|was|was_order|version|order|add|number|do|take\..*)$/;
+const IGNORED = /^(csrfmiddlewaretoken|copy|follows|was|was_order|sources|version|order|add|number|do|take\..*)$/;
 
 const unitOf = (name) => {
   const parts = name.split(".");

@@ -46,6 +46,9 @@ function showStates(fresh) {
       }
     }
   }
+  // From now on the newer source is what is read here.
+  const [sources, read] = [page, fresh].map((one) => one.querySelector("input[name=sources]"));
+  if (sources && read) sources.value = read.value;
   for (const group of page.querySelectorAll("[data-group]")) {
     group.toggleAttribute("data-needs-work", Boolean(fresh.getElementById(group.id)?.hasAttribute("data-needs-work")));
   }
