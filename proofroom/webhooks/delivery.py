@@ -20,11 +20,13 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.database.inserts import insert_rows
+from proofroom.core.database.statements import Statement, Update, columns_of, instance_from_row
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable
 from proofroom.webhooks import delivery_channels, delivery_queue
 from proofroom.webhooks.delivery_channels import RequestRedactor
@@ -95,19 +97,33 @@ def next_wait(attempts: int, outcome: CallOutcome) -> timedelta | None:
     return min(max(own, outcome.wait), MAX_WAIT)
 
 
+_LOCK_WEBHOOKS: Final = Statement(
+    lambda ids: (
+        Webhook.objects.select_for_update(no_key=True)
+        .filter(pk__in=ids)
+        .order_by("pk")
+        .values(*columns_of(Webhook))
+    )
+)
+_LOCK_CLAIMS: Final = Statement(
+    lambda ids: (
+        Delivery.objects.select_for_update(no_key=True)
+        .filter(pk__in=ids, status=DeliveryStatus.SENDING)
+        .order_by("pk")
+        .values("id", "claimed_until")
+    )
+)
+
+
 @transaction.atomic
 def store_outcomes(ended: Sequence[EndedCall]) -> None:
     """Store what ended. Deliveries taken from the sender meanwhile (forgotten, deleted) are left as they are."""
     # Webhooks are locked before their deliveries, both in the order in which everybody locks them.
     webhook_ids = {end.delivery.webhook_id for end in ended if end.delivery.webhook_id is not None}
-    webhooks = Webhook.objects.select_for_update(no_key=True).filter(pk__in=webhook_ids)
-    locked = {row.pk: row for row in webhooks.order_by("pk")}
-    claimed = dict(
-        Delivery.objects.select_for_update(no_key=True)
-        .filter(pk__in=[end.delivery.pk for end in ended], status=DeliveryStatus.SENDING)
-        .order_by("pk")
-        .values_list("pk", "claimed_until")
-    )
+    webhooks = [instance_from_row(Webhook, row) for row in _LOCK_WEBHOOKS.rows([*webhook_ids])]
+    locked = {row.pk: row for row in webhooks}
+    claims = _LOCK_CLAIMS.rows([end.delivery.pk for end in ended])
+    claimed = {row["id"]: row["claimed_until"] for row in claims}
     now = timezone.now()
     outcomes = [
         (end, outcome_of(end.came, now))
@@ -156,12 +172,12 @@ def store_attempts(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> None:
 
 def settle_deliveries(outcomes: Iterable[tuple[EndedCall, CallOutcome]], now: datetime) -> None:
     """Finish what succeeded or failed for good, and set the time of the next try of what is left."""
-    succeeded: dict[int | None, list[UUID]] = defaultdict(list)
+    succeeded: dict[int, list[UUID]] = defaultdict(list)
     others: list[Delivery] = []
     for end, outcome in outcomes:
         row = end.delivery
         if outcome.is_success:
-            succeeded[outcome.status_code].append(row.pk)
+            succeeded[outcome.status_code or 0].append(row.pk)
             continue
         wait = next_wait(row.attempts, outcome)
         row.status = DeliveryStatus.FAILED if wait is None else DeliveryStatus.PENDING
@@ -172,16 +188,20 @@ def settle_deliveries(outcomes: Iterable[tuple[EndedCall, CallOutcome]], now: da
         row.last_error = RequestRedactor(end.outgoing).text(outcome.error)[:300]
         others.append(row)
     for status_code, ids in succeeded.items():
-        Delivery.objects.filter(pk__in=ids).update(
-            status=DeliveryStatus.SUCCEEDED,
-            next_attempt_at=None,
-            claimed_until=None,
-            finished_at=now,
-            last_status_code=status_code,
-            last_error="",
-        )
+        _NOTE_SUCCESS.execute(ids, now, status_code)
     names = ["status", "next_attempt_at", "claimed_until", "finished_at"]
     Delivery.objects.bulk_update(others, [*names, "last_status_code", "last_error"])
+
+
+def _note_success(
+    ids: Sequence[UUID], now: datetime, status_code: int
+) -> tuple[QuerySet[Delivery], dict[str, object]]:
+    new = {"finished_at": now, "last_status_code": status_code, "last_error": ""}
+    ended = {"status": DeliveryStatus.SUCCEEDED, "next_attempt_at": None, "claimed_until": None}
+    return Delivery.objects.filter(pk__in=ids), {**ended, **new}
+
+
+_NOTE_SUCCESS: Final = Update(_note_success)
 
 
 @transaction.atomic
@@ -307,6 +327,9 @@ class DeliveryLoop:
         begun = time.monotonic()
         if begun < self.find_at and self.under_way:
             return
+        if not self.under_way:
+            # The look knows what is left; to ask each channel whose last call ended would be a transaction.
+            self.ready_channels.clear()
         room = MAX_CHANNELS - len(self.ready_channels | set(self.under_way))
         if room > 0:
             found = delivery_queue.find_due_channels(exclude=self.ready_channels)

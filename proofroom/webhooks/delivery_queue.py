@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import Statement, Update
 from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, SenderLease, Webhook
@@ -85,6 +85,16 @@ def is_due() -> bool:
     return bool(_CLAIMABLE.rows(timezone.now()))
 
 
+def _note_claim(
+    ids: Sequence[UUID], until: datetime
+) -> tuple[QuerySet[Delivery], dict[str, object]]:
+    new = {"claimed_until": until, "next_attempt_at": until, "attempts": F("attempts") + 1}
+    return Delivery.objects.filter(pk__in=ids), {"status": DeliveryStatus.SENDING, **new}
+
+
+_NOTE_CLAIM: Final = Update(_note_claim)
+
+
 @transaction.atomic
 def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]:
     """Claim up to so many deliveries of each channel. Each is the caller's until its `claimed_until`."""
@@ -116,12 +126,7 @@ def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]
         for row in lost
     )
     until = timezone.now() + CLAIM_DURATION
-    Delivery.objects.filter(pk__in=[row.pk for row in claimed]).update(
-        status=DeliveryStatus.SENDING,
-        claimed_until=until,
-        next_attempt_at=until,
-        attempts=F("attempts") + 1,
-    )
+    _NOTE_CLAIM.execute([row.pk for row in claimed], until)
     for row in claimed:
         row.attempts += 1
         row.claimed_until = row.next_attempt_at = until
@@ -183,13 +188,35 @@ MAX_AHEAD: Final = timedelta(minutes=5)
 """A lock that ends later than this was taken before the clock was set back, and counts as free."""
 
 
+def _take(
+    now: datetime, latest: datetime, holder: UUID, until: datetime
+) -> tuple[QuerySet[SenderLease], dict[str, object]]:
+    free = Q(holder__isnull=True) | Q(until__isnull=True) | Q(until__lt=now) | Q(until__gt=latest)
+    return SenderLease.objects.filter(free, pk=1), {"holder": holder, "until": until}
+
+
+_TAKE: Final = Update(_take)
+_RENEW: Final = Update(
+    lambda holder, until: (SenderLease.objects.filter(pk=1, holder=holder), {"until": until})
+)
+_RELEASE: Final = Update(
+    lambda holder: (
+        SenderLease.objects.filter(pk=1, holder=holder),
+        {"holder": None, "until": None},
+    )
+)
+_LOCKED: Final = Statement(
+    lambda now, latest: SenderLease.objects.filter(
+        pk=1, holder__isnull=False, until__range=(now, latest)
+    ).values("pk")
+)
+
+
 def acquire_lock(holder: UUID) -> bool:
     """Take the lock if it is free. Returns whether the holder has it; never waits."""
     now = timezone.now()
-    free = Q(holder__isnull=True) | Q(until__isnull=True) | Q(until__lt=now)
-    free |= Q(until__gt=now + MAX_AHEAD)
     until = now + timedelta(seconds=LOCK_SECONDS)
-    if SenderLease.objects.filter(free, pk=1).update(holder=holder, until=until):
+    if _TAKE.execute(now, now + MAX_AHEAD, holder, until):
         return True
     _, is_new = SenderLease.objects.get_or_create(pk=1, defaults={"holder": holder, "until": until})
     return is_new
@@ -197,16 +224,13 @@ def acquire_lock(holder: UUID) -> bool:
 
 def renew_lock(holder: UUID) -> bool:
     """Extend the lock. Returns False if another process has it by now."""
-    until = timezone.now() + timedelta(seconds=LOCK_SECONDS)
-    return bool(SenderLease.objects.filter(pk=1, holder=holder).update(until=until))
+    return bool(_RENEW.execute(holder, timezone.now() + timedelta(seconds=LOCK_SECONDS)))
 
 
 def release_lock(holder: UUID) -> None:
-    SenderLease.objects.filter(pk=1, holder=holder).update(holder=None, until=None)
+    _RELEASE.execute(holder)
 
 
 def is_locked() -> bool:
     now = timezone.now()
-    return SenderLease.objects.filter(
-        pk=1, holder__isnull=False, until__range=(now, now + MAX_AHEAD)
-    ).exists()
+    return bool(_LOCKED.rows(now, now + MAX_AHEAD))

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post, PostModule
 from proofroom.accounts.models import User
-from proofroom.core.database.statements import Statement, columns_of, instance_from_row
+from proofroom.core.database.statements import Statement, Update, columns_of, instance_from_row
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -98,3 +98,18 @@ def test_an_argument_of_another_type_is_compiled_on_its_own() -> None:
     with pytest.raises(ValueError, match="not every argument"):
         statement.rows(post.pk)
     assert statement.rows("First") == [{"title": "First"}]
+
+
+def test_an_update_takes_lists_of_any_length() -> None:
+    posts = [make.post(f"Post {number}").pk for number in range(3)]
+    retitle = Update(
+        lambda ids, title: (Post.objects.filter(pk__in=ids), {"title": title, "status": "draft"})
+    )
+
+    assert retitle.execute(posts[:2], "Two") == 2
+    assert retitle.execute(posts[2:], "One") == 1
+    assert retitle.execute([uuid4(), *posts[:1]], "First") == 1
+    assert retitle.execute([], "None") == 0
+
+    found = dict(Post.objects.values_list("pk", "title"))
+    assert [found[id_] for id_ in posts] == ["First", "Two", "One"]

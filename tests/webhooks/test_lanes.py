@@ -59,6 +59,26 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.django_db
+def test_a_channel_whose_last_delivery_ended_is_not_claimed_again(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims: list[dict[str, int]] = []
+    claim = delivery_queue.claim_deliveries
+
+    def counted(room: dict[str, int]) -> dict[str, list[Delivery]]:
+        claims.append(room)
+        return claim(room)
+
+    monkeypatch.setattr(delivery_queue, "claim_deliveries", counted)
+    sending.webhook(receiver)
+    for expected in (1, 2):
+        event = sending.happened()
+        assert sending.send() == 1
+        assert sending.state_of(event) == ("succeeded", 1, 200, "")
+        assert len(claims) == expected
+
+
+@pytest.mark.django_db
 def test_a_receiver_that_hangs_holds_up_nobody_else(receiver: Receiver) -> None:
     sending.webhook(receiver, "/hangs", id=UUID(int=1))  # whose lane comes first
     sending.webhook(receiver, "/quick", id=UUID(int=2))

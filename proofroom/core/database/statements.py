@@ -86,15 +86,24 @@ class Statement:
 
 
 class Update:
-    """An update compiled once. `build` takes the arguments, and returns a queryset with the new values of columns."""
+    """An update compiled once for each shape of its arguments, which are those of a `Statement`.
+
+    `build` takes them, and returns a queryset with the new values of columns.
+    """
 
     def __init__(self, build: Callable[..., tuple[QuerySet[Any, Any], dict[str, Any]]]) -> None:
         self._build = build
-        self._compiled: dict[str, tuple[str, tuple[tuple[int | None, Any], ...]]] = {}
+        self._compiled: dict[
+            tuple[object, ...], tuple[str, tuple[tuple[int | None, Any], ...]]
+        ] = {}
 
-    def execute(self, *arguments: Scalar) -> int:
+    def execute(self, *arguments: Argument) -> int:
         """One statement. Returns how many rows it changed."""
-        found = self._compiled.get(connection.vendor)
+        sizes = [None if isinstance(one, Scalar) else len(one) for one in arguments]
+        if 0 in sizes:
+            return 0
+        shape = (connection.vendor, *sizes)
+        found = self._compiled.get(shape)
         if found is None:
             marked, marks = _marked(arguments)
             rows, values = self._build(*marked)
@@ -103,10 +112,13 @@ class Update:
             sql, parameters = query.get_compiler(connection=connection).as_sql()
             sql += " RETURNING 1"
             found = sql, _sources(sql, parameters, marks)
-            self._compiled[connection.vendor] = found
+            if len(self._compiled) >= _MOST_SHAPES:
+                self._compiled.clear()
+            self._compiled[shape] = found
         sql, sources = found
+        flat = _flat(arguments)
         parameters = [
-            constant if place is None else _adapted(arguments[place]) for place, constant in sources
+            constant if place is None else _adapted(flat[place]) for place, constant in sources
         ]
         return len(fetch(connection, sql, parameters))
 
