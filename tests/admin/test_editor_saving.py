@@ -359,3 +359,31 @@ def test_words_typed_into_a_module_that_others_removed_are_shown(
 
     assert page.count("readonly rows=") == 1
     assert 'aria-label="Your text">Long &lt;b&gt;words</textarea>' in page
+
+
+def test_fields_that_nobody_filled_name_nobody_who_wrote_them(signed_in: SignedIn) -> None:
+    post = make.post(excerpt="Words")
+    make.edited(post, {"excerpt": "", "metaTitle": "Typed"})
+
+    page = signed_in().get(url(post)).content.decode()
+
+    assert "Who wrote Meta title: Written by a person" in page
+    assert "Who wrote Excerpt" not in page
+
+
+def test_the_form_says_when_a_post_was_first_published(signed_in: SignedIn) -> None:
+    published, draft, client = make.post(), make.post("Draft", status="draft"), signed_in()
+
+    assert "First published" in client.get(url(published)).content.decode()
+    assert "First published" not in client.get(url(draft)).content.decode()
+
+
+def test_a_description_from_the_excerpt_is_not_called_missing(signed_in: SignedIn) -> None:
+    client = signed_in()
+    notes = [
+        client.get(url(make.post(f"P {n}", slug=f"p{n}", excerpt=text))).content.decode()
+        for n, text in enumerate(("Words", ""))
+    ]
+
+    assert ['<li data-note="no-words">' in page for page in notes] == [True, False]
+    assert ['<li data-note="nothing">' in page for page in notes] == [False, True]

@@ -450,10 +450,13 @@ class ControlBuilder:
             field, typed = unit.field, self.sheet.typed[unit.path]
             control = control_of(field, unit.path, typed, self.errors, self.choices)
             add_script_data(control, field, typed, unit.value)
-            control.source = origin_at(unit.path, self.origins)
-            if control.source is not None:
-                control.origin, control.is_ai = control.source.sentence, control.source.is_ai
             default = defaults.get(field.name)
+            source = origin_at(unit.path, self.origins)
+            # Nobody wrote what is empty or as it came; that AI left it so is worth a word.
+            is_as_it_came = unit.value in (None, "", [], {}) or unit.value == default
+            if source is not None and (source.is_ai or not is_as_it_came):
+                control.source = source
+                control.origin, control.is_ai = source.sentence, source.is_ai
             if field.kind in _RESETTABLE and default is not None:
                 control.default = str(to_typed(field, default))
             self._names |= control.names

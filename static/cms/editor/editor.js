@@ -131,7 +131,8 @@ function startSearchPreview(form) {
       const is = {
         "no-title": !value("metaTitle"),
         "long-title": width > TITLE_WIDTH,
-        "no-words": !value("metaDescription"),
+        "no-words": words && !value("metaDescription"),
+        nothing: !words,
         "long-words": words.length > WORDS_MOST,
         hidden: Boolean(form.elements["post.robotsJson.noindex"]?.checked),
       }[note.dataset.note];
