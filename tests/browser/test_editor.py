@@ -351,6 +351,61 @@ def test_tabs_beside_the_content_are_opened_by_keyboard_and_remembered(open_page
     assert post.meta_title == "For search"
 
 
+def test_the_sidebar_can_be_hidden_and_comes_back_with_a_field_in_it(open_page: Any) -> None:
+    post = make.post()
+    page = open_page(width=1440)
+    opened(page, post)
+    room = page.locator("#rail-content").bounding_box()["width"]
+    toggle = page.get_by_role("button", name="Sidebar")
+
+    toggle.click()
+    assert page.locator("#rail-content").bounding_box()["width"] > room + 100
+    assert page.locator("[role=tabpanel]:visible, [role=tab]:visible").count() == 0
+
+    # The page arrives without it, so that nothing moves while it loads.
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    assert toggle.get_attribute("aria-expanded") == "false"
+    page.wait_for_selector("[data-edit][data-ready]")
+    assert page.locator("[role=tabpanel]:visible").count() == 0
+
+    page.goto(f"/admin/content/post/{post.pk}/change/#f-post-metaTitle")
+    page.reload()
+    page.wait_for_selector("#f-post-metaTitle:focus")
+    assert toggle.get_attribute("aria-expanded") == "true"
+
+
+def test_the_outline_shows_where_in_a_long_post_somebody_is_and_what_they_changed(
+    open_page: Any,
+) -> None:
+    post = make.post()
+
+    def fill(document: Any) -> Any:
+        for number in range(30):
+            document, _id = document_edits.add_module(
+                document, type="callout", props={"title": f"Callout {number}"}
+            )
+        return document
+
+    edit_post(post_id=post.pk, actor=make.actor("admin"), edit=fill)
+    page = open_page(width=1440)
+    opened(page, post)
+    page.get_by_role("tab", name="Outline").click()
+    place = page.locator("[data-outline] a[aria-current=location]")
+    changed = page.locator("[data-changed]:visible")
+    assert page.locator("[data-outline] :is([data-changed], [data-wrong]):visible").count() == 0
+
+    last = page.locator("[data-module]", has_text="Callout 29")
+    last.locator("summary").first.click()
+    last.locator("[data-controls] input[type=text]").first.fill("The end")
+    page.locator("[data-outline] .is-in-view", has_text="The end").wait_for()
+    assert place.count() == 1
+    assert "Callout 2" in place.inner_text()
+    # The panel goes along: the place can be seen in it.
+    panel = page.locator("#rail-outline").bounding_box()
+    assert panel["y"] < place.bounding_box()["y"] < panel["y"] + panel["height"]
+    page.locator("[data-outline] > li", has=changed).filter(has_text="The end").wait_for()
+
+
 def test_the_outline_leads_to_modules_and_moves_them(open_page: Any) -> None:
     post = make.post()
     page = open_page(width=1440)

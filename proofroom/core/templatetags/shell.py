@@ -25,6 +25,8 @@ from proofroom.core.admin.navigation import (
 register = template.Library()
 NAVIGATION_COOKIE = "admin_navigation"
 """Set by `static/cms/design/shell.js`; read here, so that the page arrives as it will stand."""
+SIDEBAR_COOKIE = "editor_sidebar"
+"""Set by `static/cms/editor/editor.js`: whether the editor of a post shows what stands beside the text."""
 THEME_COOKIE = "admin_theme"
 """The theme last chosen in this browser, for the page to log in."""
 THEMES = ("auto", "light", "dark")
@@ -48,6 +50,12 @@ def admin_tabs(context: Context) -> list[NavigationLink]:
 def is_navigation_collapsed(context: Context) -> bool:
     request: HttpRequest | None = context.get("request")
     return request is not None and request.COOKIES.get(NAVIGATION_COOKIE) == "icons"
+
+
+@register.simple_tag(takes_context=True)
+def is_sidebar_hidden(context: Context) -> bool:
+    request: HttpRequest | None = context.get("request")
+    return request is not None and request.COOKIES.get(SIDEBAR_COOKIE) == "hidden"
 
 
 @register.simple_tag(takes_context=True)

@@ -150,6 +150,7 @@ function startSearchPreview(form) {
 // The tabs beside the content: settings, SEO, agents, preview and history. A narrow window has no room beside the
 // content, which is then the first of the tabs.
 
+const YEAR_SECONDS = 31_536_000;
 const RAIL_KEY = "cms:rail";
 const NARROW = matchMedia("(max-width: 1100px)");
 
@@ -180,9 +181,21 @@ function startRail(form) {
     try { localStorage.setItem(RAIL_KEY, opened); } catch { /* it begins with the settings */ }
   }
 
+  const toggle = columns.querySelector("[data-rail-toggle]");
+
+  /** Show or hide everything beside the content. A cookie tells the server, so that the page arrives as it will stand. */
+  function setHidden(isHidden) {
+    columns.classList.toggle("is-rail-hidden", isHidden);
+    toggle.setAttribute("aria-expanded", String(!isHidden));
+    document.cookie = `editor_sidebar=${isHidden ? "hidden" : "shown"}; path=/admin/; max-age=${YEAR_SECONDS}; samesite=lax`;
+  }
+
+  toggle.addEventListener("click", () => setHidden(!columns.classList.contains("is-rail-hidden")));
+
   /** Open the tab that an element is in. */
   function reveal(element) {
     const panel = element?.closest("[data-rail-panel]");
+    if (panel && columns.classList.contains("is-rail-hidden")) setHidden(false);
     if (panel) open(nameOf(panel), { keep: false });
     else if (NARROW.matches && element?.closest("#rail-content")) open("content", { keep: false });
   }

@@ -330,11 +330,36 @@ export function startOutline(form, modules, changes) {
       const [words, place] = [card.querySelector("[data-summary]").textContent, line.querySelector("[data-words]")];
       // Text that is put in anew has the whole list laid out again.
       if (place.textContent !== words) place.textContent = words;
+      line.querySelector("[data-changed]").hidden = !card.classList.contains("is-changed");
+      line.querySelector("[data-wrong]").hidden = !card.querySelector(".badge-failed");
       return line;
     });
     const isSame = lines.length === list.children.length && lines.every((line, at) => line === list.children[at]);
     if (!isSame) list.replaceChildren(...lines);
     none.hidden = lines.length > 0;
+    for (const card of modules.cards()) inView.observe(card);
+  }
+
+  // The lines of the modules that are in the window stand out, as in a map, and the first of them is the place.
+  const shown = new Set();
+  const inView = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) shown[isIntersecting ? "add" : "delete"](target.dataset.module);
+    let isFirst = true;
+    for (const line of list.children) {
+      const is = shown.has(line.dataset.outlineOf);
+      line.classList.toggle("is-in-view", is);
+      line.querySelector("a").ariaCurrent = is && isFirst ? "location" : null;
+      if (is && isFirst) follow(line);
+      isFirst &&= !is;
+    }
+  }, { rootMargin: "-112px 0px 0px" });
+
+  /** Scroll the panel, and not the page, to a line. */
+  function follow(line) {
+    const panel = list.closest("[data-rail-panel]");
+    if (panel.contains(document.activeElement)) return;
+    const [of, at] = [panel.getBoundingClientRect(), line.getBoundingClientRect()];
+    if (at.top < of.top || at.bottom > of.bottom) panel.scrollTop += at.top - of.top - of.height / 3;
   }
 
   sortable(list, {
