@@ -46,8 +46,9 @@ from proofroom.core.diagnostics.doctor import (
     messages,
     providers,
 )
+from proofroom.core.i18n.ages import age_of
 from proofroom.editorial.inbox.page import inbox_url
-from proofroom.editorial.inbox.queue_rows import age_of, risk_word
+from proofroom.editorial.inbox.queue_rows import risk_word
 from proofroom.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
 from proofroom.editorial.shared_content.review import waiting_lines, waiting_shared
 from proofroom.feedback.models import Feedback, FeedbackStatus

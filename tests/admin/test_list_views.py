@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post, Status
+from forms.models import FormDefinition
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from proofroom.core.list_views import (
     MAX_OWN,
@@ -385,6 +387,25 @@ def test_every_list_has_views_and_columns(signed_in: SignedIn, address: str) -> 
     assert [choice.name for choice in shown.context["list_state"].choices] == names[::-1]
     # No parameter of the view becomes a filter of the list.
     assert "e=1" not in shown.request["QUERY_STRING"]
+
+
+def test_lists_say_how_long_ago_something_was(signed_in: SignedIn) -> None:
+    form = make.form()
+    FormDefinition.objects.filter(pk=form.pk).update(
+        updated_at=datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+    )
+    client = signed_in("editor")
+
+    for order in ("", "?o=updated_at"):
+        page = client.get(f"/admin/forms/formdefinition/{order}").content.decode()
+        found = re.search(
+            r'field-updated_at[^>]*><time datetime="2026-03-01T09:30:00[^"]*" title="([^"]+)">([^<]+)<',
+            page,
+        )
+        assert found is not None
+        assert found[1] == "2026-03-01 09:30 (UTC)"
+        assert found[2].endswith("ago")
+        assert re.search(r"[?&;]o=[^\"]*updated_at", page)
 
 
 def test_editors_take_steps_with_several_posts(signed_in: SignedIn) -> None:

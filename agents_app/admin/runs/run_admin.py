@@ -30,7 +30,7 @@ from agents_app.runs.prompt import prompt_versions
 from agents_app.runs.scopes import visible_runs
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import actor_of
-from proofroom.core.i18n.time_zones import exact_time
+from proofroom.core.i18n.ages import age_html
 
 _VERSIONS: Final = 10
 
@@ -181,11 +181,7 @@ class AgentRunAdmin(ListAdmin[AgentRun]):
     @admin.display(description=gettext_lazy("Started"), ordering="created_at")
     def begun(self, run: AgentRun) -> SafeString:
         return format_html(
-            '<time datetime="{}" title="{}">{}</time> <span class="quiet">{}</span>',
-            run.created_at.isoformat(),
-            exact_time(run.created_at),
-            date_format(localtime(run.created_at), "DATETIME_FORMAT"),
-            run.by_name,
+            '{} <span class="quiet">{}</span>', age_html(run.created_at), run.by_name
         )
 
     @admin.display(description=gettext_lazy("Cost"), ordering="cost")

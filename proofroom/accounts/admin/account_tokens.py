@@ -29,6 +29,7 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.database.lookups import find_by_id
+from proofroom.core.i18n.ages import age_html
 from proofroom.core.validation.form_fields import InputForm
 
 T = TypeVar("T", bound=AccountToken)
@@ -79,8 +80,8 @@ class AccountTokenAdmin(FormAdmin[T]):
         )
 
     @admin.display(description=gettext_lazy("Last used"), ordering="last_used_at")
-    def used(self, token: T) -> datetime | str:
-        return token.last_used_at or _("never")
+    def used(self, token: T) -> SafeString | str:
+        return age_html(token.last_used_at) if token.last_used_at else _("never")
 
     @admin.display(description=gettext_lazy("Expires"), ordering="expires_at")
     def ends(self, token: T) -> datetime | str:

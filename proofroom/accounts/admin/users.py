@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django import forms
@@ -27,6 +26,7 @@ from proofroom.core.activity.presenters import factor_label
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.labels import switch_badge
 from proofroom.core.admin.permissions import actor_of, may, refusals_as_messages, require
+from proofroom.core.i18n.ages import age_html
 from proofroom.core.validation.form_fields import InputForm
 
 
@@ -95,8 +95,10 @@ class UserAdmin(FormAdmin[User]):
         return switch_badge(user.is_active)
 
     @admin.display(description=gettext_lazy("Last login"), ordering="last_login")
-    def seen(self, user: User) -> datetime | str:
-        return "—" if user.role == Role.AI_AGENT else user.last_login or _("never")
+    def seen(self, user: User) -> SafeString | str:
+        if user.last_login is None and user.role != Role.AI_AGENT:
+            return _("never")
+        return age_html(user.last_login)
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         create_user(**form.cleaned_data, actor=actor_of(request))

@@ -174,6 +174,7 @@ class _Entries(ViewChangeList):
 @admin.register(Event)
 class EventAdmin(ListAdmin[Event]):
     view_permission = "settings.manage"
+    has_exact_times = True
     list_display = ("what", "sentence", "door", "created_at")
     list_display_links = ("sentence",)
     list_filter = (

@@ -19,12 +19,12 @@ from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.templatetags.admin_list import result_headers
 from django.contrib.admin.utils import label_for_field
 from django.contrib.admin.views.main import ALL_VAR, ERROR_FLAG, ORDER_VAR, PAGE_VAR, ChangeList
-from django.core.exceptions import PermissionDenied, ValidationError
-from django.db.models import Model, QuerySet
+from django.core.exceptions import FieldDoesNotExist, PermissionDenied, ValidationError
+from django.db.models import DateTimeField, Model, QuerySet
 from django.db.models.expressions import Combinable, F, OrderBy
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
-from django.utils.functional import Promise
+from django.utils.functional import Promise, cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
@@ -34,6 +34,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import PermittedAdmin, actor_of, may
 from proofroom.core.admin.undo import UndoKind, Undone, undo_button
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid
+from proofroom.core.i18n.ages import age_html
 from proofroom.core.json import JsonObject
 from proofroom.core.list_views import (
     SHARE,
@@ -246,9 +247,34 @@ class ListAdmin(PermittedAdmin[M]):
     has_column_choice: ClassVar[bool] = True
     """Whether people choose the columns of this list."""
 
+    has_exact_times: ClassVar[bool] = False
+    """Whether moments stand there with date and time, and not as ages."""
+
     @property
     def all_columns(self) -> list[Column]:
-        return [*self.list_display, *self.optional_columns]
+        return [*self._shown_columns, *map(self._with_age, self.optional_columns)]
+
+    @cached_property
+    def _shown_columns(self) -> list[Column]:
+        return [self._with_age(column) for column in self.list_display]
+
+    def _with_age(self, column: Column) -> Column:
+        """A column for the age of a moment, where `column` names one. It has the same name, which addresses keep."""
+        if self.has_exact_times or not isinstance(column, str):
+            return column
+        try:
+            field = self.opts.get_field(column)
+        except FieldDoesNotExist:
+            return column
+        if not isinstance(field, DateTimeField):
+            return column
+
+        @admin.display(description=field.verbose_name, ordering=column)
+        def age(row: Model) -> SafeString | str:
+            return age_html(getattr(row, column))
+
+        age.__name__ = column
+        return age
 
     @property
     def list_name(self) -> str:
@@ -263,7 +289,7 @@ class ListAdmin(PermittedAdmin[M]):
         known = {column_name(column): column for column in self.all_columns}
         chosen = [known[name] for name in state.columns if name in known] if state else []
         if not chosen:
-            return [*self.list_display]
+            return [*self._shown_columns]
         locked = self._locked_column()
         return chosen if locked in chosen else [locked, *chosen]
 
@@ -305,7 +331,7 @@ class ListAdmin(PermittedAdmin[M]):
         return super().response_action(request, queryset)
 
     def _locked_column(self) -> Column:
-        links = self.list_display_links or self.list_display
+        links = self.list_display_links or self._shown_columns
         first: Column = links[0]
         return first
 

@@ -6,8 +6,10 @@ from datetime import datetime
 
 from django import template
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from proofroom.core.i18n import time_zones
+from proofroom.core.i18n.ages import age_html
 
 register = template.Library()
 
@@ -16,6 +18,12 @@ register = template.Library()
 def exact_time(moment: datetime | None) -> str:
     """The moment with the name of the zone, for a tooltip. Empty where there is none."""
     return time_zones.exact_time(moment) if isinstance(moment, datetime) else ""
+
+
+@register.filter
+def age(moment: datetime | None) -> SafeString | str:
+    """How long ago the moment was, with itself in the tooltip; what is still to come has its date."""
+    return age_html(moment)
 
 
 @register.simple_tag

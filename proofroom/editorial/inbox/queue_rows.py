@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from functools import lru_cache
-from typing import Any, Final
+from datetime import datetime
+from typing import Final
 
 from django.http import HttpRequest
-from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.timesince import TIME_STRINGS, timesince
-from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from content.inbox.rows import from_json
 from content.layers.decide import PUBLISH_PERMISSIONS
@@ -23,6 +20,7 @@ from content.review.labels import field_label, module_label, prop_label, type_la
 from content.review.references import Wanted, load_titles
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.agent_names import agent_name
+from proofroom.core.i18n.ages import age_of
 from proofroom.editorial.posts.panels import RunView, describe_runs
 from proofroom.editorial.posts.post_pages import post_urls, title_of
 from proofroom.editorial.review.rejections import rejection_reasons
@@ -93,30 +91,6 @@ def place_of(row: QueuedChange | DecisionItem) -> str:
     if row.kind == "moved":
         return _("%(name)s › Position") % {"name": name}
     return f"{name} › {prop_label(type_name, rest[0])}" if rest else name
-
-
-class _Unit(str):
-    """The name of a unit of `timesince`. Django's looks its plural up each time, which takes longer than all else of
-    an age."""
-
-    def __mod__(self, numbers: Any) -> str:
-        return _in_units(get_language(), str(self), numbers["num"])
-
-
-_UNITS: Final[dict[str, str]] = {name: _Unit(name) for name in TIME_STRINGS}
-
-
-@lru_cache(1024)
-def _in_units(language: str | None, unit: str, number: int) -> str:
-    """In the language that is active."""
-    return str(TIME_STRINGS[unit] % {"num": number})
-
-
-def age_of(moment: datetime) -> str:
-    """Return how long ago, in words."""
-    if timezone.now() - moment < timedelta(minutes=1):
-        return _("just now")
-    return _("%(age)s ago") % {"age": timesince(moment, time_strings=_UNITS, depth=1)}
 
 
 @dataclass(frozen=True, slots=True)

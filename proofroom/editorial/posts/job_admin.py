@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Final, cast
 from uuid import UUID
 
@@ -31,6 +30,7 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.admin.undo import UndoKind, Undone, undo_value
+from proofroom.core.i18n.ages import age_html
 from proofroom.core.json import JsonObject
 from proofroom.editorial.posts.post_pages import post_url, title_of, with_proposed_titles
 
@@ -125,8 +125,8 @@ class PostJobAdmin(ListAdmin[PostJob]):
         return job.by_name
 
     @admin.display(description=gettext_lazy("Started"), ordering="created_at")
-    def started(self, job: PostJob) -> datetime:
-        return job.created_at
+    def started(self, job: PostJob) -> SafeString | str:
+        return age_html(job.created_at)
 
     @admin.display(description=gettext_lazy("State"))
     def outcome(self, job: PostJob) -> SafeString:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from html import escape
 from typing import Any, Final
 from uuid import UUID
 
@@ -25,10 +24,10 @@ from proofroom.core.actor import Actor
 from proofroom.core.admin.lists import ViewChangeList, column_name
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.database.statements import Statement, instance_from_row
+from proofroom.core.i18n.ages import age_html
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
 from proofroom.core.stamps import kept_stamp
-from proofroom.editorial.inbox.queue_rows import age_of
 from proofroom.editorial.posts.post_pages import post_url, with_proposed_titles
 
 _PICTURE: Final = ("filename", "file", "mime", "width", "height", "variants", "alt_text")
@@ -83,6 +82,10 @@ class PostRow:
     @property
     def has_page(self) -> bool:
         return self.status == Status.PUBLISHED and bool(self.path)
+
+    @property
+    def is_scheduled(self) -> bool:
+        return self.status == Status.DRAFT and self.publish_at is not None
 
     @property
     def layer_to_review(self) -> str:
@@ -200,6 +203,7 @@ class PostChangeList(ViewChangeList):
                 "is_proposed": post.is_proposed,
                 "has_path": bool(post.path),
                 "is_translation": post.is_translation,
+                "is_scheduled": post.is_scheduled,
                 "in_ai_review": post.in_ai_review,
                 "in_review": post.in_review,
             }
@@ -214,18 +218,13 @@ class PostChangeList(ViewChangeList):
                 "status": post.status,
                 "state": states.get(post.status, post.status),
                 "author": post.author or "—",
-                "changed": _age(post.updated_at),
-                "first_published": _age(post.published_at) if "first_published" in columns else "",
+                "changed": age_html(post.updated_at),
+                "first_published": age_html(post.published_at)
+                if "first_published" in columns
+                else "",
                 "scheduled": exact_time(post.publish_at) if post.publish_at else "—",
-                "created": _age(post.created_at) if "created" in columns else "",
+                "created": age_html(post.created_at) if "created" in columns else "",
                 "menu": menu,
             }
             found.append(rows.fill(kind, texts))
         return SafeString("".join(found))
-
-
-def _age(moment: datetime | None) -> SafeString | str:
-    if moment is None:
-        return "—"
-    exact, age = escape(exact_time(moment)), escape(age_of(moment))
-    return SafeString(f'<time datetime="{moment.isoformat()}" title="{exact}">{age}</time>')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -17,6 +16,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.bounded_lists import ValueFilter
 from proofroom.core.admin.lists import ListAdmin
+from proofroom.core.i18n.ages import age_html
 from proofroom.oauth.connections import with_state
 from proofroom.oauth.models import OAuthConnection
 
@@ -95,8 +95,8 @@ class OAuthConnectionAdmin(ListAdmin[OAuthConnection]):
         return f"{text} · {_('limited content')}" if connection.content_scope else text
 
     @admin.display(description=gettext_lazy("Last used"), ordering="last_used_at")
-    def used(self, connection: OAuthConnection) -> datetime | str:
-        return connection.last_used_at or _("never")
+    def used(self, connection: OAuthConnection) -> SafeString | str:
+        return age_html(connection.last_used_at) if connection.last_used_at else _("never")
 
     @admin.display(description=gettext_lazy("Calls"))
     def calls(self, connection: OAuthConnection) -> SafeString:
