@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import UrlPattern
 from content.paths.url_patterns import create_pattern
+from proofroom.definitions import taxonomies
 from proofroom.menus.models import Menu
 from proofroom.menus.services import create_menu
 from proofroom.taxonomies.models import Term
@@ -34,6 +35,17 @@ def queries_of(client: Client, address: str) -> int:
     with CaptureQueriesContext(connection) as caught:
         assert client.get(address).status_code == 200
     return sum("django_session" not in query["sql"] for query in caught)
+
+
+def test_the_terms_open_with_a_taxonomy_that_has_some(signed_in: SignedIn) -> None:
+    client, list_ = signed_in(), "/admin/proofroom_taxonomies/term/"
+    first = next(iter(taxonomies))
+    other = next(found for found in taxonomies if found is not first)
+    assert f'taxonomy={first.name}&amp;locale=en">New term' in text(client.get(list_))
+
+    make.term("Coffee", other.name)
+
+    assert f'taxonomy={other.name}&amp;locale=en">New term' in text(client.get(list_))
 
 
 def test_a_term_is_added_moved_and_deleted(signed_in: SignedIn) -> None:

@@ -82,8 +82,10 @@ def tree_page(request: HttpRequest) -> HttpResponse:
     # How many terms there are of each taxonomy in each language. One query.
     rows = Term.objects.order_by().values("taxonomy", "locale").annotate(number=Count("pk"))
     numbers = {(row["taxonomy"], row["locale"]): row["number"] for row in rows}
-    # What the address asks for; else the first taxonomy, and the first language that has terms.
-    taxonomy = taxonomies.get(request.GET.get("taxonomy", "")) or next(iter(taxonomies))
+    # What the address asks for; else the first taxonomy and the first language that have terms.
+    used = {name for name, _locale in numbers}
+    first = next((found for found in taxonomies if found.name in used), next(iter(taxonomies)))
+    taxonomy = taxonomies.get(request.GET.get("taxonomy", "")) or first
     asked = request.GET.get("locale")
     if asked is None or (asked and asked not in settings.CMS_ENV.locales):
         default: str = settings.CMS_ENV.default_locale
