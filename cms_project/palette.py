@@ -26,7 +26,9 @@ from media.scopes import visible_assets
 from proofroom.accounts.models import User
 from proofroom.core.admin.navigation import allowed_entries
 from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.i18n import in_words
 from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.definitions import post_types
 from proofroom.editorial.posts.post_pages import title_of, with_proposed_titles
 
 MAX_WORDS_LENGTH: Final = 200
@@ -132,14 +134,23 @@ def _pages(request: HttpRequest, words: str) -> list[Command]:
 
 
 def _actions(request: HttpRequest, words: str) -> list[Command]:
-    return _fitting(
-        (
-            Command(str(action.label), reverse(action.url_name), action.icon)
-            for action in ACTIONS
-            if may(request, action.permission)
-        ),
-        words,
-    )
+    """What begins something. A new post of each type is found by words, and not listed without any."""
+    found = [
+        Command(str(action.label), reverse(action.url_name), action.icon)
+        for action in ACTIONS
+        if may(request, action.permission)
+    ]
+    if words and may(request, "posts.create"):
+        address = reverse("admin:content_post_add")
+        found += [
+            Command(
+                _("New post: %(type)s") % {"type": in_words(definition.label)},
+                f"{address}?{urlencode({'type': definition.name})}",
+                "plus",
+            )
+            for definition in post_types
+        ]
+    return _fitting(found, words)
 
 
 def _posts(request: HttpRequest, words: str) -> list[Command]:

@@ -41,6 +41,15 @@ def test_without_words_it_lists_where_one_can_go(signed_in: SignedIn) -> None:
     assert "Posts" in of_translator["Pages"]
 
 
+def test_a_new_post_of_a_type_is_an_action_for_who_creates_posts(signed_in: SignedIn) -> None:
+    groups = signed_in("editor").get("/admin/palette/", {"q": "new blog"}).json()["groups"]
+    (action,) = next(group["items"] for group in groups if group["label"] == "Actions")
+
+    assert action["label"] == "New post: Blog post"
+    assert action["url"] == "/admin/content/post/add/?type=blog"
+    assert "Actions" not in found(signed_in("translator"), "new blog")
+
+
 def test_pages_that_begin_with_the_words_come_first(signed_in: SignedIn) -> None:
     pages = found(signed_in("admin"), "re")["Pages"]
 

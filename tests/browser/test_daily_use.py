@@ -51,7 +51,7 @@ def test_a_schedule_and_an_unpublished_post_are_seen_in_header_and_list(open_pag
     page.locator("[data-dialog=schedule]:visible").first.click()
     page.fill("#schedule-at", "2099-05-03T09:00")
     page.locator("dialog button[value=schedule]").click()
-    page.locator(".editor-badge", has_text="Scheduled for 3 May 09:00").wait_for()
+    page.locator(".editor-badge", has_text="Scheduled for 2099-05-03 09:00").wait_for()
     page.goto("/admin/content/post/")
     assert "Scheduled" in page.locator("tr", has_text=post.title).inner_text()
 

@@ -1,4 +1,4 @@
-"""How many requests pages of the admin send: each is a round trip, which somebody far from the server waits for."""
+"""How many requests the editor sends: each is a round trip, which somebody far from the server waits for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any, Final
 import pytest
 
 from tests import make
-from tests.browser.scene import coffee
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -38,25 +37,3 @@ def test_the_editor_sends_few_requests_with_a_rich_text_open_and_something_typed
         page.keyboard.type("It does.")
 
     assert len(paths) <= MAX_REQUESTS - 3, "\n".join(paths)
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "/admin/",
-        "/admin/inbox/",
-        "/admin/content/post/",
-        "/admin/content/post/tree/",
-        "/admin/content/post/{post}/review/",
-        "/admin/content/translations/",
-        "/admin/media/asset/",
-        "/admin/agents_app/agentrun/",
-        "/admin/analytics/",
-    ],
-)
-def test_pages_of_the_admin_send_few_requests(sent: tuple[Any, list[str]], address: str) -> None:
-    page, paths = sent
-    post = coffee()
-    page.goto(address.format(post=post.pk), wait_until="networkidle")
-
-    assert len(paths) <= MAX_REQUESTS - 10, "\n".join(paths)

@@ -29,7 +29,8 @@ export function preparePalette(palette, recentPages) {
   // The buttons in the header of an open post: choosing one here presses it there.
   function headerActions(query) {
     const asked = query.toLocaleLowerCase().split(/\s+/);
-    const buttons = document.querySelectorAll("[data-editor-header] .editor-actions :is(button:enabled, a)");
+    // The header has buttons for the form as it stands and for one with changes; those of the other are hidden.
+    const buttons = document.querySelectorAll("[data-editor-header] .editor-actions :is(button:enabled, a):not([hidden])");
     return [...buttons]
       .map((button) => ({ label: button.textContent.trim().replace(/\s+/g, " "), icon: "file", url: "#", button }))
       .filter(({ label }) => label && asked.every((word) => label.toLocaleLowerCase().includes(word)));
