@@ -172,3 +172,19 @@ def test_an_app_has_no_page_of_its_own() -> None:
     answer = client_of("admin").get("/admin/content/")
 
     assert (answer.status_code, answer["Location"]) == (302, "/admin/")
+
+
+_OTHERWISE_CALLED = {"Home", "Agents and AI", "AI clients", "Help"}
+"""Entries of several pages, each with a name of its own."""
+
+
+def test_a_list_is_called_what_the_navigation_calls_it() -> None:
+    client = client_of("admin")
+
+    for label, (url, _, _) in navigation(client, "/admin/").items():
+        if label not in _OTHERWISE_CALLED:
+            page = unescape(client.get(url, follow=True).content.decode())
+            assert re.search(rf"<h1[^>]*>{re.escape(label)}</h1>", page), label
+            assert re.search(
+                rf'class="breadcrumbs">[^\n]*(› |&rsaquo; ){re.escape(label)}</div>', page
+            ), label

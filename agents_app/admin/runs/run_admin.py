@@ -148,7 +148,7 @@ class AgentRunAdmin(ListAdmin[AgentRun]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": _("Runs"), **(extra_context or {})})
+        return super().changelist_view(request, {"title": _("Agent runs"), **(extra_context or {})})
 
     @admin.display(description=gettext_lazy("Agent"), ordering="agent_id")
     def agent(self, run: AgentRun) -> str:

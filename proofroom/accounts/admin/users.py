@@ -71,7 +71,7 @@ class RoleFilter(admin.SimpleListFilter):
 @admin.register(User)
 class UserAdmin(FormAdmin[User]):
     view_permission = add_permission = "users.manage"
-    list_title = gettext_lazy("Accounts")
+    list_title = gettext_lazy("People")
     add_title = gettext_lazy("New account")
     add_button = gettext_lazy("Create account")
     add_form = NewUserForm
