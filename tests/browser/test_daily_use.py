@@ -72,7 +72,7 @@ def test_revisions_name_who_made_them_and_show_what_each_changed(open_page: Any)
     page = open_page("admin")
     page.goto(f"/admin/content/post/{post.pk}/revisions/")
 
-    rows = page.locator("tbody tr")
+    rows = page.locator("tbody tr", has=page.locator("input"))
     assert rows.count() == 3
     assert ["editor" in one for one in rows.all_inner_texts()] == [True, True, False]
     assert "admin" in rows.last.inner_text()
