@@ -120,6 +120,9 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "seo.middleware.RedirectMiddleware",
 ]
+# What `proofroom.core.caching.front_reads` knows the work of. A site that changes `MIDDLEWARE` has its own run for
+# every page that is made.
+PRODUCT_MIDDLEWARE = tuple(MIDDLEWARE)
 # Where `proofroom.core.middleware` runs sessions and the rest, and the exceptions.
 MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
 PUBLIC_PREFIXES = ("/api/public/", "/api/menus/by-slug/")

@@ -7,3 +7,9 @@ class WebsiteConfig(AppConfig):
     name = "proofroom.website"
     label = "proofroom_website"
     verbose_name = "Website"
+
+    def ready(self) -> None:
+        from proofroom.core.caching.front_readers import front_readers
+        from proofroom.website.front_pages import PageReader
+
+        front_readers.register(PageReader(), name=PageReader.route)

@@ -14,8 +14,10 @@ from django.http import HttpRequest, HttpResponse
 from proofroom.core.api.throttles import count_caller
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
-from proofroom.core.caching.front_cache import keep_in_front
+from proofroom.core.caching.front_cache import Kind, keep_in_front
 from proofroom.core.outbox import tags_changed_since
+from proofroom.core.site_urls import PAGE_ROUTE
+from proofroom.website.queries import FoundPost, find_post
 
 MAX_AGE: Final = 60
 
@@ -28,6 +30,11 @@ class Representation:
     name: str = ""
     is_chosen: bool = False
     is_shared: bool = True
+
+    @property
+    def kind(self) -> Kind:
+        """Answers of one kind have the same headers, but for those of their own."""
+        return PAGE_ROUTE, f"{self.content_type} {self.is_chosen} {self.is_shared}"
 
     @property
     def headers(self) -> dict[str, str]:
@@ -46,6 +53,29 @@ FEED: Final = Representation("application/rss+xml; charset=utf-8", "feed")
 TEXT: Final = Representation("text/plain; charset=utf-8", "text")
 
 
+@dataclass(slots=True)
+class PageRequest:
+    """A request as pages of the site look at it. `full_path` has the prefix of the application too.
+
+    `posts` holds those that were looked up for it, by path and locale: the front may have begun what Django ends.
+    """
+
+    path: str
+    full_path: str
+    query: str
+    accept: str
+    is_visitor: bool
+    parameters: Mapping[str, str]
+    posts: dict[tuple[str, str], FoundPost | None] = field(default_factory=dict)
+
+    def find_post(self, path: str, locale: str) -> FoundPost | None:
+        """The published post at a path. One query, none for one that was looked up before."""
+        place = (path, locale)
+        if place not in self.posts:
+            self.posts[place] = find_post(path, locale)
+        return self.posts[place]
+
+
 @dataclass(frozen=True, slots=True)
 class RenderedPage:
     """A rendered page, and the headers that go with it."""
@@ -54,15 +84,38 @@ class RenderedPage:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def cached_response(
-    request: HttpRequest,
+@dataclass(frozen=True, slots=True)
+class SiteAnswer:
+    """What stands at an address, in one of its forms. One of an address with a query is kept for nobody else."""
+
+    form: Representation
+    version: int
+    answer: CachedAnswer
+    is_for_all: bool
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Those that say what it is and who may keep it."""
+        return {"Content-Type": self.form.content_type, **self.answer.headers, **self.form.headers}
+
+    def response(self) -> HttpResponse:
+        """The answer for Django's middleware."""
+        response = HttpResponse(self.answer.body, headers=self.headers)
+        response.headers["ETag"] = self.answer.etag
+        return keep_in_front(
+            response, self.version, self.answer, is_for_all=self.is_for_all, kind=self.form.kind
+        )
+
+
+def cached_answer(
+    asked: PageRequest,
     form: Representation,
     version: int,
     render: Callable[[], RenderedPage | None],
     *,
     is_for_all: bool = True,
     is_tagged: bool = False,
-) -> HttpResponse | None:
+) -> SiteAnswer | None:
     """The page as it is kept; it is rendered once for all. None for no page.
 
     One that is not `is_for_all` depends on more than the address and what is accepted. Of one that `is_tagged`, the
@@ -70,8 +123,7 @@ def cached_response(
     """
     answers.follow(version, tags_changed_since)
     # Of addresses with a query there is no end: they would push out what visitors ask for.
-    has_query = bool(request.META.get("QUERY_STRING"))
-    key = "" if has_query else f"{form.name or 'page'} {request.path}"
+    key = "" if asked.query else f"{form.name or 'page'} {asked.full_path}"
     answer = answers.get(version, key) if key else None
     if answer is None:
         with collect_tags() as tags:
@@ -87,10 +139,7 @@ def cached_response(
         )
         if key:
             answers.put(version, key, answer)
-    response = HttpResponse(answer.body, content_type=form.content_type, headers=answer.headers)
-    for name, value in (("ETag", answer.etag), *form.headers.items()):
-        response.headers[name] = value
-    return keep_in_front(response, version, answer, is_for_all=is_for_all and not has_query)
+    return SiteAnswer(form, version, answer, is_for_all and not asked.query)
 
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:

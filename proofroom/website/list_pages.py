@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
+from proofroom.core.caching.outlines import render_page
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.website.meta_tags import seo_of_list, title_with_site
@@ -135,4 +135,4 @@ def list_page(listing: IndexPage, number: int, version: int | None = None) -> st
             "stylesheets": LIST_STYLESHEETS,
             "pages": page_links(number, part.last, part.url),
         }
-        return render_to_string("site/list.html", context)
+        return render_page("site/list.html", context)

@@ -7,11 +7,14 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from content.models import Post
 from content.posts.linked_posts import Neighbour
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
 from proofroom.core.caching.fragments import fragments
+from proofroom.core.caching.outlines import render_page
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage
@@ -37,6 +40,7 @@ from proofroom.website.rendering import (
 )
 
 _FACTS: Final = ["cms/modules/facts.css"]
+_TYPES_WITH_FACTS: Final = ("profile", "company", "testimonial")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +131,11 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
             "feeds": feeds_of(around, post.type),
             "page_title": post.title,
             "post": post,
+            "post_data": _data_of(post),
+            "post_type": post.type,
+            "lead": post.excerpt,
+            "is_dated": post.type == "blog" and bool(post.published_at),
+            "has_facts": post.type in _TYPES_WITH_FACTS,
             "terms": [{"name": term.name, "url": term_path(post, term)} for term in content.terms],
             "media": data.media,
             "featured": featured_image(post),
@@ -137,7 +146,17 @@ def page_of(content: PageContent, submission: SubmissionResult | None = None) ->
             "is_uncounted": is_uncounted,
             "submission": submission if is_on_page else None,
         }
-        return render_to_string("site/post.html", context)
+        return render_page("site/post.html", context)
+
+
+def _data_of(post: Post) -> SafeString:
+    """The attributes of the page's body that scripts tell the post by."""
+    return format_html(
+        ' data-post-id="{}" data-post-version="{}" data-post-type="{}"',
+        post.pk,
+        post.version,
+        post.type,
+    )
 
 
 def missing_page(locale: str) -> str:

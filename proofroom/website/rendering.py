@@ -10,16 +10,20 @@ template sees these, `props` (complete), `module` (a `RenderableModule`), `is_op
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from typing import Any, Final, cast
 
+from django.template.base import Template
+from django.template.context import Context
 from django.template.loader import get_template
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from media.presenters import SiteImage
 from media.services.references import storage_name
+from proofroom.core.caching.content_tags import collect_tags, depend_on
 from proofroom.core.caching.fragments import (
     Fragment,
     FragmentStore,
@@ -34,6 +38,8 @@ from proofroom.definitions import Module, modules
 from proofroom.definitions.richtext.html import PageTexts, TextImage
 
 logger = logging.getLogger(__name__)
+_OF_MODULE: Final = frozenset({"props", "module", "is_opening", "heading_ids"})
+"""Names that each module has its own of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +95,45 @@ def render_modules(
     )
     names = {"media": {}, "posts": {}, "lists": {}, "page_title": "", **context}
     page = _Page(names, texts, FrozenNames(names), store)
-    rendered = (
-        _render(item, page, is_opening=has_heading and place == 0)
-        for place, item in enumerate(items)
-    )
-    return mark_safe("\n".join(html for html in rendered if html.strip()))  # noqa: S308  # likewise
+    # The same modules one after the other, before each of them by itself. Templates that are read anew are all new.
+    first = modules.get(items[0].type) if items else None
+    part = (_Page, _template_of(first) if first is not None else None)
+    frozen = FrozenPart({"modules": items}, page.frozen)
+    kept = store.find(part, frozen) if store is not None else None
+    if kept is not None:
+        return SafeString(kept.text)
+    with collect_tags() as tags:
+        rendered = [
+            _render(item, page, is_opening=has_heading and place == 0)
+            for place, item in enumerate(items)
+        ]
+    depend_on(*tags)
+    text = mark_safe("\n".join(html for html in rendered if html.strip()))  # noqa: S308  # likewise
+    if store is not None and page.is_comparable:
+        store.keep(part, page.seen | {"modules"}, frozen, Fragment(text, frozenset(tags)))
+    return text
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Page:
-    """What the modules of a page share: the names of their templates, and the ids of their headings so far."""
+    """What the modules of a page share: the names of their templates, and the ids of their headings so far.
+
+    `seen` are the names of the page that they looked at. It is not `is_comparable` where one of them looked at more.
+    """
 
     names: Mapping[str, object]
     heading_ids: set[str]
     frozen: FrozenNames
     store: FragmentStore | None
+    seen: set[str] = field(default_factory=set)
+    is_comparable: bool = True
+
+    def see(self, names: Collection[str]) -> None:
+        """Note what a module looked at: what is its own is told by the modules, and its images by the media."""
+        self.seen.update(names)
+        self.seen -= _OF_MODULE
+        if "heading_ids" in names:
+            self.seen.add("media")
 
 
 class _FrozenModule(FrozenPart):
@@ -131,6 +161,7 @@ class _FrozenModule(FrozenPart):
 def _render(item: RenderableModule, page: _Page, *, is_opening: bool) -> SafeString:
     definition = modules.get(item.type)
     if definition is None:
+        page.is_comparable = False
         logger.warning("module %s has the unknown type %r", item.post_module_id, item.type)
         return mark_safe("")
     try:
@@ -139,6 +170,7 @@ def _render(item: RenderableModule, page: _Page, *, is_opening: bool) -> SafeStr
     except Exception as error:
         if is_database_away(error):
             raise
+        page.is_comparable = False
         logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)
         # The page keeps its heading when the module that should have shown it fails.
         title = page.names["page_title"] if is_opening else None
@@ -153,16 +185,22 @@ def _render(item: RenderableModule, page: _Page, *, is_opening: bool) -> SafeStr
     )
 
 
+def _template_of(definition: type[Module]) -> Template:
+    template: Template = cast(Any, get_template(definition.template())).template
+    return template
+
+
 def _body(
     definition: type[Module], item: RenderableModule, page: _Page, *, is_opening: bool
 ) -> SafeString:
     """What the template of a module makes, or made of the same contents before."""
-    template = get_template(definition.template())
-    part = (definition, getattr(template, "template", template))
+    template = _template_of(definition)
+    part = (definition, template)
     frozen = _FrozenModule(item, page, is_opening=is_opening)
     kept = page.store.find(part, frozen) if page.store is not None else None
-    if kept is not None:
+    if kept is not None and page.store is not None:
         page.heading_ids.update(kept.heading_ids)
+        page.see(page.store.names_of(part))
         return SafeString(kept.text)
     ids_before = frozenset(page.heading_ids)
     props = full_props(definition, item)
@@ -177,11 +215,13 @@ def _body(
     with watch_rendering() as rendering:
         more = definition.template_context(props, given)
         shown = WatchedContext({**names, **more})
-        body = SafeString(template.render(shown))
+        body = SafeString(template.render(Context(shown)))
     if page.store is None or given.is_read_whole or shown.is_read_whole or rendering.has_queried:
+        page.is_comparable = False
         return body
     # The names that it adds are made of its props and of what it looked at.
     seen = {"props", *given.seen, *(shown.seen - more.keys())}
+    page.see(seen)
     added = frozenset(page.heading_ids - ids_before)
     fragment = Fragment(body, frozenset(rendering.tags), added)
     page.store.keep(part, seen, frozen, fragment)

@@ -18,7 +18,7 @@ from proofroom.core.api.throttles import client_address, rate_limit_key
 from proofroom.core.bots import is_program
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
-from proofroom.website.http_cache import HTML, RenderedPage, cached_response
+from proofroom.website.http_cache import HTML, PageRequest, RenderedPage, cached_answer
 from proofroom.website.pages import post_page
 from proofroom.website.queries import FoundPost
 
@@ -36,7 +36,7 @@ class ArmChoice:
         return f"arm-{arm}{'-named' if self.is_named else ''}"
 
 
-def arm_page(request: HttpRequest, found: FoundPost) -> HttpResponseBase | None:
+def arm_page(request: HttpRequest, asked: PageRequest, found: FoundPost) -> HttpResponseBase | None:
     """The page at the address of a post whose variations run."""
     sent = request.GET.get("sent", "")
     choice = _choice(request, found, sent)
@@ -47,8 +47,11 @@ def arm_page(request: HttpRequest, found: FoundPost) -> HttpResponseBase | None:
         submission = SubmissionResult(sent) if sent else None
         return RenderedPage(post_page(arm or found, submission, is_counted=not choice.is_named))
 
-    response = cached_response(request, form, found.version, render, is_for_all=False)
-    if response is not None and choice.is_named:
+    answer = cached_answer(asked, form, found.version, render, is_for_all=False)
+    if answer is None:
+        return None
+    response = answer.response()
+    if choice.is_named:
         response.headers["X-Robots-Tag"] = "noindex, nofollow"
     return response
 

@@ -127,6 +127,10 @@ class FragmentStore:
         depend_on(*found.tags)
         return found
 
+    def names_of(self, part: Hashable) -> Collection[str]:
+        """The names that a part was ever seen to look at."""
+        return self._names.get(part, ())
+
     def keep(
         self, part: Hashable, seen: Collection[str], frozen: Frozen, fragment: Fragment
     ) -> None:

@@ -1,7 +1,8 @@
 """The applications around Django that answer what the front cache keeps, for WSGI and ASGI servers.
 
-What may be posted to an endpoint of the front (`front_endpoints`) is answered on WSGI servers, which serve the site
-in production; on ASGI servers, where nothing here may wait for a database, Django answers it.
+What may be posted to an endpoint of the front (`front_endpoints`), and what one of its readers reads
+(`front_readers`), is answered on WSGI servers, which serve the site in production; on ASGI servers, where nothing
+here may wait for a database, Django answers it.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from proofroom.core.api.throttles import HitCount, caller_address, is_allowed_freely
-from proofroom.core.caching.front_cache import FrontRequest, Reply, find
+from proofroom.core.caching.front_cache import FrontRequest, Reply, Tell, count_call, find
 from proofroom.core.caching.front_endpoints import front_endpoints
 from proofroom.core.caching.front_posts import FrontPosts
+from proofroom.core.caching.front_reads import answer_read
 from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
@@ -30,7 +31,6 @@ from proofroom.core.observability.operations import (
 from proofroom.core.observability.work_ids import choose_request_id
 
 Meta = Mapping[str, Any]
-Tell = Callable[[Callable[[], None]], object]
 Scope = dict[str, Any]
 _REASONS: Final = {status: f"{status.value} {status.phrase}" for status in HTTPStatus}
 _LOOKED_AT: Final = {
@@ -45,7 +45,7 @@ _LOOKED_AT: Final = {
 
 
 class FrontWSGI:
-    """Django's WSGI application, with the front cache and the endpoints of the front before it.
+    """Django's WSGI application, with the front cache, the readers and the endpoints of the front before it.
 
     With `is_listening` it hears of changes by other processes, from the first request on.
     """
@@ -65,14 +65,15 @@ class FrontWSGI:
             path = path if path.isascii() else path.encode("latin-1").decode()
         except UnicodeError:
             return self._application(environ, start_response)
-        scheme = str(environ.get("wsgi.url_scheme", ""))
+        scheme = _scheme_of(environ, str(environ.get("wsgi.url_scheme", "")))
+        request_id = _request_id(environ)
         endpoint = front_endpoints.get(path) if environ["REQUEST_METHOD"] == "POST" else None
         if endpoint is not None:
-            scheme = _scheme_of(environ, scheme)
-            reply = self._posts.answer(endpoint, environ, scheme, _request_id(environ))
+            reply = self._posts.answer(endpoint, environ, scheme, request_id)
             start = self._posts.remembering(endpoint, scheme, start_response)
         else:
-            reply, start = _reply(environ, scheme, path), start_response
+            asked, start = FrontRequest(scheme, path, environ), start_response
+            reply = _reply(asked, request_id) or answer_read(asked, request_id)
         if reply is None:
             return self._application(environ, start)
         start_response(_REASONS[HTTPStatus(reply.status)], reply.headers)
@@ -94,7 +95,9 @@ class FrontASGI:
             if self._is_listening:
                 lease.end_with_other_processes()
             tell = partial(asyncio.get_running_loop().run_in_executor, None)
-            reply = _reply(_meta(scope), str(scope.get("scheme", "http")), scope["path"], tell)
+            meta = _meta(scope)
+            scheme = _scheme_of(meta, str(scope.get("scheme", "http")))
+            reply = _reply(FrontRequest(scheme, scope["path"], meta), _request_id(meta), tell)
         if reply is None:
             await self._application(scope, receive, send)
             return
@@ -107,23 +110,19 @@ class FrontASGI:
         await send({"type": "http.response.body", "body": body})
 
 
-def _reply(meta: Meta, scheme: str, path: str, tell: Tell = lambda task: task()) -> Reply | None:
+def _reply(asked: FrontRequest, request_id: str, tell: Tell = lambda task: task()) -> Reply | None:
     """What is kept, with the headers of this call; None where Django must answer, or refuse."""
     started = time.perf_counter()
-    found = find(FrontRequest(_scheme_of(meta, scheme), path, meta))
+    meta, found = asked.meta, find(asked)
     if found is None:
         return None
-    more = {REQUEST_ID_HEADER: _request_id(meta)}
-    if found.scope:
-        address = caller_address(
-            str(meta.get("REMOTE_ADDR", "")), str(meta.get("HTTP_X_FORWARDED_FOR", ""))
-        )
-        if not is_allowed_freely(address):
-            count = HitCount(found.scope, address, count=partial(hit_batches.count, tell=tell))
-            if count.is_over:
-                hit_batches.hand_over(count.key)
-                return None
-            more |= count.headers
+    more = {REQUEST_ID_HEADER: request_id}
+    count = count_call(found.scope, meta, tell)
+    if count is not None:
+        if count.is_over:
+            hit_batches.hand_over(count.key)
+            return None
+        more |= count.headers
     reply = found.reply_to(meta, more)
     operation_ended(
         MeasuredOperation(

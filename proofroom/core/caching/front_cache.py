@@ -12,23 +12,29 @@ import gzip
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from http import HTTPStatus
 from typing import Any, Final
 
 import brotli
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
+from django.core.signals import setting_changed
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port, validate_host
 from django.http.response import HttpResponseBase
-from django.utils.cache import patch_vary_headers
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.http import http_date, parse_http_date_safe
 
-from proofroom.core.api.throttles import RATE_LIMIT_HEADERS
+from proofroom.core.api.throttles import (
+    RATE_LIMIT_HEADERS,
+    HitCount,
+    caller_address,
+    is_allowed_freely,
+)
 from proofroom.core.caching.accepted_forms import Encoding, accepted_encoding, prefers_markdown
 from proofroom.core.caching.answer_cache import CachedAnswer, answers
+from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.middleware import STAFF_COOKIE
 
@@ -39,6 +45,9 @@ _BROTLI_QUALITY: Final = 5
 _READS: Final = ("GET", "HEAD")
 _OF_BODIES: Final = frozenset({"content-type", "content-length", "content-encoding"})
 Headers = list[tuple[str, str]]
+Lines = tuple[tuple[str, str], ...]
+Kind = tuple[str, str]
+"""The route of an answer (`FrontReader`), and what its headers differ by from others of the route."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,7 @@ class Reply:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FrontRequest:
     """A request as the front cache looks at it; `meta` has headers under the names that WSGI gives them."""
 
@@ -58,7 +67,7 @@ class FrontRequest:
     path: str
     meta: Mapping[str, Any]
 
-    @property
+    @cached_property
     def is_for_all(self) -> bool:
         """Whether everybody else would get the same: nobody is known by it, and it is sent nothing to read."""
         meta = self.meta
@@ -72,7 +81,7 @@ class FrontRequest:
             and is_allowed_host(meta.get("HTTP_HOST", ""))
         )
 
-    @property
+    @cached_property
     def key(self) -> str:
         form = "markdown" if prefers_markdown(self.meta.get("HTTP_ACCEPT", "")) else ""
         return f"front {self.scheme} {form} {self.path}?{self.meta.get('QUERY_STRING', '')}"
@@ -82,9 +91,24 @@ class FrontRequest:
 class FrontAnswer(CachedAnswer):
     """A whole answer. `lines` are its headers but for those of a limit; `scope` names the limit of its calls."""
 
-    lines: tuple[tuple[str, str], ...] = ()
+    lines: Lines = ()
     scope: str = ""
     compressed: dict[Encoding, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, answer: CachedAnswer, lines: Lines, scope: str, *, is_for_all: bool) -> FrontAnswer:
+        if is_for_all and len(answer.body) >= MIN_COMPRESSED_BYTES:
+            varied = [text for name, text in lines if name == "Vary"]
+            vary = ", ".join([*varied, "Accept-Encoding"])
+            lines = (*(line for line in lines if line[0] != "Vary"), ("Vary", vary))
+        return cls(
+            body=answer.body,
+            etag=answer.etag,
+            modified=answer.modified,
+            tags=answer.tags,
+            lines=lines,
+            scope=scope,
+        )
 
     @property
     def size(self) -> int:
@@ -130,10 +154,91 @@ def keep_in_front(
     *,
     scope: str = "",
     is_for_all: bool = True,
+    kind: Kind | None = None,
 ) -> HttpResponse:
-    """Have the middleware judge the conditions of a 200, and keep it where it is the same for all who ask."""
-    response.kept_in_front = (version, answer, scope, is_for_all)  # type: ignore[attr-defined]
+    """Have the middleware judge the conditions of a 200, and keep it where it is the same for all who ask.
+
+    Answers of one `kind` have the same headers, but for those of the answer itself: `front_reads` sends them too.
+    """
+    response.kept_in_front = (version, answer, scope, is_for_all, kind)  # type: ignore[attr-defined]
     return response
+
+
+class LearntLines:
+    """The headers of answers by their kind, as they were when they left Django.
+
+    A site with middleware of its own has none: nobody knows what that would do with an answer.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[tuple[str, Kind], Lines] = {}
+        self._routes: set[tuple[str, str]] = set()
+
+    def know(self, scheme: str, route: str) -> bool:
+        """Whether Django has answered a call of a route before, so that what is made here can be sent."""
+        return (scheme, route) in self._routes and not _has_other_middleware()
+
+    def find(self, scheme: str, kind: Kind, answer: CachedAnswer) -> Lines | None:
+        """The headers of an answer of a kind, those of its own among them; None where they are not known."""
+        lines = self._lines.get((scheme, kind))
+        return (*lines, *answer.headers.items()) if lines is not None else None
+
+    def note(self, scheme: str, kind: Kind, answer: CachedAnswer, lines: Lines) -> None:
+        """Learn those of an answer, but for its own."""
+        self._lines[scheme, kind] = tuple(
+            line for line in lines if answer.headers.get(line[0]) != line[1]
+        )
+        self._routes.add((scheme, kind[0]))
+
+    def clear(self) -> None:
+        self._lines.clear()
+        self._routes.clear()
+
+
+def _has_other_middleware() -> bool:
+    return tuple(settings.MIDDLEWARE) != settings.PRODUCT_MIDDLEWARE
+
+
+learnt_lines: Final = LearntLines()
+
+
+def _forget_with_settings(**kwargs: object) -> None:
+    learnt_lines.clear()
+
+
+setting_changed.connect(_forget_with_settings)
+
+
+Tell = Callable[[Callable[[], None]], object]
+
+
+def count_call(
+    scope: str, meta: Mapping[str, Any], tell: Tell = lambda task: task()
+) -> HitCount | None:
+    """Count a call against the limit of a scope, in this process; None where nothing limits it.
+
+    Who leaves a call to Django has to hand its count over.
+    """
+    if not scope:
+        return None
+    forwarded = str(meta.get("HTTP_X_FORWARDED_FOR", ""))
+    address = caller_address(str(meta.get("REMOTE_ADDR", "")), forwarded)
+    if is_allowed_freely(address):
+        return None
+    return HitCount(scope, address, count=partial(hit_batches.count, tell=tell))
+
+
+def keep_answer(
+    asked: FrontRequest, version: int, front: FrontAnswer, more: Mapping[str, str], *, is_kept: bool
+) -> Reply:
+    """Keep an answer that just left Django, or would have, and reply to who asked for it."""
+    meta = asked.meta
+    if is_kept:
+        answers.put(version, asked.key, front)
+    elif "HTTP_ACCEPT_ENCODING" in meta:
+        # Nobody else would get what is compressed here.
+        meta = {name: value for name, value in meta.items() if name != "HTTP_ACCEPT_ENCODING"}
+    return front.reply_to(meta, more)
 
 
 @sync_and_async_middleware
@@ -165,28 +270,16 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     kept = getattr(response, "kept_in_front", None)
     if kept is None or not isinstance(response, HttpResponse):
         return response
-    version, answer, scope, is_for_all = kept
+    version, answer, scope, is_for_all, kind = kept
     is_for_all = is_for_all and not response.cookies
-    if is_for_all and len(answer.body) >= MIN_COMPRESSED_BYTES:
-        patch_vary_headers(response, ["Accept-Encoding"])
     limits = {name: response.headers[name] for name in RATE_LIMIT_HEADERS if name in response}
     apart = {"Content-Length", "ETag", *limits}
-    front = FrontAnswer(
-        body=answer.body,
-        etag=answer.etag,
-        modified=answer.modified,
-        tags=answer.tags,
-        lines=tuple(line for line in response.items() if line[0] not in apart),
-        scope=scope,
-    )
-    meta = request.META
-    asked = FrontRequest(request.scheme or "", request.path_info, meta)
-    if is_for_all and asked.is_for_all:
-        answers.put(version, asked.key, front)
-    elif "HTTP_ACCEPT_ENCODING" in meta:
-        # Nobody else would get what is compressed here.
-        meta = {name: value for name, value in meta.items() if name != "HTTP_ACCEPT_ENCODING"}
-    reply = front.reply_to(meta, limits)
+    lines = tuple(line for line in response.items() if line[0] not in apart)
+    asked = FrontRequest(request.scheme or "", request.path_info, request.META)
+    if kind is not None and asked.is_for_all and not response.cookies:
+        learnt_lines.note(asked.scheme, kind, answer, lines)
+    front = FrontAnswer.of(answer, lines, scope, is_for_all=is_for_all)
+    reply = keep_answer(asked, version, front, limits, is_kept=is_for_all and asked.is_for_all)
     response.status_code = reply.status
     if reply.body is not answer.body:
         response.content = reply.body

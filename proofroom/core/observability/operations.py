@@ -38,7 +38,10 @@ class OperationKind(StrEnum):
 
 @dataclass(slots=True)
 class MeasuredOperation:
-    """`name` comes from a bounded set (a route, a task, a tool), never from a caller. `outcome` is a word of one."""
+    """`name` comes from a bounded set (a route, a task, a tool), never from a caller. `outcome` is a word of one.
+
+    One that `is_passed_on` is measured by somebody else, who ends it.
+    """
 
     kind: OperationKind
     name: str
@@ -48,6 +51,7 @@ class MeasuredOperation:
     statements: int = 0
     database_seconds: float = 0.0
     started: float = field(default_factory=time.perf_counter)
+    is_passed_on: bool = False
 
     @property
     def elapsed(self) -> float:
@@ -92,7 +96,8 @@ def measure(kind: OperationKind, name: str) -> Iterator[MeasuredOperation]:
         if outer is not None:
             outer.statements += operation.statements
             outer.database_seconds += operation.database_seconds
-        operation_ended(operation)
+        if not operation.is_passed_on:
+            operation_ended(operation)
 
 
 def count_statement(

@@ -8,6 +8,7 @@ from typing import cast
 from django import template
 from django.template.base import FilterExpression, Node, Parser, Template, Token, token_kwargs
 from django.template.context import Context
+from django.template.defaulttags import FirstOfNode
 from django.template.exceptions import TemplateSyntaxError
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
@@ -20,6 +21,7 @@ from proofroom.core.caching.fragments import (
     digest_of,
     watch_rendering,
 )
+from proofroom.core.caching.outlines import drawing_in
 
 register = template.Library()
 
@@ -35,6 +37,10 @@ class KeptIncludeNode(Node):
         self.template_name, self.more = template_name, more
 
     def render(self, context: Context) -> SafeString:
+        drawing = drawing_in(context)
+        place = drawing.place(self, context) if drawing is not None else None
+        if place is not None:
+            return SafeString(place)
         engine = cast(Template, context.template).engine
         part = engine.get_template(self.template_name)
         more = {name: value.resolve(context) for name, value in self.more.items()}
@@ -43,7 +49,8 @@ class KeptIncludeNode(Node):
                 (names for names in reversed(context.dicts) if "fragments" in names), {}
             )
             store = page.get("fragments")
-            if not isinstance(store, FragmentStore):
+            # An outline depends on what its parts look at, too.
+            if not isinstance(store, FragmentStore) or drawing is not None:
                 return part.render(context)
             kept = store.find(part, _FrozenContext(context, page))
             if kept is not None:
@@ -78,6 +85,26 @@ class _FrozenContext:
                 is_shared = names is self._page.values
                 return self._page(name) if is_shared else digest_of(names[name])
         return b""
+
+
+class ShownNode(FirstOfNode):
+    """`{% shown seo.title page_title %}`: `firstof`, for values that nearly every page has its own of.
+
+    Pages that differ in nothing else share their outline (`proofroom.core.caching.outlines`).
+    """
+
+    def render(self, context: Context) -> SafeString:
+        drawing = drawing_in(context)
+        place = drawing.place(self, context) if drawing is not None else None
+        return SafeString(place if place is not None else super().render(context))
+
+
+@register.tag
+def shown(parser: Parser, token: Token) -> ShownNode:
+    tag, *values = token.split_contents()
+    if not values:
+        raise TemplateSyntaxError(f"{tag}: names a value")
+    return ShownNode([parser.compile_filter(value) for value in values])
 
 
 @register.tag

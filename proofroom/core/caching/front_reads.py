@@ -1,0 +1,85 @@
+"""Answers reads of visitors before Django, for a WSGI application.
+
+Django's middleware has nothing to say of them but headers, and what these are its first answers show.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from django.conf import settings
+from django.db import close_old_connections
+from django.utils import translation
+
+from proofroom.core.api.throttles import HitCount
+from proofroom.core.caching.front_cache import (
+    FrontAnswer,
+    FrontRequest,
+    Reply,
+    count_call,
+    keep_answer,
+    learnt_lines,
+)
+from proofroom.core.caching.front_readers import FrontReader, ReadAnswer, front_readers
+from proofroom.core.caching.hit_batches import hit_batches
+from proofroom.core.database.replica import from_replica
+from proofroom.core.observability.middleware import REQUEST_ID_HEADER
+from proofroom.core.observability.operations import OperationKind, measure
+from proofroom.core.observability.work_ids import bind_ids
+
+logger: Final = logging.getLogger(__name__)
+
+
+def answer_read(asked: FrontRequest, request_id: str) -> Reply | None:
+    """The answer to a visitor; None where Django must give it."""
+    if not asked.is_for_all:
+        return None
+    reader = next((one for one in front_readers if one.takes(asked.path)), None)
+    if reader is None or not learnt_lines.know(asked.scheme, reader.route):
+        return None
+    count = count_call(reader.scope, asked.meta)
+    reply = None
+    if count is None or not count.is_over:
+        reply = _read(reader, asked, request_id, count)
+    if reply is None and count is not None:
+        hit_batches.hand_over(count.key)
+    return reply
+
+
+def _read(
+    reader: FrontReader, asked: FrontRequest, request_id: str, count: HitCount | None
+) -> Reply | None:
+    with (
+        bind_ids({"request_id": request_id}),
+        measure(OperationKind.REQUEST, reader.route) as measured,
+    ):
+        measured.method = str(asked.meta["REQUEST_METHOD"])
+        found = _ask(reader, asked)
+        if found is None:
+            measured.is_passed_on = True
+            return None
+        lines = learnt_lines.find(asked.scheme, found.kind, found.answer)
+        if lines is None:
+            measured.is_passed_on = True
+            return None
+        more = {REQUEST_ID_HEADER: request_id} | (count.headers if count is not None else {})
+        front = FrontAnswer.of(found.answer, lines, reader.scope, is_for_all=found.is_for_all)
+        reply = keep_answer(asked, found.version, front, more, is_kept=found.is_for_all)
+        measured.outcome = str(reply.status)
+        return reply
+
+
+def _ask(reader: FrontReader, asked: FrontRequest) -> ReadAnswer | None:
+    # A thread may still have the language of the reader whom it answered before.
+    translation.activate(settings.LANGUAGE_CODE)
+    try:
+        with from_replica():
+            return reader.read(asked)
+    # Django meets it again, and has the page for it.
+    except Exception as error:
+        logger.info("a read of %s goes on to Django: %s", asked.path, error)
+        return None
+    finally:
+        # As Django does after a request.
+        close_old_connections()

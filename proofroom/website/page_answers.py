@@ -1,0 +1,123 @@
+"""What stands at an address of the site, in the form that is accepted there. Knows no request of Django's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from proofroom.core.caching.accepted_forms import prefers_markdown
+from proofroom.core.outbox import leased_state, live_state
+from proofroom.core.site_urls import LLMS, home_of, locale_of, page_in_markdown
+from proofroom.definitions.listings import IndexPage, feed_at, listing_at
+from proofroom.website.feeds import render_feed
+from proofroom.website.form_submission import SubmissionResult
+from proofroom.website.http_cache import (
+    FEED,
+    HTML,
+    MARKDOWN,
+    MARKDOWN_IF_ACCEPTED,
+    TEXT,
+    PageRequest,
+    RenderedPage,
+    Representation,
+    SiteAnswer,
+    cached_answer,
+)
+from proofroom.website.list_pages import list_page
+from proofroom.website.llms_txt import render_llms_txt
+from proofroom.website.markdown_pages import list_in_markdown, render_post_markdown
+from proofroom.website.pages import post_page
+from proofroom.website.queries import FoundPost
+
+_PAGE_NUMBER: Final = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
+Found = SiteAnswer | FoundPost | None
+"""An answer, or a post whose variations run, which has another one for each visitor; None where nothing stands."""
+
+
+def find_answer(asked: PageRequest) -> Found:
+    """What stands at the address that is asked for."""
+    address = asked.path
+    locale = locale_of(address)
+    own = OWN_ANSWERS.get(address.removeprefix(home_of(locale)))
+    if own is not None:
+        return own(asked, locale)
+    form = MARKDOWN_IF_ACCEPTED if prefers_markdown(asked.accept) else HTML
+    return (
+        # No slug has a dot: where a feed is, there is no post.
+        _feed_at(asked, locale)
+        or _post_at(asked, address, locale, form)
+        or _list_at(asked, address, locale, form)
+        or _markdown_at(asked, locale)
+    )
+
+
+def page_number(asked: PageRequest) -> int | None:
+    """The page of a list that is asked for; None for what is no number."""
+    number = asked.parameters.get("page", "1")
+    return int(number) if _PAGE_NUMBER.fullmatch(number) else None
+
+
+def _version(asked: PageRequest) -> int:
+    """The content version: as this process knows it for visitors, as the database has it for who is signed in."""
+    return (leased_state() if asked.is_visitor else live_state()).version
+
+
+def _post_at(asked: PageRequest, address: str, locale: str, form: Representation) -> Found:
+    found = asked.find_post(address, locale)
+    if found is None:
+        return None
+    if found.arms and form is HTML:
+        return found
+    # The id of the module whose form was taken just before; the address says it, so caches may keep it.
+    sent = asked.parameters.get("sent", "")
+
+    def render() -> RenderedPage:
+        if form is not HTML:
+            return render_post_markdown(found)
+        return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
+
+    return cached_answer(asked, form, found.version, render, is_tagged=True)
+
+
+def _list_at(
+    asked: PageRequest, address: str, locale: str, form: Representation
+) -> SiteAnswer | None:
+    listing = listing_at(address, locale)
+    number = page_number(asked) if listing is not None else None
+    if listing is None or number is None:
+        return None
+    version = _version(asked)
+
+    def render() -> RenderedPage | None:
+        if form is not HTML:
+            return list_in_markdown(listing, number, version)
+        html = list_page(listing, number, version)
+        return RenderedPage(html) if html is not None else None
+
+    return cached_answer(asked, form, version, render, is_tagged=True)
+
+
+def _feed_at(asked: PageRequest, locale: str) -> SiteAnswer | None:
+    type = feed_at(asked.path, locale)
+    if type is None:
+        return None
+    version, index = _version(asked), IndexPage(type, locale)
+    return cached_answer(asked, FEED, version, lambda: render_feed(index, version), is_tagged=True)
+
+
+def _markdown_at(asked: PageRequest, locale: str) -> Found:
+    """Return what an address with `.md` at its end stands for: it names the form, whatever the visitor accepts."""
+    bare = page_in_markdown(asked.path)
+    if bare is None:
+        return None
+    found = _post_at(asked, bare, locale, MARKDOWN)
+    return found or _list_at(asked, bare, locale, MARKDOWN)
+
+
+def _llms(asked: PageRequest, locale: str) -> SiteAnswer | None:
+    return cached_answer(asked, TEXT, _version(asked), lambda: render_llms_txt(locale))
+
+
+OWN_ANSWERS: Final[dict[str, Callable[[PageRequest, str], SiteAnswer | None]]] = {LLMS: _llms}
+"""What answers below the home page of every locale, where no page can stand."""
