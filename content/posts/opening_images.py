@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Final, Protocol, cast
 from uuid import UUID
 
 import orjson
@@ -13,20 +14,34 @@ from content.media_usage import media_shown_in
 from content.models import PostModule
 from media.models import Asset
 from media.queries import load_assets_by_name
+from proofroom.core.caching.fragments import freeze
 from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.json import Json
-from proofroom.definitions import modules
+from proofroom.definitions import Module, modules
 
 NO_MODULE: Final = "[]"
 
 
-def opening_media(shown: Iterable[tuple[str, Mapping[str, Json]]]) -> list[str]:
+def opening_media(shown: Iterable[tuple[str, Mapping[str, Json]]]) -> Sequence[str]:
     """What the first module that opens a page shows, of types and props in their order: ids and names of files."""
     for type_name, props in shown:
         definition = modules.get(type_name)
         if definition is not None and definition.opens_page:
-            return [str(token) for token in media_shown_in(definition.Props, props)]
+            stored = freeze(props)
+            if stored is None:
+                return _media_of(definition, props)
+            return _kept_media(cast("Hashable", definition), stored)
     return []
+
+
+def _media_of(definition: type[Module], props: Mapping[str, Json]) -> list[str]:
+    return [str(token) for token in media_shown_in(definition.Props, props)]
+
+
+@lru_cache(maxsize=2000)
+def _kept_media(definition: type[Module], stored: bytes) -> list[str]:
+    """What a module with these props shows: the same for the same props, so it is looked for once."""
+    return _media_of(definition, orjson.loads(stored))
 
 
 def opening_module() -> Case:
@@ -46,7 +61,7 @@ def opening_module() -> Case:
     )
 
 
-def media_of_opening_module(text: str) -> list[str]:
+def media_of_opening_module(text: str) -> Sequence[str]:
     """The ids and names of files in what `opening_module` read, in their order."""
     if text == NO_MODULE:
         return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime
 from email.utils import format_datetime
+from functools import lru_cache
 from html import escape
 from typing import Final
 from uuid import UUID
@@ -20,6 +21,7 @@ from proofroom.website.queries import ListedPost, load_listed_posts, modules_of
 FEED_ITEMS: Final = 20
 _ATOM: Final = "http://www.w3.org/2005/Atom"
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TO_CHANGE: Final = re.compile(f"{_NOT_XML.pattern}|[&<>\"']").search
 
 
 def render_feed(index: IndexPage, version: int | None = None) -> RenderedPage | None:
@@ -28,12 +30,13 @@ def render_feed(index: IndexPage, version: int | None = None) -> RenderedPage | 
     if not posts:
         return None
     around = load_surroundings(PageLocation(index.path, index.locale), version=version)
-    words = _first_words_of([post.id for post in posts if not said_of(post)])
+    said = {post.id: said_of(post) for post in posts}
+    words = _first_words_of([id_ for id_, text in said.items() if not text])
     with use_template_language(index.locale):
         title = _text(title_with_site(list_title(index.type), around.site_name))
     items = "".join(
         f"<item><title>{_text(post.title)}</title><link>{_text(absolute(post.path))}</link>"
-        f"<description>{_text(said_of(post) or words[post.id])}</description>"
+        f"<description>{_text(said[post.id] or words[post.id])}</description>"
         f"{_date('pubDate', post.published_at)}"
         f'<guid isPermaLink="false">urn:uuid:{post.id}</guid></item>'
         for post in posts
@@ -65,9 +68,14 @@ def _first_words_of(ids: list[UUID]) -> dict[UUID, str]:
 
 
 def _date(name: str, moment: datetime | None) -> str:
-    return f"<{name}>{format_datetime(moment)}</{name}>" if moment is not None else ""
+    return f"<{name}>{_written(moment)}</{name}>" if moment is not None else ""
+
+
+@lru_cache(maxsize=2000)
+def _written(moment: datetime) -> str:
+    return format_datetime(moment)
 
 
 def _text(text: str) -> str:
     """A text as XML holds it, without the characters that no document may hold."""
-    return escape(_NOT_XML.sub("", text))
+    return escape(_NOT_XML.sub("", text)) if _TO_CHANGE(text) else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -79,6 +79,8 @@ class SiteFrame:
     neighbours: Sequence[Neighbour]
     links: MenuLinks
     tags: frozenset[str]
+    feeds: dict[str, list[FeedLink]] = field(default_factory=dict)
+    """Those of pages with the frame, by the type of their posts."""
 
 
 _NO_PATH: Final = "\x00"
@@ -226,6 +228,15 @@ class FeedLink(TypedDict):
 
 def feeds_of(around: Surroundings, type: str = "") -> list[FeedLink]:
     """Of the page's own type, and of every list that a menu of the page leads to: those have posts."""
+    frame = around.frame
+    if frame is None:
+        return _find_feeds(around, type)
+    if type not in frame.feeds:
+        frame.feeds[type] = _find_feeds(around, type)
+    return frame.feeds[type]
+
+
+def _find_feeds(around: Surroundings, type: str) -> list[FeedLink]:
     locale = around.place.locale
     linked = {item.get("url") for items in around.menus.values() for item in items}
     return [

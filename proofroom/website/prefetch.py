@@ -99,7 +99,7 @@ def card_of(row: Row, media: Mapping[str, SiteImage]) -> PostCard:
     )
 
 
-def _images_of(row: Row) -> list[str]:
+def _images_of(row: Row) -> Sequence[str]:
     """The featured image, or else those of the module that opens the page."""
     if row["featured_media_id"] is not None:
         return [str(row["featured_media_id"])]

@@ -60,8 +60,7 @@ def full_props(definition: type[Module], item: RenderableModule) -> dict[str, Js
 
 def shows_breadcrumb(items: Sequence[RenderableModule]) -> bool:
     """Return whether a module shows the way to the page, so that the page must not."""
-    definitions = (modules.get(item.type) for item in items)
-    return any(definition.shows_breadcrumb for definition in definitions if definition is not None)
+    return any(definition.shows_breadcrumb for definition in _definitions(items))
 
 
 def opens_with_heading(items: Sequence[RenderableModule]) -> bool:
@@ -72,9 +71,13 @@ def opens_with_heading(items: Sequence[RenderableModule]) -> bool:
 
 def stylesheets_of(items: Sequence[RenderableModule]) -> list[str]:
     """Return what the modules need beside the site's own stylesheet: each file once, in the order of the page."""
-    definitions = (modules.get(item.type) for item in items)
-    named = (definition.stylesheet for definition in definitions if definition is not None)
+    named = [definition.stylesheet for definition in _definitions(items)]
     return list(dict.fromkeys(name for name in named if name))
+
+
+def _definitions(items: Sequence[RenderableModule]) -> list[type[Module]]:
+    known = modules.all()
+    return [known[item.type] for item in items if item.type in known]
 
 
 def render_modules(
@@ -137,7 +140,7 @@ class _Page:
 
 
 class _FrozenModule(FrozenPart):
-    """The digests of what a module's template may look at, as it is before the module is rendered."""
+    """What a module's template may look at, as it is before the module is rendered."""
 
     def __init__(self, item: RenderableModule, page: _Page, *, is_opening: bool) -> None:
         own = {
@@ -149,13 +152,10 @@ class _FrozenModule(FrozenPart):
         }
         super().__init__(own, page.frozen)
 
-    def __call__(self, name: str) -> bytes | None:
-        found = super().__call__(name)
-        if name != "heading_ids" or found is None:
-            return found
+    def value_of(self, name: str) -> object:
+        found = super().value_of(name)
         # The images of its texts are looked up in the media.
-        media = self.page("media")
-        return media + found if media is not None else None
+        return [self.page.value_of("media"), found] if name == "heading_ids" else found
 
 
 def _render(item: RenderableModule, page: _Page, *, is_opening: bool) -> SafeString:

@@ -32,18 +32,19 @@ MAX_FRAGMENT_BYTES: Final = 32 * 1024 * 1024
 MAX_AGE_SECONDS: Final = 3600.0
 _MOST_PARTS: Final = 1000
 _EACH: Final = 400
-_ABSENT: Final = object()
+ABSENT: Final = object()
 _OPTIONS: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATETIME
 
 
 class Frozen(Protocol):
-    """From a name to a digest of its content; None where it has none that can be compared."""
+    """The contents that a part is looked up by."""
 
     @property
     def language(self) -> str | None:
         """The language that parts are rendered in."""
 
-    def __call__(self, name: str) -> bytes | None: ...
+    def value_of(self, name: str) -> object:
+        """What a name stands for; `ABSENT` for one that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ class FragmentStore:
         self, part: Hashable, seen: Collection[str], frozen: Frozen, fragment: Fragment
     ) -> None:
         """Keep a part under the contents of the names that it looked at, unless one has none to compare."""
-        if any(frozen(name) is None for name in seen):
+        if digest_of([frozen.value_of(name) for name in seen]) is None:
             return
         with self._lock:
             if len(self._names) >= _MOST_PARTS and part not in self._names:
@@ -168,30 +169,26 @@ class FragmentStore:
 
 
 class FrozenNames:
-    """The digests of names, each made once for all parts that look at it, as long as it has the same value."""
+    """The names of a page."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self.values = values
         self.language = get_language()
-        self._made: dict[str, tuple[object, bytes | None]] = {}
 
-    def __call__(self, name: str) -> bytes | None:
-        value = self.values.get(name, _ABSENT)
-        made = self._made.get(name)
-        if made is None or made[0] is not value:
-            made = self._made[name] = (value, b"" if value is _ABSENT else digest_of(value))
-        return made[1]
+    def value_of(self, name: str) -> object:
+        return self.values.get(name, ABSENT)
 
 
 class FrozenPart:
-    """The digests of what a part has of its own, before those of its page."""
+    """The names that a part has of its own, before those of its page."""
 
     def __init__(self, own: Mapping[str, object], page: FrozenNames) -> None:
         self.own, self.page = own, page
         self.language = page.language
 
-    def __call__(self, name: str) -> bytes | None:
-        return digest_of(self.own[name]) if name in self.own else self.page(name)
+    def value_of(self, name: str) -> object:
+        own = self.own.get(name, ABSENT)
+        return self.page.value_of(name) if own is ABSENT else own
 
 
 @dataclass(slots=True)
@@ -221,13 +218,21 @@ def freeze(value: object) -> bytes | None:
     try:
         return orjson.dumps(value, default=_plain, option=_OPTIONS)
     except TypeError:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, Mapping | list):
             return None
+    # Keys are no texts, of the value itself or of one in a list.
+    plain = (
+        [_with_any_keys(one) for one in value] if isinstance(value, list) else list(value.items())
+    )
     try:
-        # Its keys are no texts.
-        return orjson.dumps(list(value.items()), default=_plain, option=_OPTIONS)
+        return orjson.dumps(plain, default=_plain, option=_OPTIONS)
     except TypeError:
         return None
+
+
+def _with_any_keys(value: object) -> object:
+    is_plain = not isinstance(value, dict) or all(type(key) is str for key in value)
+    return value if is_plain else ["pairs", list(value.items())]  # type: ignore[attr-defined]
 
 
 def digest_of(value: object) -> bytes | None:
@@ -244,6 +249,8 @@ def _plain(value: object) -> object:
         return ["time", value.isoformat()]
     if isinstance(value, Promise):
         return ["lazy", str(value)]
+    if value is ABSENT:
+        return ["absent"]
     if isinstance(value, set | frozenset):
         return ["set", sorted(map(repr, value))]
     if isinstance(value, Mapping):
@@ -252,9 +259,9 @@ def _plain(value: object) -> object:
 
 
 def _key(part: Hashable, names: tuple[str, ...], frozen: Frozen) -> Hashable | None:
-    contents = tuple([frozen(name) for name in names])
+    content = digest_of([frozen.value_of(name) for name in names])
     # With the names, of which more may become known.
-    return None if None in contents else (part, names, frozen.language, contents)
+    return None if content is None else (part, names, frozen.language, content)
 
 
 def _size(fragment: Fragment) -> int:

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model, QuerySet
+from django.db.models.base import ModelState
+from django.db.models.signals import post_init, pre_init
 from django.db.models.sql import UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -170,8 +173,16 @@ class Insert:
 
 def instance_from_row(model: type[M], row: Row) -> M:
     """The model's object from the columns in a row; those that are not there load when they are asked for."""
-    known = {name: row[name] for name in columns_of(model) if name in row}
-    return model.from_db(reading_connection().alias, list(known), list(known.values()))
+    known = {name: row[name] for name in _columns(model) if name in row}
+    alias = reading_connection().alias
+    if _has_own_making(model):
+        return model.from_db(alias, list(known), list(known.values()))
+    # As Django makes it, without its looking at each value.
+    instance = model.__new__(model)
+    instance.__dict__.update(known)
+    instance._state = state = ModelState()
+    state.db, state.adding = alias, False
+    return instance
 
 
 def first_instance(model: type[M], rows: list[Row]) -> M | None:
@@ -181,7 +192,19 @@ def first_instance(model: type[M], rows: list[Row]) -> M | None:
 
 def columns_of(model: type[Model]) -> list[str]:
     """Every column, for `values()`."""
-    return [field.attname for field in model._meta.concrete_fields]
+    return list(_columns(model))
+
+
+@lru_cache(maxsize=200)
+def _columns(model: type[Model]) -> tuple[str, ...]:
+    return tuple(field.attname for field in model._meta.concrete_fields)
+
+
+@lru_cache(maxsize=200)
+def _has_own_making(model: type[Model]) -> bool:
+    """Whether something happens when an object of a model is made."""
+    is_plain = model.__init__ is Model.__init__ and model.from_db.__func__ is Model.from_db.__func__  # type: ignore[attr-defined]  # of a class method
+    return not is_plain or pre_init.has_listeners(model) or post_init.has_listeners(model)
 
 
 def fetch(

@@ -14,11 +14,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
 from proofroom.core.caching.fragments import (
+    ABSENT,
     Fragment,
     FragmentStore,
     FrozenNames,
     WatchedContext,
-    digest_of,
     watch_rendering,
 )
 from proofroom.core.caching.outlines import drawing_in
@@ -52,7 +52,7 @@ class KeptIncludeNode(Node):
             # An outline depends on what its parts look at, too.
             if not isinstance(store, FragmentStore) or drawing is not None:
                 return part.render(context)
-            kept = store.find(part, _FrozenContext(context, page))
+            kept = store.find(part, _FrozenContext(context))
             if kept is not None:
                 return SafeString(kept.text)
             values = cast("dict[str, object]", context.flatten())
@@ -68,23 +68,17 @@ class KeptIncludeNode(Node):
 
 
 class _FrozenContext:
-    """The digests of the names of a context. Those of the page itself are made once for all of its parts."""
+    """The names of a context."""
 
-    def __init__(self, context: Context, page: Mapping[str, object]) -> None:
-        # The bottom of this stack lasts as long as the page.
-        of_page = cast("dict[object, object]", context.render_context.dicts[0])
-        frozen = of_page.get(_FrozenContext)
-        if not isinstance(frozen, FrozenNames) or frozen.values is not page:
-            frozen = of_page[_FrozenContext] = FrozenNames(page)
-        self._page, self._dicts = frozen, context.dicts
+    def __init__(self, context: Context) -> None:
+        self._dicts = context.dicts
         self.language = get_language()
 
-    def __call__(self, name: str) -> bytes | None:
+    def value_of(self, name: str) -> object:
         for names in reversed(self._dicts):
             if name in names:
-                is_shared = names is self._page.values
-                return self._page(name) if is_shared else digest_of(names[name])
-        return b""
+                return names[name]
+        return ABSENT
 
 
 class ShownNode(FirstOfNode):
