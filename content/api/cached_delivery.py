@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Collection
+from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.response import Response
@@ -14,10 +15,17 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
 from proofroom.core.caching.front_cache import keep_in_front
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.replica import from_replica
 from proofroom.core.outbox import leased_state, live_state, tags_changed_since
 
 CACHE_CONTROL = "public, max-age=60"
+ROUTE: Final = "delivery"
+"""What calls are measured as that are answered before Django."""
+KIND: Final = (ROUTE, "")
+"""All answers have the same headers, but for those of each call."""
+SCOPE: Final = "public"
+"""The limit of calls."""
 
 
 class DeliveredViewSet(ApiViewSet):
@@ -34,7 +42,7 @@ class DeliveredViewSet(ApiViewSet):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the call, then answer from what is kept, else from the database."""
-        count = count_caller("public", request)
+        count = count_caller(SCOPE, request)
         if count is not None:
             show_rate_limit(request, count)
             if count.is_over:
@@ -69,13 +77,18 @@ class DeliveredViewSet(ApiViewSet):
                 response = super().dispatch(request, *args, **kwargs)
             if response.status_code != 200 or not isinstance(response, Response):
                 return response
-            body = dumps(response.data)
-            modified = int(state.moved_at.timestamp()) if state.moved_at is not None else None
-            known = frozenset(tags if self.action in self.tagged else {EVERYTHING})
-            kept = CachedAnswer(body, etag_of(body), modified=modified, tags=known)
+            kept = delivered_answer(
+                dumps(response.data), state, tags if self.action in self.tagged else {EVERYTHING}
+            )
             answers.put(state.version, key, kept)
         answer = HttpResponse(kept.body, content_type="application/json")
         headers = {"ETag": kept.etag, "Cache-Control": CACHE_CONTROL}
         for name, value in (headers | (count.headers if count else {})).items():
             answer[name] = value
-        return keep_in_front(answer, state.version, kept, scope="public")
+        return keep_in_front(answer, state.version, kept, scope=SCOPE, kind=KIND)
+
+
+def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:
+    """An answer with what conditions are judged by."""
+    modified = int(state.moved_at.timestamp()) if state.moved_at is not None else None
+    return CachedAnswer(body, etag_of(body), modified=modified, tags=frozenset(tags))

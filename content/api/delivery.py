@@ -24,6 +24,7 @@ from content.posts.scopes import post_not_found
 from content.presenters.posts import LiveModuleAnswer
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
+from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import query_parameter
 from proofroom.core.caching.answer_cache import CachedAnswer, answers
@@ -139,38 +140,50 @@ class PublicPostViewSet(DeliveredViewSet):
     )
     def list(self, request: Request) -> Response:
         """Published posts with their modules, or of each the `fields` that are asked for."""
-        fields = fields_of(request, LISTABLE)
-        tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
-        depend_on(tag)
-        if fields and "media" in fields:
-            depend_on(EVERYTHING)  # nobody says which files
-        filters = post_reads.filters_of(request, staged=False)
-        counted = f"count {urlencode(sorted(filters.items()))}"
-        kept = answers.get(self.live_version, counted)
-        total = int(kept.body) if kept is not None else None
-        listed = post_reads.post_list(request, fields=fields, total=total)
-        if kept is None:
-            found = cast(JsonObject, listed["meta"])["total"]
-            count = CachedAnswer(str(found).encode(), etag="", tags=frozenset({tag}))
-            answers.put(self.live_version, counted, count)
-        return Response(listed)
+        return Response(list_posts(request, self.live_version))
 
     @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One published post, or the `fields` of it that are asked for."""
-        fields = fields_of(request, WHOLE)
-        variation = variation_of(request)
-        try:
-            found = render_post(UUID(post_id), fields, variation)
-        except ValueError:
-            found = None
-        if found is None:
+        body = read_post(request, post_id)
+        if body is None:
             raise post_not_found(post_id)
+        return Response(orjson.Fragment(body))
+
+
+def list_posts(request: HasQuery, version: int) -> JsonObject:
+    """A page of the published posts that a query asks for, as they are at a content version."""
+    fields = fields_of(request, LISTABLE)
+    tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
+    depend_on(tag)
+    if fields and "media" in fields:
+        depend_on(EVERYTHING)  # nobody says which files
+    filters = post_reads.filters_of(request, staged=False)
+    counted = f"count {urlencode(sorted(filters.items()))}"
+    kept = answers.get(version, counted)
+    total = int(kept.body) if kept is not None else None
+    listed = post_reads.post_list(request, fields=fields, total=total)
+    if kept is None:
+        found = cast(JsonObject, listed["meta"])["total"]
+        count = CachedAnswer(str(found).encode(), etag="", tags=frozenset({tag}))
+        answers.put(version, counted, count)
+    return listed
+
+
+def read_post(request: HasQuery, post_id: str) -> bytes | None:
+    """The JSON of a published post, or of the fields of it that a query asks for; None where there is none."""
+    fields = fields_of(request, WHOLE)
+    variation = variation_of(request)
+    try:
+        found = render_post(UUID(post_id), fields, variation)
+    except ValueError:
+        return None
+    if found is not None:
         depend_on(*found.depends_on)
-        return Response(orjson.Fragment(found.body))
+    return found.body if found is not None else None
 
 
-def variation_of(request: Request) -> str:
+def variation_of(request: HasQuery) -> str:
     """The variation that the query names; empty for none. 422 for what names none."""
     name = request.query_params.get("variation", "")
     if name and not _NAME.fullmatch(name):
@@ -178,7 +191,7 @@ def variation_of(request: Request) -> str:
     return name
 
 
-def fields_of(request: Request, known: Collection[str]) -> Collection[str] | None:
+def fields_of(request: HasQuery, known: Collection[str]) -> Collection[str] | None:
     """Return what the query asks for of a post; None for all of it. 422 where a name is not one of `known`."""
     text = request.query_params.get("fields")
     if text is None:

@@ -9,7 +9,6 @@ from uuid import UUID
 import django_filters
 from django.conf import settings
 from django.db.models import QuerySet
-from rest_framework.request import Request
 
 from content import presenters, search
 from content.layers import Layers
@@ -19,7 +18,7 @@ from content.models import Layer, ModuleInstance, Post, Status
 from content.posts import queries
 from content.posts.scopes import post_not_found, require_visible, visible_to
 from proofroom.core.actor import Actor
-from proofroom.core.api.pagination import page_of
+from proofroom.core.api.pagination import HasQuery, page_of
 from proofroom.core.content_scope import Scoped, reading_scopes
 from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation
@@ -84,7 +83,7 @@ def filter_class(staged: bool) -> type[PublicPostFilter]:
     return ManagedPostFilter if staged else PublicPostFilter
 
 
-def filters_of(request: Request, *, staged: bool) -> dict[str, str]:
+def filters_of(request: HasQuery, *, staged: bool) -> dict[str, str]:
     """What the query narrows a list by. Most narrow nothing, and building the form is slow."""
     names = filter_class(staged).base_filters
     params = request.query_params
@@ -92,7 +91,7 @@ def filters_of(request: Request, *, staged: bool) -> dict[str, str]:
 
 
 def filter_posts(
-    request: Request, posts: QuerySet[Post], *, staged: bool
+    request: HasQuery, posts: QuerySet[Post], *, staged: bool
 ) -> QuerySet[Post] | Found[Post]:
     """The posts that the query asks for, in its order; 422 on a value that does not fit.
 
@@ -129,7 +128,7 @@ def locale_of(params: Mapping[str, str]) -> str | None:
     return None if params.get("allLocales") == "true" else settings.CMS_ENV.default_locale
 
 
-def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None) -> str:
+def ordering_of(request: HasQuery, errors: Mapping[str, list[str]] | None = None) -> str:
     """The order that the query asks for; 422 with all `errors` where there are any."""
     found = dict(errors or {})
     ordering = request.query_params.get("ordering", NEWEST_FIRST)
@@ -145,7 +144,7 @@ def ordering_of(request: Request, errors: Mapping[str, list[str]] | None = None)
 
 
 def post_list(
-    request: Request,
+    request: HasQuery,
     *,
     actor: Actor | None = None,
     fields: Collection[str] | None = None,

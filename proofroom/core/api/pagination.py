@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from django.db.models import QuerySet
-from rest_framework.request import Request
 
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
@@ -49,7 +48,14 @@ class PageRequest:
         }
 
 
-def page_of(request: Request) -> PageRequest:
+class HasQuery(Protocol):
+    """A request as lists look at it."""
+
+    @property
+    def query_params(self) -> Mapping[str, str]: ...
+
+
+def page_of(request: HasQuery) -> PageRequest:
     """The page that the query asks for; 422 beyond the bounds."""
     return PageRequest(
         _number(request, "page", 1, LAST_PAGE),
@@ -57,7 +63,7 @@ def page_of(request: Request) -> PageRequest:
     )
 
 
-def _number(request: Request, name: str, default: int, most: int) -> int:
+def _number(request: HasQuery, name: str, default: int, most: int) -> int:
     text = request.query_params.get(name)
     if text is None:
         return default
