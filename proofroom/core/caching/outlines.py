@@ -16,8 +16,11 @@ from typing import Any, Final, cast
 from django.template.base import Node, Template
 from django.template.context import Context
 from django.template.loader import get_template
+from django.utils.timezone import get_current_timezone
+from django.utils.translation import get_language
 
 from proofroom.core.caching.fragments import (
+    ABSENT,
     Fragment,
     FragmentStore,
     FrozenNames,
@@ -27,9 +30,11 @@ from proofroom.core.caching.fragments import (
 
 STORE: Final = "fragments"
 """The name under which templates find the store of their parts."""
-# No text of anybody can name a place: it is drawn anew in each process.
+# No text of anybody can name a place: it is drawn anew in each process. What a template does with its parts, as
+# `{% filter %}` or `{% spaceless %}`, changes the rest of it, and the place is found no more.
 _SECRET: Final = secrets.token_hex(8)
-_PLACE: Final = re.compile(rf"\ue000{_SECRET}:(\d+)\ue001")
+_MARK: Final = f"\ue000{_SECRET}Ab <i> </i>\n\n&amp;&:"
+_PLACE: Final = re.compile(rf"{re.escape(_MARK)}(\d+)\ue001")
 _OF_TEMPLATES: Final = frozenset({"True", "False", "None", "block"})
 
 
@@ -56,17 +61,31 @@ class OutlineDrawing:
 
     def __init__(self, names: Mapping[str, object]) -> None:
         self._names = names
+        self._surroundings: object = None
         self.nodes: list[Node] = []
 
     def place(self, node: Node, context: Context) -> str | None:
-        """Leave a place for a node; None where it may show what is known there only, in a loop for instance."""
+        """Leave a place for a node; None where it may show what is known there only, in a loop for instance.
+
+        Nor in another language, time zone or way to escape than where the template begins.
+        """
+        surroundings = (
+            get_language(),
+            get_current_timezone(),
+            context.autoescape,
+            context.use_l10n,
+            context.use_tz,
+        )
+        self._surroundings = self._surroundings or surroundings
+        if surroundings != self._surroundings:
+            return None
         for names in context.dicts:
             if names is not self._names and not _OF_TEMPLATES.issuperset(
                 cast("dict[str, object]", names)
             ):
                 return None
         self.nodes.append(node)
-        return f"\ue000{_SECRET}:{len(self.nodes) - 1}\ue001"
+        return f"{_MARK}{len(self.nodes) - 1}\ue001"
 
 
 def drawing_in(context: Context) -> OutlineDrawing | None:
@@ -116,6 +135,10 @@ def _draw(template: Template, names: Mapping[str, object]) -> tuple[_Outline | N
         tags=frozenset(rendering.tags),
         around=pieces[::2],
         nodes=drawing.nodes,
-        added={name: dict.__getitem__(watched, name) for name in dict.keys(watched) - names.keys()},
+        added={
+            name: value
+            for name, value in dict.items(watched)
+            if names.get(name, ABSENT) is not value
+        },
     )
-    return outline, watched.seen - outline.added.keys() - {STORE}
+    return outline, watched.seen - {STORE}

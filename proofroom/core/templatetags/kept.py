@@ -35,6 +35,7 @@ class KeptIncludeNode(Node):
 
     def __init__(self, template_name: str, more: Mapping[str, FilterExpression]) -> None:
         self.template_name, self.more = template_name, more
+        self._part: Template | None = None
 
     def render(self, context: Context) -> SafeString:
         drawing = drawing_in(context)
@@ -42,7 +43,10 @@ class KeptIncludeNode(Node):
         if place is not None:
             return SafeString(place)
         engine = cast(Template, context.template).engine
-        part = engine.get_template(self.template_name)
+        part = self._part
+        if part is None or engine.debug:
+            # Compiled with the template that holds it, and looked for anew while templates are being written.
+            part = self._part = engine.get_template(self.template_name)
         more = {name: value.resolve(context) for name, value in self.more.items()}
         with context.push(**more):
             page: Mapping[str, object] = next(
