@@ -219,13 +219,27 @@ def count_call(
 
     Who leaves a call to Django has to hand its count over.
     """
+    address = _limited_address(scope, meta)
+    if address is None:
+        return None
+    return HitCount(scope, address, count=partial(hit_batches.count, tell=tell))
+
+
+def earlier_calls(scope: str, meta: Mapping[str, Any]) -> HitCount | None:
+    """The calls before this one that this process knows of; None where nothing limits them. Counts nothing."""
+    address = _limited_address(scope, meta)
+    if address is None:
+        return None
+    return HitCount(scope, address, 0, count=lambda key, seconds, hits: hit_batches.seen(key))
+
+
+def _limited_address(scope: str, meta: Mapping[str, Any]) -> str | None:
+    """The address that calls are counted by; None where nothing limits them."""
     if not scope:
         return None
     forwarded = str(meta.get("HTTP_X_FORWARDED_FOR", ""))
     address = caller_address(str(meta.get("REMOTE_ADDR", "")), forwarded)
-    if is_allowed_freely(address):
-        return None
-    return HitCount(scope, address, count=partial(hit_batches.count, tell=tell))
+    return None if is_allowed_freely(address) else address
 
 
 def keep_answer(

@@ -12,12 +12,12 @@ from django.conf import settings
 from django.db import close_old_connections
 from django.utils import translation
 
-from proofroom.core.api.throttles import HitCount
 from proofroom.core.caching.front_cache import (
     FrontAnswer,
     FrontRequest,
     Reply,
     count_call,
+    earlier_calls,
     keep_answer,
     learnt_lines,
 )
@@ -38,34 +38,38 @@ def answer_read(asked: FrontRequest, request_id: str) -> Reply | None:
     reader = next((one for one in front_readers if one.takes(asked.path)), None)
     if reader is None or not learnt_lines.know(asked.scheme, reader.route):
         return None
-    count = count_call(reader.scope, asked.meta)
-    reply = None
-    if count is None or not count.is_over:
-        reply = _read(reader, asked, request_id, count)
-    if reply is None and count is not None:
-        hit_batches.hand_over(count.key)
+    earlier = earlier_calls(reader.scope, asked.meta)
+    is_refused = earlier is not None and 0 < earlier.limit <= earlier.hits
+    reply = _read(reader, asked, request_id) if not is_refused else None
+    if reply is None and earlier is not None:
+        # Django counts what it answers or refuses, and has to know of all others.
+        hit_batches.hand_over(earlier.key, 0)
     return reply
 
 
-def _read(
-    reader: FrontReader, asked: FrontRequest, request_id: str, count: HitCount | None
-) -> Reply | None:
+def _read(reader: FrontReader, asked: FrontRequest, request_id: str) -> Reply | None:
     with (
         bind_ids({"request_id": request_id}),
         measure(OperationKind.REQUEST, reader.route) as measured,
     ):
         measured.method = str(asked.meta["REQUEST_METHOD"])
+        measured.is_passed_on = True
         found = _ask(reader, asked)
         if found is None:
-            measured.is_passed_on = True
             return None
         lines = learnt_lines.find(asked.scheme, found.kind, found.answer)
         if lines is None:
-            measured.is_passed_on = True
             return None
-        more = {REQUEST_ID_HEADER: request_id} | (count.headers if count is not None else {})
+        more = {REQUEST_ID_HEADER: request_id}
+        count = count_call(reader.scope, asked.meta)
+        if count is not None:
+            if count.is_over:
+                hit_batches.hand_over(count.key)
+                return None
+            more |= count.headers
         front = FrontAnswer.of(found.answer, lines, reader.scope, is_for_all=found.is_for_all)
         reply = keep_answer(asked, found.version, front, more, is_kept=found.is_for_all)
+        measured.is_passed_on = False
         measured.outcome = str(reply.status)
         return reply
 

@@ -68,6 +68,11 @@ class HitBatches:
             tell(lambda name=name: self._tell(name, is_last=name != key))  # type: ignore[misc]
         return batch.known + batch.untold
 
+    def seen(self, key: str) -> int:
+        """The hits of a key that this process knows of, without another one."""
+        batch = self._batches.get(key)
+        return batch.known + batch.untold if batch is not None else 0
+
     def hand_over(self, key: str, hits: int = 1) -> None:
         """Leave the last hits of a key to somebody who counts them with `count_hit`, and knows of all others then."""
         with self._lock:
