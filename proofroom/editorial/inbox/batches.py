@@ -82,7 +82,7 @@ _OUTCOMES: Final[dict[str, Promise]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class BatchProgress:
+class DecisionProgress:
     """The progress of a batch."""
 
     batch: DecisionBatch
@@ -125,7 +125,7 @@ class DecisionRow:
     is_problem: bool
 
 
-def running_batches(request: HttpRequest) -> list[BatchProgress]:
+def running_batches(request: HttpRequest) -> list[DecisionProgress]:
     """Return what this person decided and is not done yet. A query; one more where there is something."""
     running = batches_for(actor_of(request)).filter(by_id=request.user.pk, state=BatchState.RUNNING)
     return _progress(list(running))
@@ -150,7 +150,7 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     counts: Counter[str] = Counter()
     for (_layer, outcome), count in by_layer.items():
         counts[outcome] += count
-    progress = BatchProgress(batch, counts, batch_url(batch))
+    progress = DecisionProgress(batch, counts, batch_url(batch))
     # Which of the lists: what was asked for, else the first that has something.
     tabs = [
         (name, label, sum(counts[outcome] for outcome in outcomes))
@@ -201,9 +201,9 @@ def batch_url(batch: DecisionBatch) -> str:
     return reverse("admin:inbox-batch", args=[batch.pk])
 
 
-def _progress(batches: Sequence[DecisionBatch]) -> list[BatchProgress]:
+def _progress(batches: Sequence[DecisionBatch]) -> list[DecisionProgress]:
     counts = counts_of([batch.pk for batch in batches]) if batches else {}
-    return [BatchProgress(batch, counts[batch.pk], batch_url(batch)) for batch in batches]
+    return [DecisionProgress(batch, counts[batch.pk], batch_url(batch)) for batch in batches]
 
 
 def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:

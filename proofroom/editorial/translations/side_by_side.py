@@ -89,7 +89,7 @@ class ShownValue:
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedField:
+class TranslatedField:
     """A field of the source and of the translation. `changes` is what the source changed since it was translated;
     `waits` are the layers in which another value of the translation waits, with their addresses."""
 
@@ -116,7 +116,7 @@ class RowGroup:
     label: str
     icon: str
     pair: ModulePair | None
-    rows: tuple[ComparedField, ...]
+    rows: tuple[TranslatedField, ...]
 
     @property
     def is_open(self) -> bool:
@@ -399,7 +399,7 @@ class _RowBuilder:
 
     def _row(
         self, source: FormUnit | None, own: FormUnit | None, section: ModuleSection | None
-    ) -> ComparedField:
+    ) -> TranslatedField:
         found = self.comparison
         unit = own or source
         if unit is None:
@@ -417,7 +417,7 @@ class _RowBuilder:
             for view in (layers.review, layers.ai_review)
             if view.layer != self.frame.layer and own and path in view.changes.paths
         ]
-        return ComparedField(
+        return TranslatedField(
             path,
             in_words(unit.field.label),
             "stale" if stale else "current" if compared else "uncompared",
