@@ -103,7 +103,8 @@ class RedirectAdmin(EditAdmin[Redirect]):
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         redirect = cast(RedirectForm, form).read_input(NewRedirect)
-        create_redirect(actor=actor_of(request), redirect=redirect)
+        made = create_redirect(actor=actor_of(request), redirect=redirect)
+        messages.success(request, _("Created “%(name)s”.") % {"name": made.from_path})
         return HttpResponseRedirect(reverse("admin:seo_redirect_changelist"))
 
     def initial(self, row: Redirect) -> Mapping[str, object]:

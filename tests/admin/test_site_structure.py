@@ -349,3 +349,17 @@ def test_threat_31_names_are_words_on_every_page(signed_in: SignedIn) -> None:
     assert "<script>alert" not in text(
         client.post(f"/admin/proofroom_taxonomies/term/{term.pk}/delete/", follow=True)
     )
+
+
+def test_a_new_term_and_a_new_redirect_say_that_they_were_made(client: Client) -> None:
+    client.force_login(make.user("editor"))
+    term = {"taxonomy": "topics", "locale": "en", "name": "Storage", "orderIndex": "0"}
+    redirect = {"fromPath": "/old", "toPath": "/new", "type": "301", "isActive": "on"}
+
+    made = [
+        client.post("/admin/proofroom_taxonomies/term/add/", term, follow=True),
+        client.post("/admin/seo/redirect/add/", redirect, follow=True),
+    ]
+
+    said = [[str(message) for message in page.context["messages"]] for page in made]
+    assert said == [["Created “Storage”."], ["Created “/old”."]]

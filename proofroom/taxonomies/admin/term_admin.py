@@ -296,7 +296,8 @@ class TermAdmin(EditAdmin[Term]):
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         taxonomy, locale = form.cleaned_data["taxonomy"], form.cleaned_data["locale"]
         values = term_values(form, taxonomy, locale)
-        create_term(actor=actor_of(request), taxonomy=taxonomy, **values)
+        term = create_term(actor=actor_of(request), taxonomy=taxonomy, **values)
+        messages.success(request, _("Created “%(name)s”.") % {"name": term.name})
         return HttpResponseRedirect(TermTree(find_taxonomy(taxonomy), locale).url)
 
     def initial(self, row: Term) -> Mapping[str, object]:
