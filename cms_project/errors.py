@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
+from http import HTTPStatus
 
 from django.contrib import admin
+from django.core.exceptions import DisallowedHost
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.template import TemplateDoesNotExist
 from django.template.loader import render_to_string
 from django.views import defaults
@@ -42,18 +45,30 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
             "csrf_failed",
             "The CSRF check failed: send the value of the cookie csrftoken in the header X-CSRFToken.",
         )
+    if request.path_info.startswith("/admin/"):
+        # The form is older than the log-in of its reader, whose token is another one now.
+        own = _in_admin(request, 403, is_form_old=True)
+        return own or _admin_failure(request, 403)
     return csrf_page(request, reason)
 
 
-def _in_admin(request: HttpRequest, status: int, reason: str = "") -> HttpResponse | None:
+def _in_admin(
+    request: HttpRequest, status: int, reason: str = "", *, is_form_old: bool = False
+) -> HttpResponse | None:
     """The page in the frame of the admin, for whoever may open the admin."""
     if not request.path_info.startswith("/admin/") or getattr(request, "user", None) is None:
         return None
     try:
         if not admin.site.has_permission(request):
             return None
-        context = {**admin.site.each_context(request), "status": status, "reason": reason}
-        return HttpResponse(render_to_string("admin/error.html", context, request), status=status)
+        context = {
+            **admin.site.each_context(request),
+            "status": status,
+            "reason": reason,
+            "is_form_old": is_form_old,
+        }
+        text = render_to_string("admin/error.html", context, request)
+        return HttpResponse(text, status=status)
     except DatabaseError:
         logger.exception("the page for %s failed", status)
         return None
@@ -62,6 +77,9 @@ def _in_admin(request: HttpRequest, status: int, reason: str = "") -> HttpRespon
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_api(request):
         return _json(400, "bad_request", "The request cannot be read.")
+    # A page names addresses of this site, which a request with another host cannot be answered with.
+    if request.path_info.startswith("/admin/") and not isinstance(exception, DisallowedHost):
+        return _in_admin(request, 400) or _admin_failure(request, 400)
     return defaults.bad_request(request, exception)
 
 
@@ -69,6 +87,15 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
     if _is_api(request):
         return _json(403, "not_allowed", "You may not do this.")
     return _in_admin(request, 403, str(exception)) or defaults.permission_denied(request, exception)
+
+
+def method_not_allowed(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+    """A page in the place of the empty answer that a view of the admin gives to a method that it does not take."""
+    page = _in_admin(request, 405)
+    if page is None:
+        return response
+    page["Allow"] = response["Allow"]
+    return page
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -123,10 +150,14 @@ def _admin_failure(request: HttpRequest, status: int) -> HttpResponse:
         "theme": theme if theme in THEMES else "auto",
     }
     try:
-        return HttpResponse(render_to_string("admin/failure.html", context), status=status)
+        text = render_to_string("admin/failure.html", context)
+        return HttpResponse(text, status=status)
     except Exception:
         logger.exception("the page for %s failed", status)
-        return HttpResponse(render_to_string(f"{status}.html"), status=status)
+        if status >= 500:
+            return HttpResponse(render_to_string(f"{status}.html"), status=status)
+        # The site has no page for the rest.
+        return HttpResponse(HTTPStatus(status).phrase, status=status, content_type="text/plain")
 
 
 def unavailable(request: HttpRequest, error: BaseException | None) -> HttpResponse:

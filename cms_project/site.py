@@ -3,15 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
+from urllib.parse import urlsplit
 
 from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
+
+View = TypeVar("View", bound=Callable[..., HttpResponseBase])
+
+
+def _page_of(request: HttpRequest) -> str:
+    """The page of the admin whose form was sent, home where the browser does not say."""
+    sent_from = request.headers.get("Referer", "")
+    is_own = url_has_allowed_host_and_scheme(
+        sent_from, {request.get_host()}, require_https=request.is_secure()
+    )
+    page = urlsplit(sent_from if is_own else "")
+    if not page.path.startswith("/admin/") or page.path == reverse("admin:login"):
+        return reverse("admin:index")
+    return page.path + (f"?{page.query}" if page.query else "")
 
 
 def _refuse_try(
@@ -180,6 +198,26 @@ class CmsAdminSite(admin.AdminSite):
             path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),
         ]
         return own + super().get_urls()
+
+    def admin_view(self, view: View, cacheable: bool = False) -> View:
+        """Django's, except that a login leads back to a page, and that there is a page for what only takes a form."""
+        from django.contrib.auth.views import redirect_to_login
+
+        from cms_project.errors import method_not_allowed
+
+        inner = super().admin_view(view, cacheable)
+
+        @wraps(inner)
+        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+            is_read = request.method in ("GET", "HEAD")
+            if not is_read and not self.has_permission(request):
+                return redirect_to_login(_page_of(request), reverse("admin:login"))
+            response: HttpResponseBase = inner(request, *args, **kwargs)
+            if is_read and response.status_code == 405:
+                return method_not_allowed(request, response)
+            return response
+
+        return cast("View", answer)
 
     def login(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None

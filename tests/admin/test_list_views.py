@@ -343,6 +343,16 @@ def test_all_rows_of_a_list_are_those_that_the_page_counted(signed_in: SignedIn)
     assert "2 posts are published." in text(client.post(address, again, follow=True))
 
 
+@pytest.mark.parametrize("page", ["2", "999", "-1"])
+def test_a_page_past_the_last_one_is_the_last_of_the_same_list(
+    page: str, posts: list[Post], signed_in: SignedIn
+) -> None:
+    shown = signed_in("editor").get(f"{POSTS}?{DRAFTS}&p={page}", follow=True)
+
+    assert titles(shown) == ["Tea"]
+    assert DRAFTS in shown.request["QUERY_STRING"]
+
+
 @pytest.mark.usefixtures("posts")
 def test_views_take_one_statement_of_a_list(signed_in: SignedIn) -> None:
     client = signed_in("admin")

@@ -145,6 +145,15 @@ class ViewChangeList(ChangeList):
         found: Iterable[Mapping[str, object]] = result_headers(self)
         return found
 
+    def get_results(self, request: HttpRequest) -> None:
+        """The last page where the address names one past it: a bookmark, or the page that an action emptied."""
+        try:
+            super().get_results(request)
+        except IncorrectLookupParameters:
+            paginator = self.model_admin.get_paginator(request, self.queryset, self.list_per_page)
+            self.page_num = min(max(self.page_num, 1), paginator.num_pages)
+            super().get_results(request)
+
     def get_filters_params(self, params: dict[str, Any] | None = None) -> dict[str, Any]:
         found: dict[str, Any] = super().get_filters_params(params)
         found.pop(SAVED_VAR, None)

@@ -8,9 +8,10 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.options import TO_FIELD_VAR
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
 from proofroom.core.actor import Actor, ActorUser
@@ -80,6 +81,17 @@ class PermittedAdmin(_ModelAdmin[M]):
     empty_words: ClassVar[object] = ""
     """What an empty list says about the things that would stand in it."""
     actions = None
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """The list. `_to_field`, by which Django answers other windows, leads nowhere here."""
+        if TO_FIELD_VAR in request.GET:
+            query = request.GET.copy()
+            del query[TO_FIELD_VAR]
+            return HttpResponseRedirect(f"{request.path}?{query.urlencode()}".removesuffix("?"))
+        answer: HttpResponse = super().changelist_view(request, extra_context)
+        return answer
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return may(request, self.view_permission)
