@@ -54,6 +54,7 @@ def test_each_row_has_its_own_texts_and_links(signed_in: SignedIn) -> None:
         first.path,
         f"{of_first}translations/",
         f"{of_first}revisions/",
+        f"tree/copy/?page={first.pk}",
         f"{of_first}delete/",
     ]
     assert links(shown[str(second.pk)]) == [
@@ -62,6 +63,7 @@ def test_each_row_has_its_own_texts_and_links(signed_in: SignedIn) -> None:
         second.path,
         f"{second.pk}/translations/",
         f"{second.pk}/revisions/",
+        f"tree/copy/?page={second.pk}",
         f"{second.pk}/delete/",
     ]
 
