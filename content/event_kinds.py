@@ -18,13 +18,15 @@ KINDS = (
     EventKind("post.publish", "Publishing", _VIEW, is_trigger=True),
     EventKind("post.approve", "Changes went live", _VIEW, is_trigger=True),
     EventKind("post.review.save", "Saved to Review", _VIEW, is_trigger=True),
-    EventKind("post.review.approve", "Review approved", _VIEW, is_trigger=True),
+    EventKind("post.review.approve", "Changes in Review approved", _VIEW, is_trigger=True),
     EventKind("post.ai-review.save", "Proposed in AI Review", _VIEW, is_trigger=True),
-    EventKind("post.ai-review.approve", "AI Review submitted to Review", _VIEW, is_trigger=True),
+    EventKind(
+        "post.ai-review.approve", "Changes in AI Review submitted to Review", _VIEW, is_trigger=True
+    ),
     EventKind("post.create-translation", "Translation created", _VIEW, is_trigger=True),
     # What else people do
-    EventKind("post.review.reject", "Review rejected", _VIEW),
-    EventKind("post.ai-review.reject", "AI Review rejected", _VIEW),
+    EventKind("post.review.reject", "Changes in Review rejected", _VIEW),
+    EventKind("post.ai-review.reject", "Changes in AI Review rejected", _VIEW),
     EventKind("post.review.reconsider", "Rejection in Review undone", _VIEW),
     EventKind("post.ai-review.reconsider", "Rejection in AI Review undone", _VIEW),
     EventKind("post.ai-review.withdraw", "Removed from AI Review with its run", _VIEW),

@@ -137,7 +137,7 @@ def follow_live(rewrites: Iterable[Rewrite]) -> None:
             if id_ is not None and UUID(str(id_)) in missing:
                 raise invalid(
                     name,
-                    gettext("There is no media file with the id %(featured)s.") % {"featured": id_},
+                    gettext("There is no media file with the ID %(featured)s.") % {"featured": id_},
                 )
 
 

@@ -240,7 +240,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> UndoneRepla
     found = find_by_id(Replacement.objects.select_for_update(of=("self",)), replacement_id)
     if found is None:
         raise NotFound(
-            _("No replacement has the id %(replacement_id)s.")
+            _("No replacement has the ID %(replacement_id)s.")
             % {"replacement_id": str(replacement_id)[:80]}
         )
     row = found
@@ -376,7 +376,9 @@ def _allow_undo(row: Replacement, actor: Actor) -> None:
         return
     actor.require("content.replace")
     if row.by_id != actor.user.pk:
-        raise NotAllowed(_("Only the person who started this replacement or an admin can undo it."))
+        raise NotAllowed(
+            _("Only the person who started this replacement or an administrator can undo it.")
+        )
     require_targets(actor, row.tables, row.layer)
 
 

@@ -105,7 +105,7 @@ def find_batch(*, batch_id: UUID, actor: Actor) -> DecisionBatch:
     """The batch, for whoever made it and for admins. Raises `NotFound` for everybody else."""
     batch = batches_for(actor).filter(pk=batch_id).first()
     if batch is None:
-        raise NotFound(_("There are no decisions with the id %(id)s.") % {"id": batch_id})
+        raise NotFound(_("There are no decisions with the ID %(id)s.") % {"id": batch_id})
     return batch
 
 

@@ -168,11 +168,13 @@ def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, no
     if held:
         raise Conflict(
             _(
-                "Review has other changes to the same fields. Nothing was "
-                "published. Decide on those first, or submit these to Review."
+                "Other changes to the same fields are waiting in Review. Nothing was published. "
+                "Decide on those first, or submit these to Review."
             ),
             code="review_waiting",
-            details={path: [_("Review already has another change to this.")] for path in held},
+            details={
+                path: [_("Another change to this is already waiting in Review.")] for path in held
+            },
         )
     post_id, before = layers.post.pk, set(layers.review.changes.paths)
     done = submit(post_id=post_id, actor=actor, paths=paths, note=note)

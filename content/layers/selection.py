@@ -133,7 +133,7 @@ def _wanted(view: LayerView, paths: Collection[str]) -> dict[str, set[str]]:
         if named == known:
             whole.add(base)
     if unknown:
-        message = _("Not staged in %(layer)s: %(unknown)s.")
+        message = _("No change waiting in %(layer)s for: %(unknown)s.")
         raise _unknown_path(message % {"layer": view.layer, "unknown": ", ".join(unknown)})
     return {**passages, **{base: set() for base in whole}}
 

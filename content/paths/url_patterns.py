@@ -142,7 +142,7 @@ def _require_known(type_name: str, locale: str) -> None:
 
 def _not_found(pattern_id: object) -> NotFound:
     return NotFound(
-        _("No URL pattern has the id %(pattern_id)s.") % {"pattern_id": str(pattern_id)[:80]}
+        _("No URL pattern has the ID %(pattern_id)s.") % {"pattern_id": str(pattern_id)[:80]}
     )
 
 

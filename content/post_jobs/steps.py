@@ -54,7 +54,9 @@ def _copy(job: PostJob, items: Items, actor: Actor) -> None:
         _copy_level(level, below, actor)
         made |= {item.post: item.made for item in level if item.made is not None}
     for item in waiting:
-        why = _("The page above was not copied, or this page was moved or deleted in the meantime.")
+        why = _(
+            "The parent page was not copied, or this page was moved or deleted in the meantime."
+        )
         item.outcome, item.why = JobOutcome.REFUSED, why
 
 

@@ -70,7 +70,7 @@ def patch_fields(document: PostDocument, patch: Mapping[str, Json]) -> PostDocum
             if not isinstance(value, list | tuple) or not all(
                 isinstance(item, str) for item in value
             ):
-                raise invalid(name, gettext("%(name)s must be a list of ids.") % {"name": name})
+                raise invalid(name, gettext("%(name)s must be a list of IDs.") % {"name": name})
             document = document.with_terms([str(item).lower() for item in value])
         elif name == "customFields":
             if not isinstance(value, Mapping):

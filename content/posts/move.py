@@ -255,7 +255,7 @@ def _orders(
     changeable = in_scope_of(Post.objects.filter(pk__in=shifted), actor)
     if actor.scopes and shifted and changeable.count() < len(shifted):
         raise NotAllowed(
-            _("Pages that you cannot change would have to make room. Choose another place."),
+            _("This would move pages that you cannot change. Choose another place."),
             code="outside_of_scope",
         )
     return orders, shifted

@@ -93,7 +93,7 @@ def _check(actor: Actor, key: str) -> None:
     actor.require_person(_("edit a post"))
     actor.require("posts.view")
     if not _KEY.match(key):
-        raise invalid("key", _("The page id must be a UUID with 36 characters."))
+        raise invalid("key", _("The page ID must be a UUID with 36 characters."))
 
 
 def post_visibility_rule(events: Sequence[EventMessage]) -> MayHear:

@@ -105,7 +105,7 @@ def require_all_written_in_scope(posts: Collection[Post], actor: Actor) -> None:
 
 def outside_of_scope() -> NotAllowed:
     return NotAllowed(
-        _("This post is outside of the content that your role is limited to."),
+        _("Your role does not cover this post."),
         code="outside_of_scope",
     )
 

@@ -214,20 +214,20 @@ def _flags_of(view: LayerView, mark: Mark | None, path: str) -> tuple[Flag, ...]
     flags = []
     if mark is not None and mark.conflict:
         text = _(
-            "Review already has another value here from a person. Reject it "
-            "there first to submit this one."
+            "A person’s value for this is already waiting in Review. Reject it there first to "
+            "submit this one."
         )
         flags.append(Flag("conflict", text))
     if path in view.drifted or (mark is not None and mark.drifted):
         if view.layer == Layer.AI_REVIEW:
             text = _(
-                "Review has changed here since this was proposed. Accepting "
-                "replaces the newer value, shown on the left."
+                "The value in Review has changed since this was proposed. Accepting replaces the "
+                "newer value, shown on the left."
             )
         else:
             text = _(
-                "The live text has changed here since this was proposed. "
-                "Accepting replaces the newer value, shown on the left."
+                "The live text has changed since this was proposed. Accepting replaces the newer "
+                "value, shown on the left."
             )
         flags.append(Flag("drift", text))
     return tuple(flags)

@@ -44,14 +44,14 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
         try:
             UUID(id_)
         except (ValueError, TypeError, AttributeError):
-            raise _refused(_("%(id)r is not the id of a term.") % {"id": id_}) from None
+            raise _refused(_("%(id)r is not the ID of a term.") % {"id": id_}) from None
     found = {
         str(pk): name for pk, name in Term.objects.filter(pk__in=ids).values_list("pk", "taxonomy")
     }
     unknown = [id_ for id_ in ids if id_ not in found]
     if unknown:
         raise _refused(
-            _("No taxonomy term has the id %(unknown)s.") % {"unknown": ", ".join(unknown)}
+            _("No taxonomy term has the ID %(unknown)s.") % {"unknown": ", ".join(unknown)}
         )
     uses = {use.slug: use for use in find_post_type(post.type).taxonomies}
     for taxonomy, count in Counter(found.values()).items():
@@ -198,7 +198,7 @@ def check_parent(post: Post, value: object) -> int:
     if ancestor is None:
         raise invalid("parentId", _("No post has the id %(value)s.") % {"value": value})
     if (ancestor.type, ancestor.locale) != (post.type, post.locale):
-        raise invalid("parentId", _("The parent must be of the same type and locale."))
+        raise invalid("parentId", _("The parent must have the same type and language."))
     seen: set[UUID] = set()
     while ancestor is not None and ancestor.pk not in seen:
         if ancestor.pk == post.pk:

@@ -42,10 +42,10 @@ _IDS: Final[Mapping[str, ReferenceKind]] = {
     "taxonomy-reference": "taxonomy-reference",
 }
 _SENTENCES: Final[Mapping[ReferenceKind, str]] = {
-    "media": gettext_noop("There is no media file with the id %(name)s."),
+    "media": gettext_noop("There is no media file with the ID %(name)s."),
     "file": gettext_noop("There is no media file at the address %(name)s."),
-    "post-reference": gettext_noop("No post has the id %(name)s."),
-    "taxonomy-reference": gettext_noop("No taxonomy term has the id %(name)s."),
+    "post-reference": gettext_noop("No post has the ID %(name)s."),
+    "taxonomy-reference": gettext_noop("No taxonomy term has the ID %(name)s."),
     "form-reference": gettext_noop("No form has the slug %(name)s."),
 }
 _CODES: Final[Mapping[ReferenceKind, str]] = {

@@ -83,11 +83,11 @@ def check_rich_text(value: object) -> object:
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
-        raise _wrong("rich_text", _("This is not a valid rich-text document.")) from error
+        raise _wrong("rich_text", _("This is not valid rich text.")) from error
     if size > RICH_TEXT_MAX_BYTES:
         raise _wrong(
             "rich_text",
-            _("The document has %(size)s bytes; at most %(rich_text_max_bytes)s are allowed.")
+            _("The text has %(size)s bytes; at most %(rich_text_max_bytes)s are allowed.")
             % {"size": size, "rich_text_max_bytes": RICH_TEXT_MAX_BYTES},
         )
     problems = richtext.validate(value)
@@ -148,7 +148,7 @@ def check_id(value: object) -> object:
     try:
         return str(UUID(value))
     except ValueError as error:
-        raise _wrong("id", _("Enter the id (a UUID) of an existing item, or null.")) from error
+        raise _wrong("id", _("Enter the ID (a UUID) of an existing item, or null.")) from error
 
 
 def check_slug(value: object) -> object:
@@ -253,7 +253,9 @@ def RichText(*, translatable: bool = True, label: str = "", help: str = "") -> A
     """A rich-text document (`RichTextDocument`), empty by default; Markdown that is written becomes one."""
     return _field(
         "richtext", translatable, label,
-        help or "Rich-text editor JSON: {type: doc, content: [...]}. Markdown may be sent instead.",
+        help or (
+            "Rich-text editor JSON: {type: doc, content: [...]}. You can send Markdown instead."
+        ),
         default_factory=lambda: deepcopy(richtext.EMPTY),
     )  # fmt: skip
 

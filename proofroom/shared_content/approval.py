@@ -65,7 +65,7 @@ def set_modes(*, actor: Actor, wanted: Mapping[str, str]) -> None:
     known = {kind.name for kind in shared_kinds}
     for kind, mode in wanted.items():
         if kind not in known or mode not in ApprovalMode.values:
-            raise invalid(kind, _("This is not one of the choices."))
+            raise invalid(kind, _("This is not one of the options."))
     before = modes()
     changed = {kind: mode for kind, mode in wanted.items() if mode != before[kind]}
     for kind, mode in changed.items():

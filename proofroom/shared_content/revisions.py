@@ -90,7 +90,7 @@ def find_revision(kind: str, row_id: UUID, revision_id: UUID | str) -> SharedRev
     """A revision of this very row. Raises `NotFound` for one of another row."""
     found = find_by_id(list_revisions(kind, row_id), revision_id)
     if found is None:
-        raise NotFound(_("No revision has the id %(id)s.") % {"id": str(revision_id)[:80]})
+        raise NotFound(_("No revision has the ID %(id)s.") % {"id": str(revision_id)[:80]})
     return found
 
 

@@ -78,7 +78,7 @@ def test_words_that_wait_in_review_are_not_overwritten_from_the_live_form(
 
     assert answer.status_code == 409
     page = answer.content.decode()
-    assert "Review already has other changes to: Title" in page
+    assert "Other changes are already waiting in Review for: Title" in page
     assert "Mine" in page
     assert make.layers(post).review.changes.paths == ("post.title",)
     assert make.layers(post).review.document.fields["title"] == "By a colleague"

@@ -108,7 +108,7 @@ def test_the_offer_names_only_what_differs(signed_in: SignedIn) -> None:
     page = client.post(url(post), restore).content.decode()
 
     assert "· Title<br>" in offer
-    assert "Also changed since then: Title. Restoring lets you choose." in offer
+    assert "Also changed since then: Title. You can choose what to restore." in offer
     assert re.findall(r'name="take\.([^"]+)" value="yours"', page) == ["post.title"]
 
 

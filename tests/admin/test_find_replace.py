@@ -77,7 +77,7 @@ def test_an_editor_sends_the_chosen_hits_to_review_and_takes_them_back(signed_in
     before = make.live_hash()
     page = client.post(ADD, search("tea", "coffee", "posts")).content.decode()
     first, second, third = keys(page)[:3]
-    assert page.index("Send to Review") < page.index("Replace live")
+    assert page.index("Send to Review") < page.index("Replace live text")
     listed = [first, second, third]
 
     done = client.post(

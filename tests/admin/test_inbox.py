@@ -121,7 +121,7 @@ def test_nothing_marked_and_nonsense_change_nothing(signed_in: SignedIn) -> None
     for form in ({}, {"d.1.x": "accept"}, {name(row(post, "post.title")): "maybe"}):
         answer = client.post(INBOX, form)
         assert answer.status_code == 422
-        assert "Choose Accept or Reject for at least one change." in answer.content.decode()
+        assert "Choose “Accept” or “Reject” for at least one change." in answer.content.decode()
     gone = client.post(INBOX, {f"d.999999.{'0' * 32}": "accept"}, follow=True).content.decode()
 
     assert "1 change is no longer waiting: it was decided on" in gone

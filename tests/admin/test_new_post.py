@@ -80,7 +80,7 @@ def test_a_refusal_by_the_limits_keeps_the_form_and_what_was_typed(signed_in: Si
 
     page = answer.content.decode()
     assert answer.status_code == 403
-    assert "This post is outside of the content that your role is limited to." in page
+    assert "Your role does not cover this post." in page
     assert 'value="Cold brew overnight"' in page
     assert options(page, "term") == [str(coffee.pk)]
     assert not Post.objects.exists()

@@ -54,7 +54,7 @@ def test_what_review_holds_too_is_named_as_held(signed_in: SignedIn) -> None:
     )
 
     assert answer.status_code == 409
-    assert "Review has other changes to the same fields." in answer.content.decode()
+    assert "Other changes to the same fields are waiting in Review." in answer.content.decode()
     assert fields(answer, "digest")["post.excerpt"] == ["accept"]
     assert make.layers(post).ai_review.changes.paths == ("post.title", "post.excerpt")
 

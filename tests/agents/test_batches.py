@@ -78,7 +78,7 @@ def test_a_batch_says_how_far_it_is_and_what_came_of_each_post(
         "timedOut": 0,
     }
     assert told["isFinished"] is False
-    assert told["rejected"] == [{"id": "nowhere", "error": "No post has the id nowhere."}]
+    assert told["rejected"] == [{"id": "nowhere", "error": "No post has the ID nowhere."}]
     assert [(one["postId"], one["status"], one["staged"]) for one in told["results"]] == [
         (str(found[0].pk), "succeeded", 1),
         (str(found[1].pk), "failed", 0),

@@ -56,7 +56,7 @@ def test_threat_12_foreign_ids_reveal_nothing() -> None:
     )
 
     assert [run["postId"] for run in answer["data"]] == [str(post.pk)]
-    sentence = "No post has the id {}."
+    sentence = "No post has the ID {}."
     assert answer["rejected"] == [
         {"id": id_, "error": sentence.format(id_)}
         for id_ in (str(gone.pk), unknown, "nonsense", str(other))

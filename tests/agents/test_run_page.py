@@ -39,7 +39,7 @@ def test_a_run_tells_its_steps_its_chain_its_reactions_and_its_cost(signed_in: S
     steps, chain = html.index("Steps"), html.index("Related runs and events")
     reactions = html.index(">Reactions<")
     assert steps < chain < reactions
-    assert "There is no media file with the id 1." in html[steps:chain]
+    assert "There is no media file with the ID 1." in html[steps:chain]
     assert html[steps:chain].count("<tr class") == 4
     assert html[chain:reactions].count("<li") == 4
     assert html[chain:reactions].index("Proofreader") < html[chain:reactions].index("this run")
@@ -165,7 +165,7 @@ def test_an_agent_is_asked_from_anywhere_and_its_answer_stands_on_the_run(
         ({"agent": "nobody"}, "No agent is named"),
         ({"agent": "proofreader"}, "does not run in the scope"),
         ({"agent": "general-assistant", "words": "x" * 4001}, "at most 4,000"),
-        ({"agent": "general-assistant", "post": "nonsense"}, "No post has the id"),
+        ({"agent": "general-assistant", "post": "nonsense"}, "No post has the ID"),
     ],
     ids=["unknown", "scope", "long", "post"],
 )

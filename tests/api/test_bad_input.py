@@ -153,7 +153,7 @@ def test_an_id_that_names_nothing_is_404_with_one_body(id_: str, name: str) -> N
 
     assert answer["code"] == "not_found"
     shown = "\x00" if id_ == "%00" else id_
-    assert answer["error"] in (f"No post has the id {shown}.",)
+    assert answer["error"] in (f"No post has the ID {shown}.",)
 
 
 def test_threat_21_deleted_and_absent_posts_answer_alike() -> None:

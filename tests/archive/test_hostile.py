@@ -578,4 +578,4 @@ def test_a_parent_that_is_nowhere_is_refused_in_every_row(archive):
         def change(rows, at=at):
             rows[at]["document"]["post"]["parentId"] = "9f0d7c2e-0000-4000-8000-000000000000"
 
-        refuses(with_rows(archive, "posts.jsonl", change), "parentId: No post has the id")
+        refuses(with_rows(archive, "posts.jsonl", change), "parentId: No post has the ID")

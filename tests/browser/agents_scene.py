@@ -86,7 +86,7 @@ def _steps(of: AgentRun) -> None:
         (
             ("model", "gpt-example", True, "called search_media"),
             ("tool", "search_media", True, "3 images"),
-            ("tool", "get_media", False, "There is no media file with the id 1."),
+            ("tool", "get_media", False, "There is no media file with the ID 1."),
             ("model", "gpt-example", True, "answered"),
         ),
         1,
@@ -118,7 +118,7 @@ def batch(post: Post) -> AgentBatch:
         agent_id="seo-specialist",
         open_ended_context="Mind the word ‘filter’.",
         by_name="admin",
-        rejected=[{"id": "x", "error": "No post has the id x."}],
+        rejected=[{"id": "x", "error": "No post has the ID x."}],
     )
     scope = {"scope": "posts.bulk", "batch": made}
     run(post, staged=["post.metaTitle", "post.excerpt"], summary="Sharper title.", **scope)

@@ -118,7 +118,7 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     page = open_page()
     opened(page, post)
     page.fill("#f-post-title", "Typed before the crash")
-    page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+    page.wait_for_selector("[data-save-state]:has-text('Unsaved changes backed up')")
     page.close(run_before_unload=False)
 
     page = open_page()  # another machine
@@ -165,7 +165,7 @@ def test_what_is_typed_before_the_form_was_read_is_kept(open_page: Any) -> None:
     )
     opened(page, post)
 
-    page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+    page.wait_for_selector("[data-save-state]:has-text('Unsaved changes backed up')")
 
     assert ["post.title", "Typed at once"] in Autosave.objects.get().entries
 
@@ -176,7 +176,7 @@ def test_typing_past_the_offer_of_a_copy_loses_nothing(open_page: Any) -> None:
         page = open_page()
         opened(page, post)
         page.fill(f"#f-post-{field}", "Typed and left")
-        page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+        page.wait_for_selector("[data-save-state]:has-text('Unsaved changes backed up')")
         page.close(run_before_unload=False)
 
     page = open_page()
@@ -190,7 +190,7 @@ def test_typing_past_the_offer_of_a_copy_loses_nothing(open_page: Any) -> None:
     page.wait_for_selector("[data-edit][data-sent][data-ready]")
     assert page.input_value("#f-post-title") == "Typed and left"
     assert "Excerpt" in offers.inner_text()
-    page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+    page.wait_for_selector("[data-save-state]:has-text('Unsaved changes backed up')")
     assert Autosave.objects.count() == 2
     page.keyboard.press("Control+s")
     page.wait_for_selector("[data-save-state][data-state=clean]")
@@ -202,7 +202,7 @@ def test_a_new_post_is_kept_before_it_is_created(open_page: Any) -> None:
     page = open_page()
     page.goto("/admin/content/post/add/")
     page.fill("#title", "Not created yet")
-    page.wait_for_selector("[data-copy-state]:has-text('Draft copy saved')")
+    page.wait_for_selector("[data-copy-state]:has-text('Unsaved changes backed up')")
 
     page = open_page()
     page.goto("/admin/content/post/add/")
@@ -317,7 +317,7 @@ def test_keys_that_strike_text_through_save_nothing(open_page: Any) -> None:
 
     page.fill("#f-post-excerpt", "Typed")
     page.keyboard.press("Control+Shift+s")
-    page.wait_for_selector("[data-save-state]:has-text('Draft copy saved')")
+    page.wait_for_selector("[data-save-state]:has-text('Unsaved changes backed up')")
 
     post.refresh_from_db()
     assert post.excerpt == ""
@@ -569,7 +569,7 @@ def test_what_is_typed_while_it_is_saved_is_offered_where_the_page_loads_anew(
     page = open_page()
     opened(page, post)
     page.fill('[name="post.excerpt"]', "One ")  # stored without the blank, so the page loads anew
-    page.wait_for_selector("[data-save-state]:text('1 unsaved change · Draft copy saved')")
+    page.wait_for_selector("[data-save-state]:text('1 unsaved change · Unsaved changes backed up')")
     saves = held_back(page, r"/change/\?$")
     with page.expect_request(re.compile(r"/change/\?$")):
         page.keyboard.press("Control+s")

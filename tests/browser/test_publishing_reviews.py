@@ -24,7 +24,7 @@ def test_the_review_says_what_goes_live_before_the_click(open_page: Any) -> None
     assert page.locator(f"{publish}.default").count() == (0 if flagged else 1)
 
     page.check('[name="post.metaDescription"][value=accept]', force=True)
-    assert "Review has another change to the same field" in page.inner_text(held)
+    assert "another change to the same field is waiting in Review" in page.inner_text(held)
     assert page.is_disabled(publish)
     page.check('[name="post.metaDescription"][value=leave]', force=True)
     page.check('[name="post.title"][value=accept]', force=True)

@@ -54,7 +54,7 @@ def test_no_name_of_an_agent_takes_off_what_the_caller_is_limited_to(author: Any
         tool("pages", "submit_ai_review_to_review", postId=id_, **author),
     ):
         assert answer.is_error
-        assert "outside of the content" in text_of(answer)
+        assert "does not cover" in text_of(answer)
     assert Post.objects.count() == 2
     assert not Draft.objects.exists()
     own = tool(
@@ -99,7 +99,7 @@ def test_hidden_translations_are_neither_listed_nor_named() -> None:
         text_of(tool("english", "create_translation_ai_review", postId=id_, locale="de")),
         api.send("POST", f"/api/posts/{id_}/translations", {"locale": "de"}).content.decode(),
     ]
-    assert ["outside of the content" in answer for answer in refused] == [True] * 3
+    assert ["does not cover" in answer for answer in refused] == [True] * 3
     assert str(hidden.pk) in ApiClient("editor").get(f"/api/posts/{id_}").content.decode()
 
 
@@ -141,7 +141,7 @@ def test_a_move_changes_no_page_outside_and_names_none() -> None:
 
     with pytest.raises(Conflict):
         move("mine", second.pk)
-    with pytest.raises(NotAllowed, match="make room"):
+    with pytest.raises(NotAllowed, match="would move pages"):
         move("reader", second.pk)
     assert places() == before
     move("reader", first.pk)
@@ -180,5 +180,5 @@ def test_no_picture_is_staged_in_a_hidden_post_in_the_name_of_an_agent() -> None
     )
 
     assert answer.is_error
-    assert "No post has the id" in text_of(answer)
+    assert "No post has the ID" in text_of(answer)
     assert not Draft.objects.exists()

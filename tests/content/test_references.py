@@ -208,9 +208,9 @@ def test_post_fields_refuse_it(name: str) -> None:
 @pytest.mark.parametrize(
     ("type_", "prop", "value", "sentence"),
     [
-        ("hero", "imageId", GONE, f"There is no media file with the id {GONE}."),
-        ("blog-list", "postIds", GONE, f"No post has the id {GONE}."),
-        ("blog-list", "termId", GONE, f"No taxonomy term has the id {GONE}."),
+        ("hero", "imageId", GONE, f"There is no media file with the ID {GONE}."),
+        ("blog-list", "postIds", GONE, f"No post has the ID {GONE}."),
+        ("blog-list", "termId", GONE, f"No taxonomy term has the ID {GONE}."),
         ("form", "form", "nowhere", "No form has the slug nowhere."),
         ("prose", "content", f"![A cup]({GONE_FILE})", "There is no media file at the address"),
     ],

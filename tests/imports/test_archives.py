@@ -109,7 +109,7 @@ def test_what_somebody_has_staged_stays() -> None:
     make.staged(post, {"excerpt": "By an editor"}, layer=Layer.REVIEW)
     browser = client()
     tried = compared(browser, archive)
-    assert "Review has other changes" in ImportLine.objects.get(is_conflict=True).message
+    assert "are waiting in Review" in ImportLine.objects.get(is_conflict=True).message
 
     browser.post(page_of(tried), {"action": "propose"})
     execute_run(ImportRun.objects.get(is_dry_run=False).pk)
@@ -206,7 +206,7 @@ def test_an_export_of_what_is_not_there_is_refused_at_its_field() -> None:
     answer = client().post(reverse(f"{EXPORT}_add"), {"posts": "nowhere"})
 
     assert answer.status_code == 422
-    assert "No post has the id, slug or address" in answer.content.decode()
+    assert "No post has the ID, slug or address" in answer.content.decode()
     assert ExportRun.objects.count() == 0
 
 

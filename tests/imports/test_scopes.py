@@ -133,7 +133,7 @@ def test_a_dry_run_says_what_would_be_outside_as_the_import_does(
 
     lines = ImportLine.objects.filter(kind="posts", outcome__in=["created", "failed"])
     assert sorted(line.outcome for line in lines) == ["created", "failed"]
-    assert "outside of the content" in lines.get(outcome="failed").message
+    assert "does not cover" in lines.get(outcome="failed").message
 
 
 def test_a_report_names_no_hidden_post_whose_slug_was_guessed(tmp_path: Path) -> None:

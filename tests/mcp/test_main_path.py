@@ -215,5 +215,5 @@ def test_a_deleted_post_is_gone_for_clients(open_server: Running, person: Person
 
     texts, listed = anyio.run(look)
 
-    assert {text.split(" Call")[0] for text in texts} == {f"No post has the id {post['id']}."}
+    assert {text.split(" Call")[0] for text in texts} == {f"No post has the ID {post['id']}."}
     assert listed == []

@@ -94,11 +94,11 @@ def test_objects_and_lists_may_come_as_strings_of_json() -> None:
 @pytest.mark.parametrize(
     ("patch", "words"),
     [
-        ({"featuredMediaId": str(uuid4())}, "There is no media file with the id"),
+        ({"featuredMediaId": str(uuid4())}, "There is no media file with the ID"),
         ({"jsonldOverrides": [1]}, "jsonldOverrides"),
         ({"robotsJson": "noindex"}, "robotsJson"),
         ({"customFields": "{}"}, "customFields must be an object"),
-        ({"taxonomyTermIds": [str(uuid4())]}, "No taxonomy term has the id"),
+        ({"taxonomyTermIds": [str(uuid4())]}, "No taxonomy term has the ID"),
         ({"taxonomyTermIds": "all"}, "taxonomyTermIds must be a list"),
         ({"title": {"markdown": "x"}}, "title must be text"),
     ],
@@ -176,8 +176,8 @@ def test_one_fault_is_told_once_and_several_each_with_its_place() -> None:
     )
 
     assert one == (
-        "The module hero is not valid: props.image: There is no property 'image' here. Did you mean 'imageId'? "
-        "Known: title, subtitle, ctaLabel, ctaUrl, imageId, theme."
+        "The module hero is not valid: props.image: There is no property 'image' here. Did you "
+        "mean 'imageId'? Available: title, subtitle, ctaLabel, ctaUrl, imageId, theme."
     )
     assert [line.split(": ")[0] for line in two.splitlines()[1:]] == [
         "- props.theme", "- props.image",

@@ -202,7 +202,7 @@ def test_terms_must_exist_suit_the_type_and_be_no_more_than_allowed() -> None:
     assert staged["staged"] == ["post.taxonomyTermIds"]
     assert "At most 3 terms of 'topics' are allowed. You sent 4." in too_many[1]
     assert by_patch[1] == too_many[1]
-    assert f"No taxonomy term has the id {post.pk}." in no_term[1]
+    assert f"No taxonomy term has the ID {post.pk}." in no_term[1]
     assert "Posts of type blog do not use 'places'; they use: topics, tags." in wrong[1]
 
 

@@ -128,7 +128,7 @@ def test_a_proposal_is_translated_once_it_is_submitted() -> None:
         ({"fields": {"title": ""}}, None, "title must not be empty"),
         ({"fields": {"title": "a\x00"}}, "invalid_arguments", "fields"),
         ({"fields": "[]"}, "invalid_arguments", "`fields`"),
-        ({"fields": {"featuredMediaId": str(uuid4())}}, None, "There is no media file with the id"),
+        ({"fields": {"featuredMediaId": str(uuid4())}}, None, "There is no media file with the ID"),
         ({"fields": {"customFields": {"nope": 1}}}, None, "nope"),
         ({"slug": "Not A Slug"}, None, "slug"),
         ({"slug": "taken"}, None, "Send a slug of its own"),

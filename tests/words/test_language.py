@@ -71,7 +71,7 @@ def test_programs_read_english_whoever_asks() -> None:
     missing = client.get(f"/api/posts/{uuid4()}", headers=GERMAN)
     wrong = client.send("POST", "/api/posts", {"type": "nothing"}, headers=GERMAN)
 
-    assert missing.json()["error"].startswith("No post has the id ")
+    assert missing.json()["error"].startswith("No post has the ID ")
     assert "known: " in wrong.json()["error"]
 
 

@@ -63,7 +63,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
         return _show(request, {})
     marks = read_marks(request.POST)
     if not marks:
-        return _show(request, {}, _("Choose Accept or Reject for at least one change."), 422)
+        return _show(request, {}, _("Choose “Accept” or “Reject” for at least one change."), 422)
     try:
         require_opened(request, marks)
         query = request.GET.urlencode()

@@ -131,7 +131,7 @@ def _keep(
     actor, key = actor_of(request), copy_key(request)
     try:
         if key is None:
-            raise invalid("copy", gettext("The draft copy id must be a UUID."))
+            raise invalid("copy", gettext("The draft copy ID must be a UUID."))
         if "discard" in request.POST:
             discard_copy(key=key, actor=actor)
             return JsonResponse({"savedAt": None})

@@ -80,7 +80,7 @@ INSERT_MENU: Final = (
     InsertChoice(
         "blockquote",
         gettext_lazy("Quote"),
-        gettext_lazy("A quotation from somebody else"),
+        gettext_lazy("A quote from somebody else"),
         pgettext_lazy("words that find a block", "blockquote citation"),
         "M4 4v12M8 6h9M8 10h9M8 14h6",
     ),

@@ -329,8 +329,8 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
         names = module_names(review, live)
         labels = ", ".join(label_of(path, review, names) for path in unseen)
         text = gettext(
-            "Review already has other changes to: %(labels)s. Nothing was saved. "
-            "Open the post in Review and edit them there."
+            "Other changes are already waiting in Review for: %(labels)s. Nothing was saved. Open "
+            "the post in Review and edit them there."
         )
         raise Conflict(
             text % {"labels": labels},

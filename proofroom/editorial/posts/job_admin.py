@@ -90,10 +90,12 @@ UNDO_KIND: Final = UndoKind("post.job", _undo)
 
 def _said_undone(job: PostJob) -> str:
     if job.is_running:
-        return _("Undo started. Posts that were changed since are kept.")
+        return _("Undo started. Posts that were changed since then are kept.")
     counts = outcomes_of(job)
     undone, kept = counts.get(JobOutcome.UNDONE, 0), counts.get(JobOutcome.KEPT, 0)
-    text = ngettext("%(number)s post undone.", "%(number)s posts undone.", undone)
+    text = ngettext(
+        "Changes to %(number)s post undone.", "Changes to %(number)s posts undone.", undone
+    )
     text %= {"number": undone}
     if kept:
         more = ngettext("%(number)s post was kept.", "%(number)s posts were kept.", kept)
@@ -167,7 +169,7 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
                     request,
                     _("Cancelled. You can continue the undo here.")
                     if job.is_undo
-                    else _("Cancelled. What is done is kept. You can undo it here."),
+                    else _("Cancelled. Changes already made are kept. You can undo them here."),
                 )
             else:
                 messages.success(request, _said_undone(undo_job(job_id=job.pk, actor=actor)))

@@ -232,12 +232,12 @@ def publish_texts(offer: PublishOffer) -> dict[str, list[str]]:
         "dropped": [ngettext("%(count)s rejected.", "%(count)s rejected.", n) for n in both],
         "held": [
             ngettext(
-                "%(count)s change cannot be published from here, because Review "
-                "has another change to the same field. Decide on that one first, "
-                "or submit this one to Review.",
-                "%(count)s changes cannot be published from here, because Review "
-                "has other changes to the same fields. Decide on those first, or "
-                "submit these to Review.",
+                "%(count)s change cannot be published from here, because another change to the "
+                "same field is waiting in Review. Decide on that one first, or submit this one to "
+                "Review.",
+                "%(count)s changes cannot be published from here, because other changes to the "
+                "same fields are waiting in Review. Decide on those first, or submit these to "
+                "Review.",
                 n,
             )
             for n in both

@@ -4,6 +4,6 @@ from proofroom.definitions import GroupModule, ModuleGroupDefinition
 class PageDefault(ModuleGroupDefinition):
     name = "page-default"
     label = "Page"
-    description = "A header and text."
+    description = "A hero and text."
     post_type = "page"
     modules = (GroupModule("hero"), GroupModule("prose"))

@@ -24,7 +24,7 @@ class Section(ModuleProps):
     title: str = Text(max_length=160)
     icon: str = Icon()
     content: RichTextDocument = RichText()
-    open: bool = Boolean(label="Open at first")
+    open: bool = Boolean(label="Open when the page loads")
 
 
 class Accordions(Module):
@@ -48,7 +48,9 @@ class Accordions(Module):
         heading: str = Text(max_length=160)
         intro: str = Textarea(max_length=400)
         at_a_time: Literal["many", "one"] = Select(
-            default="many", help="How many sections can be open at the same time."
+            default="many",
+            label="At the same time",
+            help="How many sections can be open at the same time.",
         )
         items: list[Section] = Repeater(max_items=30, label="Sections")
 

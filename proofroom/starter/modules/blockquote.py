@@ -17,7 +17,7 @@ from proofroom.definitions import (
 class Blockquote(Module):
     name = "blockquote"
     label = "Quote"
-    description = "One quotation with who said it, their role, and where it is from."
+    description = "A quote with the person, their role and the source."
     icon = "message"
     stylesheet = "cms/modules/blockquote.css"
     ai = AIGuidance(

@@ -34,7 +34,7 @@ class BlogList(Listing):
         post_ids: list[str] = PostReference(
             many=True,
             post_type="blog",
-            label="Chosen posts",
+            label="Selected posts",
             help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(

@@ -35,4 +35,6 @@ class Callout(Module):
         body: RichTextDocument = RichText()
         tone: Literal["info", "success", "warning"] = Select(default="info")
         cta_label: str = Text(max_length=60, label="Button label")
-        cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
+        cta_url: str = Link(
+            label="Button link", help="The button is only shown if it has a label and a link."
+        )

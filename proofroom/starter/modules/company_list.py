@@ -31,7 +31,7 @@ class CompanyList(Listing):
         post_ids: list[str] = PostReference(
             many=True,
             post_type="company",
-            label="Chosen companies",
+            label="Selected companies",
             help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(

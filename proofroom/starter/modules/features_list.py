@@ -11,7 +11,7 @@ class Feature(ModuleProps):
 
 class FeaturesList(Module):
     name = "features-list"
-    label = "Features list"
+    label = "Feature list"
     description = "Short points, each with an icon, a title and a sentence or two."
     icon = "layers"
     stylesheet = "cms/modules/features-list.css"

@@ -17,7 +17,7 @@ from proofroom.definitions import (
 class Hero(Module):
     name = "hero"
     label = "Hero"
-    description = "Opening banner: headline, one supporting line, one call to action, an image."
+    description = "A hero with a headline, a line of text, a call to action and an image."
     icon = "star"
     stylesheet = "cms/modules/hero.css"
     opens_page = True
@@ -41,6 +41,8 @@ class Hero(Module):
         title: str = Text(max_length=160, help="Headline. Leave blank to show the post’s title.")
         subtitle: str = Textarea(max_length=400, help="One or two sentences below the headline.")
         cta_label: str = Text(max_length=60, label="Button label")
-        cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
+        cta_url: str = Link(
+            label="Button link", help="The button is only shown if it has a label and a link."
+        )
         image_id: str | None = MediaField(label="Image")
         theme: Literal["light", "dark", "accent"] = Select(default="light")

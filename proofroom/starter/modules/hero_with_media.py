@@ -17,9 +17,7 @@ from proofroom.definitions import (
 class HeroWithMedia(Module):
     name = "hero-with-media"
     label = "Hero with image"
-    description = (
-        "Opening banner with a large image, a headline, a supporting line and up to two buttons."
-    )
+    description = "A hero with a large image, a headline, a line of text and up to two buttons."
     icon = "compass"
     stylesheet = "cms/modules/hero-with-media.css"
     opens_page = True
@@ -47,7 +45,9 @@ class HeroWithMedia(Module):
         title: str = Text(max_length=160, help="Headline. Leave blank to show the post’s title.")
         subtitle: str = Textarea(max_length=400, help="One or two sentences below the headline.")
         cta_label: str = Text(max_length=60, label="Button label")
-        cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
+        cta_url: str = Link(
+            label="Button link", help="The button is only shown if it has a label and a link."
+        )
         second_label: str = Text(max_length=60, label="Second button label")
         second_url: str = Link(label="Second button link")
         image_id: str | None = MediaField(label="Image")

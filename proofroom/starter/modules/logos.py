@@ -43,7 +43,7 @@ class Logos(Module):
     class Props(ModuleProps):
         heading: str = Text(max_length=160)
         intro: str = Textarea(max_length=400)
-        look: Literal["plain", "muted"] = Select(default="plain", help="muted removes colour.")
+        look: Literal["plain", "muted"] = Select(default="plain", help="“Muted” removes colour.")
         items: list[Logo] = Repeater(max_items=40, label="Logos")
 
     @classmethod

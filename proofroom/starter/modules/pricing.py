@@ -27,7 +27,9 @@ class Plan(ModuleProps):
         max_length=40, help="Label of the highlighted plan, for example Most popular."
     )
     cta_label: str = Text(max_length=60, label="Button label")
-    cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
+    cta_url: str = Link(
+        label="Button link", help="The button is only shown if it has a label and a link."
+    )
 
 
 class Pricing(Module):

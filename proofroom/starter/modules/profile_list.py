@@ -32,7 +32,7 @@ class ProfileList(Listing):
         post_ids: list[str] = PostReference(
             many=True,
             post_type="profile",
-            label="Chosen people",
+            label="Selected people",
             help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(

@@ -41,4 +41,6 @@ class ProseWithMedia(Module):
             default="half", help="Share of the width for the image."
         )
         cta_label: str = Text(max_length=60, label="Button label")
-        cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
+        cta_url: str = Link(
+            label="Button link", help="The button is only shown if it has a label and a link."
+        )

@@ -9,14 +9,14 @@ from proofroom.definitions.props import entries, text
 
 class Statistic(ModuleProps):
     value: str = Text(max_length=24, help="As shown to visitors: 3,200 or 98 %.")
-    label: str = Text(max_length=120, help="What the number counts.")
+    label: str = Text(max_length=120, help="What the number stands for.")
     note: str = Text(max_length=200, help="When, where, or by whom it was counted.")
 
 
 class Statistics(Module):
     name = "statistics"
     label = "Statistics"
-    description = "A few large numbers, each with what it counts."
+    description = "A few large numbers, each with a label."
     icon = "target"
     stylesheet = "cms/modules/statistics.css"
     ai = AIGuidance(

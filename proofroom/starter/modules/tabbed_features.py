@@ -24,7 +24,9 @@ class Tab(ModuleProps):
     content: RichTextDocument = RichText()
     image_id: str | None = MediaField(label="Image")
     cta_label: str = Text(max_length=60, label="Button label")
-    cta_url: str = Link(label="Button link", help="The button shows only with label and link.")
+    cta_url: str = Link(
+        label="Button link", help="The button is only shown if it has a label and a link."
+    )
 
 
 class TabbedFeatures(Module):

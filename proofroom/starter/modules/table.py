@@ -69,8 +69,8 @@ class Table(Module):
                 "from a spreadsheet."
             ),
         )
-        header_row: bool = Boolean(default=True, label="First row names the columns")
-        header_column: bool = Boolean(label="First column names the rows")
+        header_row: bool = Boolean(default=True, label="First row is a header row")
+        header_column: bool = Boolean(label="First column is a header column")
         source: str = Text(max_length=300)
 
         @field_validator("rows")

@@ -29,7 +29,7 @@ class TestimonialList(Listing):
         post_ids: list[str] = PostReference(
             many=True,
             post_type="testimonial",
-            label="Chosen testimonials",
+            label="Selected testimonials",
             help="Leave blank to show the newest.",
         )
         term_id: str | None = TaxonomyReference(

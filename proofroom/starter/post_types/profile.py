@@ -5,7 +5,7 @@ class Profile(PostType):
     name = "profile"
     label = "Profile"
     label_plural = "Profiles"
-    description = "A person: an author, a member of the team, a speaker."
+    description = "A person, such as an author, a team member or a speaker."
     url_pattern = "/people/{slug}"
     index_path = "people"
     list_label = "People"

@@ -5,7 +5,7 @@ class Testimonial(PostType):
     name = "testimonial"
     label = "Testimonial"
     label_plural = "Testimonials"
-    description = "What someone says about the work; other pages quote it."
+    description = "What somebody says about the work; other pages quote it."
     url_pattern = "/testimonials/{slug}"
     # Quoted on other pages, so that the page of its own would be thin and duplicate content.
     seo_defaults = {"noindex": True, "nofollow": False, "robotsJson": {"index": False}}
