@@ -46,12 +46,12 @@ from proofroom.definitions.richtext.links import is_external, safe_href
 
 _SLUG: Final = re.compile(SLUG_PATTERN)
 _SENTENCES: Final = {
-    "string_type": gettext_noop("This should be text."),
-    "list_type": gettext_noop("This should be a list."),
-    "bool_type": gettext_noop("This should be true or false."),
-    "int_type": gettext_noop("This should be a whole number."),
-    "model_type": gettext_noop("This should be an object."),
-    "model_attributes_type": gettext_noop("This should be an object."),
+    "string_type": gettext_noop("This must be text."),
+    "list_type": gettext_noop("This must be a list."),
+    "bool_type": gettext_noop("This must be true or false."),
+    "int_type": gettext_noop("This must be a whole number."),
+    "model_type": gettext_noop("This must be an object."),
+    "model_attributes_type": gettext_noop("This must be an object."),
     "missing": gettext_noop("This is required."),
     "string_pattern_mismatch": gettext_noop(
         "Letters, digits and underscores, starting with a letter."

@@ -81,8 +81,8 @@ class MediaArchive(ArchiveKind[MediaRow]):
                 except OSError:
                     export.notes.append(
                         _(
-                            "%(name)s was left out, because its file %(file)s is missing "
-                            "from the storage."
+                            "%(name)s was left out, because its file %(file)s is missing from "
+                            "storage."
                         )
                         % {"name": asset.filename, "file": asset.file.name}
                     )

@@ -65,7 +65,7 @@ def require_changeable(asset: Asset, actor: Actor) -> None:
     uses = MediaReference.objects.filter(_is_outside(actor, True), asset=asset)
     if uses.exists():
         raise NotAllowed(
-            _("Pages outside of the content that your role is limited to use this file."),
+            _("This file is used on pages that your role does not cover."),
             code="outside_of_scope",
         )
 

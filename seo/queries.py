@@ -43,7 +43,7 @@ def find_redirect(redirect_id: UUID | str, rows: QuerySet[Redirect] | None = Non
         return (Redirect.objects.all() if rows is None else rows).get(pk=UUID(str(redirect_id)))
     except (ValueError, Redirect.DoesNotExist):
         raise NotFound(
-            _("No redirect has the id %(redirect_id)s.") % {"redirect_id": str(redirect_id)[:80]}
+            _("No redirect has the ID %(redirect_id)s.") % {"redirect_id": str(redirect_id)[:80]}
         ) from None
 
 

@@ -100,7 +100,8 @@ def _check_circles(places: Mapping[str, _Place]) -> None:
         if at is not None and at in way:
             place = places[at]
             sentence = _(
-                "the pages above it lead back to itself (“parentId”). Name another parent, or none."
+                "this page is nested below itself (“parentId”). Choose another parent page, or "
+                "none."
             )
             raise contradiction(KIND, place.number, place.title, sentence)
         done |= way.keys()

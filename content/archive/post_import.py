@@ -332,7 +332,7 @@ def require_parents(ids: Iterable[str]) -> None:
     for part in batches(ids):
         lost = Post.objects.filter(~there, pk__in=part).exclude(parent_id=None)
         for title, parent_id in lost.values_list("title", "parent_id")[:1]:
-            error = invalid("parentId", _("No post has the id %(value)s.") % {"value": parent_id})
+            error = invalid("parentId", _("No post has the ID %(value)s.") % {"value": parent_id})
             raise refused(NAME, title, error)
 
 
@@ -429,11 +429,11 @@ def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: Archive
     waiting = _waiting_paths(post, live, archived, changes) if changes else frozenset()
     if waiting:
         job.conflict(
-            _("Review has other changes to the same fields: %(paths)s.")
+            _("Other changes to the same fields are waiting in Review: %(paths)s.")
             % {"paths": ", ".join(sorted(waiting)[:5])}
         )
     elif (changes or moves) and post.updated_at > read_moment(row.updated_at):
-        job.conflict(_("It was edited here later than in the archive."))
+        job.conflict(_("The version here is newer than the one in the archive."))
     if job.mode == Mode.UPDATE:
         _update(row, post, changes, moves, job)
         return

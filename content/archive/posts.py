@@ -170,11 +170,12 @@ def _at_the_top(
     post: Post, document: PostDocument, slug: str | None, export: Export
 ) -> PostDocument:
     """The document of a post below one in the trash, as it stands where that one is not."""
-    text = _("%(title)s: at the top level, since the page above it is in the trash.")
+    text = _("%(title)s: at the top level, because its parent page is in the trash.")
     if slug is not None:
         document = document.with_fields({"slug": slug})
         text = _(
-            "%(title)s: at the top level, since the page above it is in the trash. Its slug is %(slug)s there."
+            "%(title)s: at the top level, because its parent page is in the trash. Its slug is "
+            "%(slug)s there."
         )
     export.notes.append(text % {"title": post.title, "slug": slug})
     return document.with_fields({"parentId": None})

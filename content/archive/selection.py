@@ -135,7 +135,7 @@ def find_posts_named(name: str) -> set[UUID]:
         found = set(rows.values_list("pk", flat=True))
     if not found:
         raise invalid(
-            "posts", _("No post has the id, slug or address %(name)r.") % {"name": name[:200]}
+            "posts", _("No post has the ID, slug or address %(name)r.") % {"name": name[:200]}
         )
     return found
 

@@ -196,7 +196,7 @@ def check_parent(post: Post, value: object) -> int:
         )
     ancestor = Post.objects.alive().filter(pk=str(value)).first()
     if ancestor is None:
-        raise invalid("parentId", _("No post has the id %(value)s.") % {"value": value})
+        raise invalid("parentId", _("No post has the ID %(value)s.") % {"value": value})
     if (ancestor.type, ancestor.locale) != (post.type, post.locale):
         raise invalid("parentId", _("The parent must have the same type and language."))
     seen: set[UUID] = set()

@@ -165,7 +165,7 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
         # A field without a name: it comes from the label, when the form is saved.
         field: JsonObject = {"name": "", "label": "", "type": key, "required": False}
         if key == "consent":
-            label = _("I agree that my details are stored so that you can reply.")
+            label = _("I agree that my details may be stored so that you can reply to me.")
             field = {"name": "consent", "label": label, "type": "checkbox", "required": True}
         elif key == "select":
             field["options"] = [_("First"), _("Second")]

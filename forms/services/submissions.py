@@ -165,7 +165,7 @@ def _read_date(field: Field, given: Json) -> Json:
             return date.fromisoformat(given).isoformat()
         except ValueError:
             pass
-    raise InvalidAnswer(gettext("%(label)s must be a date like 2026-01-31."))
+    raise InvalidAnswer(gettext("%(label)s must be a date, such as 2026-01-31."))
 
 
 _READERS: Final[Mapping[str, Callable[[Field, Json], Json]]] = {

@@ -48,7 +48,7 @@ class EditForm(DescriptionForm):
     )
     focal_x = _percent(gettext_lazy("Focal point from left, in %"))
     focal_y = _percent(
-        gettext_lazy("Focal point from top, in %"), gettext_lazy("Leave both blank for the center.")
+        gettext_lazy("Focal point from top, in %"), gettext_lazy("Leave both blank for the centre.")
     )
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -170,7 +170,7 @@ class DeleteForm(forms.Form):
     """A file in use is only deleted by somebody who says so."""
 
     force = forms.BooleanField(
-        label=gettext_lazy("Delete it although it is in use. These places will show no image."),
+        label=gettext_lazy("Delete it even though it is in use. These places will show no image."),
         required=False,
     )
 

@@ -125,6 +125,6 @@ def find_asset(asset_id: UUID | str, actor: Actor) -> Asset:
 
 def _unknown(asset_id: UUID | str) -> NotFound:
     return NotFound(
-        _("No file has the id %(asset_id)r.") % {"asset_id": str(asset_id)[:40]},
+        _("No file has the ID %(asset_id)r.") % {"asset_id": str(asset_id)[:40]},
         code="unknown_media",
     )

@@ -70,6 +70,8 @@ def _call(url: str, *, seconds: float, max_bytes: int) -> HttpResult:
         )
     except CallRefused:
         # Without the guard's own words: they tell what the names of the network lead to.
-        raise invalid("url", _("This site may not fetch files from that address.")) from None
+        raise invalid(
+            "url", _("This site is not allowed to fetch files from that address.")
+        ) from None
     except Unreachable:
         raise NoAnswer(_("The other site could not be reached.")) from None

@@ -167,7 +167,7 @@ class ArchiveImport:
             return None
         if reference not in self._named:
             raise ArchiveError(
-                _("%(person)s is named as a writer, but is not among the people of the archive.")
+                _("%(person)s is listed as an author, but is not included in the archive.")
                 % {"person": reference[:200]}
             )
         return self._accounts.get(reference)
@@ -356,8 +356,9 @@ def import_archive(
             logger.warning("An archive could not be stored: %s", error)
             raise ArchiveError(
                 _(
-                    "%(name)s.jsonl, line %(number)s or one shortly before it: what it holds is there twice, in the "
-                    "archive or on this site. Nothing was imported. Export the archive again, or leave this line out."
+                    "%(name)s.jsonl, on or shortly before line %(number)s: this entry already "
+                    "exists in the archive or on this site. Nothing was imported. Export the "
+                    "archive again, or remove the line."
                 )
                 % {"name": job.place[0], "number": job.place[1]}
             ) from error
@@ -379,7 +380,8 @@ def require_mode(actor: Actor, mode: Mode) -> None:
     if actor.scopes:
         raise NotAllowed(
             _(
-                "An archive can hold content of every part of the site, and your role is limited to some."
+                "An archive can contain content from every part of the site, but your role only "
+                "covers some of them."
             ),
             code="outside_of_scope",
         )

@@ -19,10 +19,10 @@ from proofroom.definitions.props import defaults, props_of
 
 _MOST_PATHS = 20
 _SENTENCES = {
-    "string_type": gettext_noop("This should be text."),
-    "list_type": gettext_noop("This should be a list."),
-    "dict_type": gettext_noop("This should be an object."),
-    "model_type": gettext_noop("This should be an object."),
+    "string_type": gettext_noop("This must be text."),
+    "list_type": gettext_noop("This must be a list."),
+    "dict_type": gettext_noop("This must be an object."),
+    "model_type": gettext_noop("This must be an object."),
     "string_unicode": gettext_noop(
         "This contains an incomplete character (a lone surrogate), which cannot be stored."
     ),

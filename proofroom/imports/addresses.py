@@ -122,7 +122,8 @@ class PostAddresses:
             for address in self.dead_links[:_MOST_NAMED]
         ]
         text = _(
-            "The link to %(address)s leads to a place that its page does not have here; it leads to the page."
+            "The link to %(address)s points to a section that does not exist on that page here, "
+            "so it now links to the page itself."
         )
         found += [text % {"address": one[:300]} for one in self.dead_places]
         if self.writer.is_dry_run:
@@ -134,8 +135,6 @@ class PostAddresses:
                 found.append(text % {"address": address[:300]})
         for address in dict.fromkeys(self.missing_in_modules[:_MOST_NAMED]):
             if alt := self.writer.reader.alt_text(self.writer.reader.file_key(address, self.base)):
-                text = _(
-                    "The alternative text of the image %(address)s, which was not imported: “%(alt)s”"
-                )
+                text = _("The alt text of the image %(address)s, which was not imported: “%(alt)s”")
                 found.append(text % {"address": address[:300], "alt": alt})
         return found

@@ -157,7 +157,7 @@ class ImportForm(forms.Form):
                 text = _("Choose a file that ends in %(suffixes)s.")
                 self.add_error("file", text % {"suffixes": ", ".join(suffixes)})
             elif (file.size or 0) > MAX_UPLOAD:
-                text = _("The file is larger than %(most)s MB. Import it with the command.")
+                text = _("The file is larger than %(most)s MB. Import it on the command line.")
                 self.add_error("file", text % {"most": MAX_UPLOAD // 1024**2})
         return values
 
@@ -173,7 +173,7 @@ class ArchiveForm(forms.Form):
         if PurePath(str(file.name)).suffix.lower() not in ArchiveImporter.suffixes:
             raise forms.ValidationError(_("Choose a file that ends in .zip."))
         if (file.size or 0) > MAX_UPLOAD:
-            text = _("The file is larger than %(most)s MB. Import it with the command.")
+            text = _("The file is larger than %(most)s MB. Import it on the command line.")
             raise forms.ValidationError(text % {"most": MAX_UPLOAD // 1024**2})
         return file
 

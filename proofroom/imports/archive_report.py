@@ -101,7 +101,7 @@ def filters() -> list[tuple[str, str]]:
         ("created", _("New")),
         ("changed", _("Changed")),
         ("conflict", _("Conflicts")),
-        ("note", _("Not imported and notes")),
+        ("note", _("Items not imported, and notes")),
     ]
 
 

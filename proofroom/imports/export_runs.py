@@ -86,7 +86,7 @@ def execute_export(run: ImportRun, actor: Actor) -> None:
                 end_run(
                     run,
                     RunState.FAILED,
-                    _("The archive is larger than %(most)s GB. Export it with the command.")
+                    _("The archive is larger than %(most)s GB. Export it on the command line.")
                     % {"most": MAX_BYTES // 1024**3},
                 )
                 return

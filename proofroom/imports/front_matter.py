@@ -159,7 +159,7 @@ def remarks_on(head: Mapping[str, object], place: str) -> list[Remark]:
     for name, is_held in held.items():
         value = head.get(name)
         if value not in (None, "", [], {}) and not is_held:
-            text = _("%(field)s cannot hold %(value)s; it was left out.")
+            text = _("%(field)s cannot store %(value)s; the value was left out.")
             shown = {"field": name, "value": " ".join(str(value).split())[:100]}
             said.append(Remark(place, text % shown))
     images = [name for name in _IMAGES if image_of({name: head.get(name)})]

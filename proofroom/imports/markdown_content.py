@@ -49,7 +49,7 @@ class MarkdownContent:
         """What there is to say of the text, for the report."""
         said: list[Remark] = []
         kinds: tuple[tuple[Counter[str], str, Severity], ...] = (
-            (self.unknown, _("Not recognized and kept as text: %(names)s."), "warning"),
+            (self.unknown, _("Not recognised and kept as text: %(names)s."), "warning"),
             (self.left_out, _("Left out: %(names)s."), "warning"),
             (self.simpler, _("Kept in a simpler form: %(names)s."), "info"),
         )

@@ -112,7 +112,7 @@ def make_plan(reader: Reader, source: str, tick: Callable[[], None]) -> ImportPl
 def _add_post(plan: ImportPlan, item: PostItem) -> None:
     if item.source_id in plan.posts:
         plan.remarks.append(
-            Remark(item.place, _("Another item of the source has the same id; skipped."), "error")
+            Remark(item.place, _("Another item of the source has the same ID; skipped."), "error")
         )
         return
     try:
@@ -121,7 +121,7 @@ def _add_post(plan: ImportPlan, item: PostItem) -> None:
         plan.remarks.append(Remark(item.place, error.message, "error"))
         return
     if item.parent_id and not is_tree:
-        text = _("Posts of type %(type)s have no parent; that of the source was left out.")
+        text = _("Posts of type %(type)s have no parent; the parent in the source was left out.")
         plan.remarks.append(Remark(item.place, text % {"type": item.type}))
     plan.posts[item.source_id] = PlannedPost(
         item.source_id,
@@ -171,7 +171,8 @@ def _set_levels(plan: ImportPlan) -> None:
                 )
                 if parent is not None and parent.source_id in branch:
                     text = _(
-                        "The pages above it lead back to itself in the source, so the post is at the top level."
+                        "In the source, this page is nested below itself, so the post is at the "
+                        "top level."
                     )
                 plan.remarks.append(Remark(current.place, text))
                 current.parent_id, parent = None, None

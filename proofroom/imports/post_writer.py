@@ -256,7 +256,9 @@ class _PostWriter:
         email = self.item.author_email
         found = User.objects.filter(email__iexact=email, is_active=True).first() if email else None
         if email and found is None:
-            text = _("No account has the author's email address %(email)s; the author is you.")
+            text = _(
+                "No account has the author’s email address %(email)s, so you are set as the author."
+            )
             self.remarks.append(Remark(self.item.place, text % {"email": email[:200]}, "info"))
         return found
 

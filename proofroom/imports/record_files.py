@@ -64,7 +64,7 @@ def read_csv(path: Path) -> RecordFile:
             extra = cells[len(header) :]
             nameless = [cell for name, cell in zip(header, cells, strict=False) if not name]
             if any(cell.strip() for cell in (*extra, *nameless)):
-                message = _("It has text in a cell that no column of the header names; skipped.")
+                message = _("Skipped: a cell contains text, but its column has no header.")
                 found.remarks.append(Remark(place, message, "error"))
                 continue
             record: JsonObject = {
@@ -104,7 +104,9 @@ def read_json(path: Path, place: str = "") -> RecordFile:
         usual = [key for key in ("data", "items", "posts", "entries") if key in lists]
         for key in [*lists] if usual else []:
             if key != usual[0]:
-                why = _("Not read: the list %(name)s. The mapping can name it as items.")
+                why = _(
+                    "Not read: the list %(name)s. To import it, name it as items in the mapping."
+                )
                 remarks.append(Remark(_("File"), why % {"name": key}))
         found = lists[usual[0]] if usual else [found]
     if not isinstance(found, list):

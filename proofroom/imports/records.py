@@ -163,11 +163,11 @@ class RecordReader(Reader):
     def _remarks_on_columns(self) -> Iterator[Remark]:
         """What records are known by, and what nothing is made of."""
         if "id" in self.mapping:
-            text = _("Records are recognized by %(column)s.") % {"column": self.mapping["id"]}
+            text = _("Records are recognised by %(column)s.") % {"column": self.mapping["id"]}
         else:
             text = _(
-                "Without an id, records are recognized by their slug, or else by their title. "
-                "The mapping can name the column of an id."
+                "Without an ID, records are recognised by their slug, or by their title. To use "
+                "an ID, name its column in the mapping."
             )
         yield Remark(_("Columns"), text, "info")
         places = set(self.mapping.values())
@@ -427,14 +427,14 @@ def _remarks_on_files(place: str, name: str, value: object) -> list[Remark]:
     files, lost = files_in(value)
     said = [_left_out(place, name, one) for one in lost]
     if len(files) > 1:
-        text = _("%(field)s holds one file. Only in the media library: %(names)s.")
+        text = _("%(field)s takes only one file. These are only in the media library: %(names)s.")
         names = ", ".join(file.address for file in files[1:])
         said.append(Remark(place, text % {"field": name, "names": names[:1000]}))
     return said
 
 
 def _left_out(place: str, name: str, value: object) -> Remark:
-    text = _("%(field)s cannot hold %(value)s; it was left out.")
+    text = _("%(field)s cannot store %(value)s; the value was left out.")
     shown = value if isinstance(value, str) else json.dumps(value, default=str)
     return Remark(place, text % {"field": name, "value": shown[:100]})
 

@@ -146,7 +146,7 @@ def resume_runs() -> int:
     rows = list(late.order_by("touched_at")[:_MAX_WOKEN])
     for run in rows:
         if not (run.is_export or run.chunks.exists()):
-            end_run(run, RunState.CANCELLED, _("The command ended before the import did."))
+            end_run(run, RunState.CANCELLED, _("The command ended before the import was finished."))
         elif run.attempts >= _MAX_ATTEMPTS:
             text = _("It was interrupted %(number)s times without getting any further.")
             end_run(run, RunState.FAILED, text % {"number": run.attempts})

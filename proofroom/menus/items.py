@@ -122,11 +122,11 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
     if not isinstance(id_, str) or not _ID.match(id_):
         raise invalid(
             f"{path}.id",
-            gettext("An id may contain letters, digits, - and _. Leave it out to generate one."),
+            gettext("An ID may contain letters, digits, - and _. Leave it out to generate one."),
         )
     if id_ in seen:
         raise invalid(
-            f"{path}.id", gettext("Another item of the menu has the id %(id)r.") % {"id": id_}
+            f"{path}.id", gettext("Another item of the menu has the ID %(id)r.") % {"id": id_}
         )
     seen.add(id_)
     if len(seen) > MAX_MENU_ITEMS:
@@ -157,7 +157,7 @@ def _url_of(value: object, path: str) -> str:
 
 def _no_post(path: str, value: object) -> RuleViolation:
     return invalid(
-        f"{path}.postId", gettext("No post has the id %(value)r.") % {"value": str(value)[:80]}
+        f"{path}.postId", gettext("No post has the ID %(value)r.") % {"value": str(value)[:80]}
     )
 
 

@@ -188,7 +188,7 @@ def _record(menu: Menu, id_: UUID, actor: Actor, did: str) -> None:
 def _locked(menu_id: UUID | str) -> Menu:
     menu = find_by_id(Menu.objects.select_for_update(), menu_id)
     if menu is None:
-        raise NotFound(_("No menu has the id %(menu_id)s.") % {"menu_id": str(menu_id)[:80]})
+        raise NotFound(_("No menu has the ID %(menu_id)s.") % {"menu_id": str(menu_id)[:80]})
     return menu
 
 

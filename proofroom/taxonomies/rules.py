@@ -52,11 +52,11 @@ def parent_of(term: Term, parent_id: object) -> Term | None:
     # A term of another taxonomy is as absent as one that never was.
     if parent is None or parent.taxonomy != term.taxonomy:
         raise _refused(
-            _("No term of %(taxonomy)s has the id %(parent_id)r.")
+            _("No term of %(taxonomy)s has the ID %(parent_id)r.")
             % {"taxonomy": term.taxonomy, "parent_id": str(parent_id)[:80]}
         )
     if parent.locale != term.locale:
-        raise _refused(_("The parent must be of the same language."))
+        raise _refused(_("The parent must be in the same language."))
     above: list[Term] = []
     ancestor = parent.parent
     while ancestor is not None and len(above) <= MAX_TERM_DEPTH:

@@ -200,7 +200,7 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     _record(term, actor, "deleted")
     # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
     if late := sum(len(each.find_live(id_)) for each in term_usages):
-        raise _in_use(term, late, _("A post started using it just now. Try again."))
+        raise _in_use(term, late, _("A post has just started to use it. Try again."))
     below = Term.objects.filter(parent=term)
     below.update(parent=term.parent_id, version=F("version") + 1)
     term.delete()
@@ -267,7 +267,7 @@ def _locked(term_id: UUID | str) -> Term:
     term = find_by_id(Term.objects.select_for_update(of=("self",), no_key=True), term_id)
     if term is None:
         raise NotFound(
-            _("No taxonomy term has the id %(term_id)s.") % {"term_id": str(term_id)[:80]}
+            _("No taxonomy term has the ID %(term_id)s.") % {"term_id": str(term_id)[:80]}
         )
     return term
 

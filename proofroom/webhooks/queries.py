@@ -89,7 +89,7 @@ def find_delivery(delivery_id: UUID | str, rows: QuerySet[Delivery] | None = Non
     row = find_by_id(rows, delivery_id)
     if row is None or (row.webhook_id is not None and row.webhook is None):
         raise NotFound(
-            _("No delivery has the id %(delivery_id)s.") % {"delivery_id": str(delivery_id)[:80]}
+            _("No delivery has the ID %(delivery_id)s.") % {"delivery_id": str(delivery_id)[:80]}
         )
     return row
 

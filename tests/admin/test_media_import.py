@@ -106,7 +106,7 @@ def test_each_redirect_is_judged_like_the_first_address(other_site: Receiver) ->
 
     assert bring(other_site.url("/moved"))[0].filename == "there.png"
     for path in ("/inside", "/file"):
-        with pytest.raises(RuleViolation, match="may not fetch"):
+        with pytest.raises(RuleViolation, match="is not allowed to fetch"):
             bring(other_site.url(path))
     with pytest.raises(FetchFailed, match="redirects too often"):
         bring(other_site.url("/round"))

@@ -109,10 +109,10 @@ def test_a_post_below_the_trash_stands_at_the_top_at_a_free_slug():
     assert Post.objects.get(pk=top.pk).path == "/team"
     assert len(exported.notes) == 2
     assert (
-        f"Team: at the top level, since the page above it is in the trash. Its slug is {slug} there."
+        f"Team: at the top level, because its parent page is in the trash. Its slug is {slug} there."
         in exported.notes
     )
-    assert "Alone: at the top level, since the page above it is in the trash." in exported.notes
+    assert "Alone: at the top level, because its parent page is in the trash." in exported.notes
     assert site.export() == archive
     with ZipFile(BytesIO(archive)) as file:
         rows = [json.loads(line) for line in file.read("posts.jsonl").splitlines()]

@@ -31,7 +31,7 @@ def test_what_is_wrong_is_told_by_its_path() -> None:
     found = validated("faq", items=[{"question": 7, "answer": "x"}], titel="Tea")
 
     assert found["valid"] is False
-    assert found["errors"]["props.items.0.question"] == ["This should be text."]
+    assert found["errors"]["props.items.0.question"] == ["This must be text."]
     assert found["errors"]["props.titel"] == [
         "There is no property 'titel' here. Known: heading, items."
     ]

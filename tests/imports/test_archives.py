@@ -69,7 +69,13 @@ def test_an_archive_is_compared_and_then_proposed() -> None:
     assert tried.counts["posts"] == {"created": 1, "unchanged": 4, "updated": 1, "conflict": 1}
     assert make.live_hash() == before
     page = browser.get(page_of(tried)).content.decode()
-    for text in ("Fast.", "Slowly.", "Excerpt", "edited here later", "Propose changes in Review"):
+    for text in (
+        "Fast.",
+        "Slowly.",
+        "Excerpt",
+        "is newer than the one in the archive",
+        "Propose changes in Review",
+    ):
         assert text in page
     assert "Gone" in browser.get(f"{page_of(tried)}?severity=created").content.decode()
     assert "Fast." not in browser.get(f"{page_of(tried)}?severity=created").content.decode()

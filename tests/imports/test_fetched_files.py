@@ -61,7 +61,7 @@ def test_what_cannot_be_fetched_is_reported_without_what_the_network_is(
     report = run(tmp_path)
 
     assert "responded with status 404" in report
-    assert "may not fetch files from that address" in report
+    assert "is not allowed to fetch files from that address" in report
     assert "private" not in report
     assert "link-local" not in report
     assert not Asset.objects.exists()
@@ -99,7 +99,7 @@ def test_slow_large_foreign_and_private_answers_are_named_and_harm_no_post(
         "/slow.png: The other site",
         "/large.png: The file is larger than",
         "/page.png: ",
-        "/inside.png: This site may not fetch files from that address.",
+        "/inside.png: This site is not allowed to fetch files from that address.",
         "/round.png: The address redirects too often.",
     ):
         assert sentence in report

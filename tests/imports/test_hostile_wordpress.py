@@ -346,5 +346,5 @@ def test_circles_of_parents_are_opened_and_named(tmp_path: Path) -> None:
     [itself, one] = Menu.objects.get().items
     assert (itself["label"], itself["children"]) == ("Itself", [])
     assert (one["label"], [child["label"] for child in one["children"]]) == ("One", ["Two"])
-    lines = ImportLine.objects.filter(message__contains="lead back to itself")
+    lines = ImportLine.objects.filter(message__contains="is nested below itself")
     assert {line.place for line in lines} == {"Bo (page 2)", "Cy (page 3)", "Main, One"}

@@ -130,7 +130,7 @@ def test_links_to_places_lead_to_the_headings_here_and_dead_ones_are_named(tmp_p
         "#what-s-kept", "/b#long-words", "/b#what-s-new", "/b#setup-2", "/b#über-uns", "/b",
         "/b#other-words", "/b#what-s-new", "/b#nowhere", "#nor-here",
     ]  # fmt: skip
-    named = [line for line in said if "a place that its page does not have here" in line]
+    named = [line for line in said if "a section that does not exist on that page here" in line]
     assert ["b.md#nowhere" in named[0], "#nor-here" in named[1], len(named)] == [True, True, 2]
     assert "my-id" not in str([one.props for one in load(Post.objects.get(path="/b")).modules])
     ids = "".join(

@@ -216,7 +216,7 @@ def test_csv_that_is_ambiguous_stores_nothing(tmp_path: Path, content: str, sent
 def test_records_without_an_id_are_known_by_their_slug_or_title(tmp_path: Path) -> None:
     path = tmp_path / "posts.csv"
     path.write_text("title,slug,body\nAlpha,alpha,about alpha\nBeta,,about beta\n")
-    assert "recognized by their slug, or else by their title" in run("csv", path)
+    assert "recognised by their slug, or by their title" in run("csv", path)
     path.write_text(
         "title,slug,body\nNew,new,about new\nBeta,,about beta\nAlpha,alpha,about alpha\n"
     )
@@ -227,7 +227,7 @@ def test_records_without_an_id_are_known_by_their_slug_or_title(tmp_path: Path) 
     found = {post.title: words(post) for post in Post.objects.all()}
     assert found == {"Alpha": "about alpha", "Beta": "about beta", "New": "about new"}
     path.write_text("title,slug,body\nNew,new,x\nNew,new,y\n")
-    assert "Another item of the source has the same id" in run("csv", path, dry_run=True)
+    assert "Another item of the source has the same ID" in run("csv", path, dry_run=True)
 
 
 def test_what_nothing_is_made_of_is_named(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_what_nothing_is_made_of_is_named(tmp_path: Path) -> None:
         "does not have the language xx-YY; the post is in en",
         "orderIndex cannot hold first",
         "Record 2: It is not an object; skipped.",
-        "Records are recognized by id",
+        "Records are recognised by id",
     ):
         assert part in said
     assert "empty" not in said
@@ -378,7 +378,7 @@ def test_nothing_of_a_record_is_left_out_in_silence(tmp_path: Path) -> None:
     assert Asset.objects.filter(alt_text="Second").exists()
     for part in (
         'id cannot hold {"nothing": "known"}',
-        "image holds one file. Only in the media library: /b.png",
+        "image takes only one file. These are only in the media library: /b.png",
         'image cannot hold {"ref": 7}',
         'tags cannot hold {"colour": "red"}',
         "tags cannot hold true",
@@ -391,7 +391,7 @@ def test_nothing_of_a_record_is_left_out_in_silence(tmp_path: Path) -> None:
         "comment <!-- … --> (1), element <script> (1), picture without an address of its own (1)",
     ):
         assert part in said, part
-    assert "author's email address" not in said
+    assert "author’s email address" not in said
 
 
 def test_an_author_without_an_address_is_named(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def test_a_wrong_patch_is_refused_with_the_lesson(
         ({"moduleType": "callout", "props": {"titel": "x"}}, "invalid_props",
          "props.titel: There is no property 'titel' here. Did you mean 'title'?"),
         ({"moduleType": "faq", "props": {"items": [{"question": 7}]}}, "invalid_props",
-         "props.items.0.question: This should be text."),
+         "props.items.0.question: This must be text."),
         ({"moduleType": "callout", "scope": "global"}, "invalid", "by their globalSlug"),
         ({"moduleType": "callout", "globalSlug": "nope"}, "unknown_global", "'nope'"),
         ({"moduleType": "callout", "scope": "static"}, "invalid_arguments", "'local' or 'global'"),

@@ -296,7 +296,7 @@ class WordPressReader(Reader):
             if not entry.post_id:
                 if not wanted:
                     yield Remark(
-                        entry.title or entry.link, _("The item has no id; skipped."), "error"
+                        entry.title or entry.link, _("The item has no ID; skipped."), "error"
                     )
                 continue
             place = entry.title or entry.slug or entry.post_id
@@ -364,7 +364,7 @@ class WordPressReader(Reader):
             )
             modules, unknown, nothing = content.read(_with_footnotes(entry), entry.post_id)
             for counts, message in (
-                (unknown, _("Not recognized and kept as text: %(names)s.")),
+                (unknown, _("Not recognised and kept as text: %(names)s.")),
                 (nothing, _("Left out: %(names)s.")),
             ):
                 remarks += counted_remarks(place, message, counts)
@@ -424,7 +424,7 @@ class WordPressReader(Reader):
         """What of a post does not come in, and what it was in the source."""
         said: list[Remark] = []
         if lost := lost_in_text(entry.excerpt):
-            text = _("Links and pictures of the excerpt, left out: %(names)s.")
+            text = _("Links and images of the excerpt, left out: %(names)s.")
             said.append(Remark(place, text % {"names": ", ".join(lost)}))
         if entry.has_password:
             text = _("It had a password in the source; here it has none.")
@@ -484,7 +484,8 @@ class WordPressReader(Reader):
             for entry in _in_circles(below):
                 below["0"].append(entry)
                 text = _(
-                    "The menu items above it lead back to itself in the source; it is at the top level."
+                    "In the source, this menu item is nested below itself, so it was placed at "
+                    "the top level."
                 )
                 yield Remark(f"{name}, {entry.title or entry.post_id}", text)
             yield MenuItem(

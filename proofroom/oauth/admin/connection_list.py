@@ -92,7 +92,7 @@ class OAuthConnectionAdmin(ListAdmin[OAuthConnection]):
         text = _("Read and propose") if "propose" in connection.scopes else _("Read")
         if "diagnostics" in connection.scopes:
             text = f"{text} · {_('diagnostics')}"
-        return f"{text} · {_('limited content')}" if connection.content_scope else text
+        return f"{text} · {_('part of the content')}" if connection.content_scope else text
 
     @admin.display(description=gettext_lazy("Last used"), ordering="last_used_at")
     def used(self, connection: OAuthConnection) -> SafeString | str:

@@ -130,8 +130,8 @@ class ReplayForm(forms.Form):
         label=gettext_lazy("Resend events since"),
         widget=forms.DateTimeInput(attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"),
         help_text=gettext_lazy(
-            "Includes events from while the webhook was off. Receivers can "
-            "discard duplicates by id."
+            "Includes events from while the webhook was off. Receivers can discard duplicates by "
+            "ID."
         ),
     )
 

@@ -245,8 +245,8 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
                     attrs={"autocomplete": "new-password", "spellcheck": "false"}
                 ),
                 help_text=gettext_lazy(
-                    "Up to 200 characters, used to sign every call. Best long and "
-                    "random. Leave blank to sign with AGENT_SECRET."
+                    "Up to 200 characters, used to sign every call. Use a long, random value. "
+                    "Leave blank to sign with AGENT_SECRET."
                 ),
             )
         ),

@@ -129,7 +129,7 @@ def simulate_event(
         if len(encode_body(payload)) > PAYLOAD_MAX_BYTES:
             raise invalid(
                 "payload",
-                _("payload may have at most %(largest)s bytes.")
+                _("payload can have at most %(largest)s bytes.")
                 % {"largest": f"{PAYLOAD_MAX_BYTES:,}"},
             )
     data = sample_payload(event, Webhook()) if payload is None else payload

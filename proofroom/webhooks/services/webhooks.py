@@ -146,7 +146,7 @@ def find_webhook(webhook_id: UUID | str, *, locked: bool = False) -> Webhook:
     row = find_by_id(rows, webhook_id)
     if row is None:
         raise NotFound(
-            _("No webhook has the id %(webhook_id)s.") % {"webhook_id": str(webhook_id)[:80]}
+            _("No webhook has the ID %(webhook_id)s.") % {"webhook_id": str(webhook_id)[:80]}
         )
     return row
 
