@@ -5,11 +5,11 @@ from __future__ import annotations
 from proofroom.core.outbox.events import EventKind
 
 KINDS = (
-    EventKind("agent.limited", "Agent limited to content", "agents.edit"),
+    EventKind("agent.limited", "Agent limited to part of the content", "agents.edit"),
     EventKind("agent.switched", "Agent turned on or off", "agents.edit"),
-    EventKind("agent.budget.near", "Budget of agents nearly used", "agents.view"),
-    EventKind("agent.budget.reached", "Budget of agents used up", "agents.view"),
-    EventKind("agent.budget.set", "Budget of agents changed", "agents.edit"),
+    EventKind("agent.budget.near", "Agent budget nearly used up", "agents.view"),
+    EventKind("agent.budget.reached", "Agent budget used up", "agents.view"),
+    EventKind("agent.budget.set", "Agent budget changed", "agents.edit"),
     EventKind("ai.provider.tested", "Connection to a provider tested", "agents.edit"),
     EventKind("ai.settings.changed", "AI settings changed", "agents.edit"),
     EventKind("agent.chain.stopped", "Chain of runs stopped", "agents.view"),

@@ -84,7 +84,7 @@ def find_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     actor.require("agents.view")
     batch = find_by_id(batches(actor), batch_id)
     if batch is None:
-        raise NotFound(_("No batch has the id %(batch_id)s.") % {"batch_id": batch_id})
+        raise NotFound(_("No batch has the ID %(batch_id)s.") % {"batch_id": batch_id})
     return batch
 
 

@@ -74,12 +74,13 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
     for field, name in named:
         if listed and name in known and name not in listed:
             sentence = gettext(
-                "%(name)r is not in allowedMCPTools, so every call would be refused"
+                "%(name)r is not in allowedMCPTools, so every call would be rejected"
             ) % {"name": name}
             yield UnknownName(field, sentence, listed, is_error=True)
         elif name in known and name not in held:
             sentence = gettext(
-                "%(name)r needs the permission %(permission)s, which agents never have, so it is not offered to it"
+                "%(name)r needs the permission %(permission)s, which agents never have, so the "
+                "agent does not get this tool"
             ) % {"name": name, "permission": permissions[name]}
             yield UnknownName(field, sentence, held, is_error=field.startswith("reactions."))
 

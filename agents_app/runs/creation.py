@@ -62,7 +62,7 @@ def check_field(
     if len(field_key) > MAX_FIELD_KEY_CHARACTERS:
         raise invalid(
             "fieldKey",
-            _("fieldKey may have at most %(field_key_max)s characters.")
+            _("fieldKey can have at most %(field_key_max)s characters.")
             % {"field_key_max": MAX_FIELD_KEY_CHARACTERS},
         )
     refuse_unstorable(field_key, "fieldKey")
@@ -243,7 +243,7 @@ def _post(post_id: UUID | str | None, scope: str) -> Post | None:
         return None
     found = find_by_id(Post.objects.filter(deleted_at__isnull=True), post_id)
     if found is None:
-        raise NotFound(_("No post has the id %(post_id)s.") % {"post_id": str(post_id)[:80]})
+        raise NotFound(_("No post has the ID %(post_id)s.") % {"post_id": str(post_id)[:80]})
     return found
 
 

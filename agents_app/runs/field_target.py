@@ -166,7 +166,7 @@ def _module(document: PostDocument, type_name: str, post_module_id: str | None) 
         module = document.module(post_module_id.lower())
         if module is None or module.type != type_name:
             message = gettext(
-                "This post has no %(type_name)s module with the id %(post_module_id)s."
+                "This post has no %(type_name)s module with the ID %(post_module_id)s."
             ) % {"type_name": type_name, "post_module_id": post_module_id}
             raise invalid("postModuleId", message)
         return module

@@ -32,7 +32,7 @@ def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     actor.require("agents.view")
     run = find_by_id(visible_runs(AgentRun.objects.all(), actor, actor.user.pk), run_id)
     if run is None:
-        raise NotFound(_("No run has the id %(run_id)s.") % {"run_id": str(run_id)[:80]})
+        raise NotFound(_("No run has the ID %(run_id)s.") % {"run_id": str(run_id)[:80]})
     return run
 
 

@@ -92,7 +92,7 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
         )
     post = run.post
     if post is None or post.deleted_at is not None:
-        raise NotFound(_("No post has the id %(post_id)s.") % {"post_id": run.post_id})
+        raise NotFound(_("No post has the ID %(post_id)s.") % {"post_id": run.post_id})
     document = open_layers(post).ai_review.document
     target = find_field(document, run.field_key, run.post_module_id or None)
     staged = stage(

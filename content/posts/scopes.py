@@ -111,7 +111,7 @@ def outside_of_scope() -> NotAllowed:
 
 
 def post_not_found(post_id: UUID | str) -> NotFound:
-    return NotFound(_("No post has the id %(post_id)s.") % {"post_id": post_id})
+    return NotFound(_("No post has the ID %(post_id)s.") % {"post_id": post_id})
 
 
 def is_in_scope(thing: Model, scope: ContentScope) -> bool:

@@ -80,7 +80,7 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
                 required=False,
                 choices=tool_choices,
                 widget=forms.CheckboxSelectMultiple,
-                help_text=gettext_lazy("If none are selected, all tools the account may use."),
+                help_text=gettext_lazy("Select nothing to allow all tools the account can use."),
             )
         ),
     ] = Field([], max_length=200)

@@ -99,12 +99,12 @@ def connect(request: HttpRequest) -> HttpResponse:
         "prompts": [
             gettext("Which posts are on this site? List the five most recently changed."),
             gettext(
-                "Read the newest blog post and propose a better title and meta description. "
-                "Stage them in AI Review, and tell me what you changed and why."
+                "Read the newest blog post and propose a better title and meta description. Save "
+                "them to AI Review, and tell me what you changed and why."
             ),
             gettext(
-                "Write a blog post from this brief: … Use modules that the post type allows, stage all of it in "
-                "AI Review, and submit it to Review with a note for the editor."
+                "Write a blog post from this brief: … Use modules that the post type allows, save "
+                "all of it to AI Review, and submit it to Review with a note for the editor."
             ),
             gettext(
                 "Which posts have changes in AI Review that nobody has "

@@ -75,7 +75,8 @@ def explain_access(
     words = {"person": person.username, "role": person.role_label, "action": label_of(permission)}
     if not person.is_active:
         return AccessAnswer(
-            False, [_("No. The account of %(person)s is turned off and can do nothing.") % words]
+            False,
+            [_("No. The account of %(person)s is turned off and cannot do anything.") % words],
         )
     if permission in person.permissions:
         limits = [line for scope in person.scopes for line in describe_scope(scope, reader)]
@@ -93,8 +94,8 @@ def explain_access(
         if permission.startswith("posts."):
             sentences.append(
                 _(
-                    "A post can still refuse it, for example in the trash or until its required fields are "
-                    "filled in."
+                    "This can still fail for a post, for example if it is in the trash or "
+                    "required fields are empty."
                 )
             )
         if person.must_use_second_factor:

@@ -18,7 +18,7 @@ class NewPasswordForm(ResetPasswordKeyForm):  # type: ignore[misc]  # untyped
                 _("New password"),
                 _("At least 8 characters. Common passwords are rejected."),
             ),
-            "password2": (_("New password confirmation"), ""),
+            "password2": (_("Confirm new password"), ""),
         }
         for name, (label, help_text) in words.items():
             field = self.fields[name]

@@ -54,7 +54,7 @@ class AccountsConfig(AppConfig):
                         gettext_lazy("Roles"), "admin:proofroom_accounts_siterole_changelist"
                     ),
                     NavigationTab(
-                        gettext_lazy("Who may what"), "admin:proofroom_accounts_siterole_access"
+                        gettext_lazy("Who can do what"), "admin:proofroom_accounts_siterole_access"
                     ),
                 ),
             ),

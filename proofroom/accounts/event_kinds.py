@@ -9,7 +9,7 @@ KINDS = (
     EventKind("user.changed", "Account changed", "users.manage"),
     EventKind("role.created", "Role created", "users.manage"),
     EventKind("role.changed", "Role changed", "users.manage"),
-    EventKind("role.removed", "Role removed", "users.manage"),
+    EventKind("role.removed", "Role deleted", "users.manage"),
     EventKind("user.logged-in", "Logged in", "users.manage"),
     EventKind("user.login-failed", "Login failed", "users.manage"),
     EventKind("user.logged-out", "Logged out", "users.manage"),
@@ -21,7 +21,7 @@ KINDS = (
     EventKind("invitation.accepted", "Invitation accepted", "users.manage"),
     EventKind("invitation.revoked", "Invitation revoked", "users.manage"),
     EventKind("token.created", "API token created", "tokens.manage"),
-    EventKind("token.limited", "API token limited to content", "tokens.manage"),
+    EventKind("token.limited", "API token limited to part of the content", "tokens.manage"),
     EventKind("token.revoked", "API token revoked", "tokens.manage"),
     EventKind("token.used", "Token used", "tokens.manage"),
 )

@@ -102,7 +102,7 @@ def find_user(user_id: str) -> User:
     found = User.objects.filter(pk=parse_account_id(user_id)).first()
     if found is None:
         raise NotFound(
-            _("No account has the id %(user_id)s.") % {"user_id": user_id}, code="unknown_user"
+            _("No account has the ID %(user_id)s.") % {"user_id": user_id}, code="unknown_user"
         )
     return found
 
@@ -117,7 +117,7 @@ def parse_token_id(text: str) -> UUID:
     """A token's id. Raises `NotFound` for what is none."""
     id_ = parse_uuid(text)
     if id_ is None:
-        raise NotFound(_("No token has the id %(text)s.") % {"text": text}, code="unknown_token")
+        raise NotFound(_("No token has the ID %(text)s.") % {"text": text}, code="unknown_token")
     return id_
 
 
@@ -176,6 +176,6 @@ def find_operator(email: str | None = None) -> Actor:
     person = found.first()
     if person is None:
         if email:
-            raise NotFound(_("No active account has the address %(email)s.") % {"email": email})
+            raise NotFound(_("No active account has the email address %(email)s.") % {"email": email})
         raise NotFound(_("No active account has the role admin. Create one, or use --as."))
     return Actor(user=person, via="command")

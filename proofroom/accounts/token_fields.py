@@ -122,8 +122,8 @@ class NewToken(Body):
                 choices=marked_permission_choices,
                 widget=forms.CheckboxSelectMultiple,
                 help_text=gettext_lazy(
-                    "A token can only have permissions that the account has. "
-                    "Those for the whole site cannot be limited to a part of the content."
+                    "A token can only have permissions that the account has. Those for the whole "
+                    "site cannot be limited to part of the content."
                 ),
             )
         ),

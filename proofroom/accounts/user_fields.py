@@ -111,7 +111,7 @@ class UserChange(NewUser, answered_by=AccountAnswer, partial=True):
                 label=gettext_lazy("Active"),
                 required=False,
                 help_text=gettext_lazy(
-                    "Turning off an account logs it out everywhere. It can then do nothing."
+                    "Turning off an account logs it out everywhere. It can then no longer be used."
                 ),
             ),
             name="is_active",

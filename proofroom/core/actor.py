@@ -127,7 +127,7 @@ class Actor:
         """Raise `NotAllowed` unless the actor has the permission, with a thing also for it."""
         if thing is not None and self.can(permission) and not self.can(permission, thing):
             raise NotAllowed(
-                _("This is outside of the content that your role is limited to."),
+                _("Your role does not cover this content."),
                 code="outside_of_scope",
             )
         if not self.can(permission):

@@ -76,7 +76,7 @@ def restore_view(
     if is_shared:
         actor.require(SHARE)
     elif owner_id != actor.user.pk:
-        raise NotAllowed(_("You cannot save views of other people."))
+        raise NotAllowed(_("You cannot save other people’s views."))
     if owner_id is not None:
         accounts = get_user_model()._default_manager.filter(pk=owner_id)
         owner_id = accounts.values_list("pk", flat=True).first()
@@ -107,7 +107,7 @@ def change_view(
     view = _locked_view(actor, list_name, view_id)
     if is_shared is not None and is_shared != view.is_shared:
         if view.owner_id != actor.user.pk:
-            raise NotAllowed(_("Only its owner can stop sharing a view."))
+            raise NotAllowed(_("Only the owner of a view can stop sharing it."))
         actor.require(SHARE)
         view.is_shared = is_shared
         _require_room(view)

@@ -59,7 +59,7 @@ def create_feedback(
     rows = Post.objects.filter(deleted_at__isnull=True)
     post = find_by_id(visible_to(rows, actor), post_id)
     if post is None:
-        raise invalid("postId", _("No post has this id."), code="unknown_post")
+        raise invalid("postId", _("No post has this ID."), code="unknown_post")
     require_in_scope(post, actor)
     row.post = post
     row.save(force_insert=True)
@@ -125,7 +125,7 @@ def delete_feedback(*, feedback_id: UUID | str, actor: Actor) -> UUID:
 
 
 def _not_the_author() -> NotAllowed:
-    message = _("Only editors and admins can delete feedback of others.")
+    message = _("Only editors and administrators can delete other people’s feedback.")
     return NotAllowed(message, code="not_the_author")
 
 
@@ -163,7 +163,7 @@ def _clean_content(text: str) -> str:
     if len(text) > CONTENT_MAX:
         raise invalid(
             "content",
-            _("content may have at most %(content_max)s characters.")
+            _("content can have at most %(content_max)s characters.")
             % {"content_max": f"{CONTENT_MAX:,}"},
         )
     if _CONTROL.search(text):

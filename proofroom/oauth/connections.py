@@ -122,7 +122,7 @@ def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor)
             "scope",
             _(
                 "This client can read logs and server status, which show the whole site. "
-                "Disconnect it, and connect it again without them."
+                "Disconnect it, and connect it again without this permission."
             ),
             code="whole_site",
         )

@@ -249,9 +249,9 @@ def test_a_person_limits_their_own_clients_and_nobody_elses(inside: Post, outsid
     after = find_client_holder(token)
     assert after is not None
     assert titles(after) == ["Inside"]
-    assert "limited content" in editor.get("/admin/account/").content.decode()
+    assert "part of the content" in editor.get("/admin/account/").content.decode()
     listed = ApiClient("admin").get("/admin/proofroom_oauth/oauthconnection/").content.decode()
-    assert "limited content" in listed
+    assert "part of the content" in listed
     assert ApiClient("admin").send_form("POST", address, {}).status_code == 302
     assert not OAuthConnection.objects.get().scope.is_limited
     assert Event.objects.filter(name="mcp_client.limited").count() == 2

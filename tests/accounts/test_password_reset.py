@@ -62,7 +62,7 @@ def test_the_page_of_a_new_password_says_everything_once() -> None:
     ).content.decode()
 
     labels = re.findall(r'<label for="id_password\d">([^<]+)</label>', page)
-    assert labels == ["New password", "New password confirmation"]
+    assert labels == ["New password", "Confirm new password"]
     assert page.count("At least 8 characters") == 1
     assert "placeholder" not in page
     assert done.count("Your password was changed") == 2  # the title and the heading

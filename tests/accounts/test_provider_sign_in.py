@@ -251,7 +251,9 @@ def test_whoever_has_no_password_keeps_the_provider(provider: str, settings: Any
     client.post("/admin/account/methods/provider/disconnect/")
 
     assert SocialAccount.objects.exists()
-    assert "Nothing else logs you in" in client.get("/admin/account/methods/").content.decode()
+    assert (
+        "You have no other way to log in" in client.get("/admin/account/methods/").content.decode()
+    )
 
 
 def test_the_role_follows_the_claim(provider: str, settings: Any) -> None:

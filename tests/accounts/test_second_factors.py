@@ -243,12 +243,12 @@ def test_an_administrator_helps_who_lost_their_phone_and_ends_a_stolen_session()
     admin.send_form("POST", page, {"do": "sessions"})
 
     assert "Second factors: authenticator app" in shown
-    assert "No second factor is set up." in admin.get(page).content.decode()
+    assert "Two-factor authentication is not set up." in admin.get(page).content.decode()
     assert not Authenticator.objects.filter(user=user).exists()
     assert theirs.get("/admin/")["Location"].startswith("/admin/login/")
     assert api.get("/api/posts").status_code == 401
     log = admin.get("/admin/proofroom_core/event/").content.decode()
-    assert "admin removed the second factors of ‘editor’" in log
+    assert "admin removed two-factor authentication of ‘editor’" in log
     assert "admin ended all sessions of ‘editor’" in log
 
 

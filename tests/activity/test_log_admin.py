@@ -41,7 +41,7 @@ def test_the_list_says_in_sentences_what_happened() -> None:
 
     text = page()
 
-    assert "proposed 2 changes of ‘How to brew’ in AI Review" in text
+    assert "proposed 2 changes to ‘How to brew’ in AI Review" in text
     assert "admin created ‘How to brew’" in text
     assert "search.stale" not in text
     assert "Search updated" not in text
@@ -67,7 +67,7 @@ def test_the_list_says_in_sentences_what_happened() -> None:
             {"type": "totp"},
             "admin added a login method: authenticator app",
         ),
-        ("mcp.called", {"tool": "a", "ok": False}, "admin called ‘a’, which was refused"),
+        ("mcp.called", {"tool": "a", "ok": False}, "admin called ‘a’, which was rejected"),
         ("user.changed", {"id": 1, "changed": ["role"]}, "admin changed an account"),
         (
             "media.variants",
@@ -99,7 +99,7 @@ def test_a_change_of_role_says_whose_and_which_and_clients_have_their_names() ->
 
     changed, called = present([events[name] for name in names], admin)
 
-    assert changed["sentence"] == "admin gave ‘editor’ another role: ‘Coffee’"
+    assert changed["sentence"] == "admin changed the role of ‘editor’ to ‘Coffee’"
     assert changed["payload"]["roleBefore"] == "editor"
     assert called["door"] == "AI client (MCP): Cursor"
 

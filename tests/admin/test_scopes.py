@@ -226,7 +226,7 @@ def test_offers_are_those_of_the_role(signed_in: SignedIn) -> None:
         assert line in account
     assert "in the content of your role" in inbox
     # Nobody else is told of limits.
-    assert "limited to a part" not in signed_in("editor").get("/admin/account/").content.decode()
+    assert "limited to part" not in signed_in("editor").get("/admin/account/").content.decode()
 
 
 def test_what_may_only_be_read_is_offered_for_no_translation(signed_in: SignedIn) -> None:

@@ -74,7 +74,7 @@ def test_a_copy_of_a_role_with_a_second_factor_starts_with_it(
         assert ("checked" in tag) == is_named
     assert SiteRole.objects.get(name="desk").requires_second_factor == is_named
     matrix = admin.get(f"{LIST}access/").content.decode()
-    assert ("Must use a second factor" in matrix) == is_named
+    assert ("Must use two-factor authentication" in matrix) == is_named
     rows = admin.get(LIST).content.decode()
     assert ('field-second_factor">Yes' in rows) == is_named
 
@@ -138,8 +138,8 @@ def test_a_role_for_posts_can_open_them(signed_in: SignedIn) -> None:
 
     assert answer.status_code == 422
     assert (
-        "Also select “View posts, drafts included”. Without it, nobody can use: "
-        "Publish and unpublish posts."
+        "Also select “View posts, including drafts”. Without it, nobody can use: Publish and "
+        "unpublish posts."
     ) in answer.content.decode()
     assert not SiteRole.objects.filter(label="Publisher").exists()
 
@@ -286,7 +286,7 @@ def test_what_holds_for_the_whole_site_cannot_be_limited(signed_in: SignedIn) ->
     answer = signed_in("admin").post(f"{LIST}add/", chosen)
 
     assert answer.status_code == 422
-    assert "These permissions hold for the whole site" in answer.content.decode()
+    assert "These permissions apply to the whole site" in answer.content.decode()
 
 
 def test_the_page_says_why_a_person_may_do_something_with_a_post(signed_in: SignedIn) -> None:

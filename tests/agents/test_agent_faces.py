@@ -82,8 +82,8 @@ def test_one_agent_says_who_would_answer_and_what_it_may_use(signed_in: Any, key
     assert body["media"] == {"provider": "demo", "model": "demo", "problem": None}
     assert body["account"] == {"state": "missing", "username": "keyed-robot"}
     assert body["doubts"] == [
-        "llmConfig.allowedMCPTools: 'simulate_webhook_event' needs the permission webhooks.manage, "
-        "which agents never have, so it is not offered to it",
+        "llmConfig.allowedMCPTools: 'simulate_webhook_event' needs the permission "
+        "webhooks.manage, which agents never have, so the agent does not get this tool",
         "scopes.1.fieldTypes: there is no field type 'nonsense'",
         "scopes.1.fieldKeys: there is no post field as in 'post.titel'",
         "scopes.2.formSlugs: there is no form 'nowhere'",
@@ -113,7 +113,7 @@ def test_what_keeps_an_agent_from_answering_is_said(
     )
     assert body["account"] == {"state": "off", "username": "agent:elsewhere"}
     assert "which has no key" in page
-    assert "Account is turned off, so the agent cannot write anything" in page
+    assert "The account is turned off, so the agent cannot write anything" in page
 
 
 def test_an_admin_switches_an_agent_and_everybody_hears_of_it(signed_in: Any) -> None:

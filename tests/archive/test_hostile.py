@@ -350,7 +350,10 @@ NOWHERE = "9f0d7c2e-0000-4000-8000-000000000000"
         ),
         (edit_draft(approved=True), "is not valid: approved"),
         (edit_draft(post=NOWHERE), "neither in the archive nor on this site"),
-        (edit_draft(updatedBy="stranger@example.com"), "stranger@example.com is listed as an author"),
+        (
+            edit_draft(updatedBy="stranger@example.com"),
+            "stranger@example.com is listed as an author",
+        ),
         (mark("", person="stranger@example.com"), "stranger@example.com is listed as an author"),
         (mark("", approvedBy="admin"), "approvedBy"),
         (mark("post.slug"), "does not change the field"),

@@ -24,7 +24,7 @@ def test_a_role_is_limited_to_a_section_and_its_people_see_no_other(
     admin = open_page("admin", scripts=scripts)
     admin.goto("/admin/proofroom_accounts/siterole/add/")
     admin.get_by_label("Name", exact=True).fill("Desk")
-    for permission in ("View posts, drafts included", "Edit live content and drafts"):
+    for permission in ("View posts, including drafts", "Edit live content and drafts"):
         admin.get_by_label(permission).check()
     if scripts:
         admin.get_by_role("combobox", name="Limit to sections").press_sequentially("Handb")

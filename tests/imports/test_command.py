@@ -25,5 +25,5 @@ def test_a_source_is_named(tmp_path):
 def test_an_unknown_source_or_person_is_refused(tmp_path):
     with pytest.raises(CommandError, match="invalid choice: 'paper'"):
         call_command("import", "paper", str(tmp_path))
-    with pytest.raises(CommandError, match="No active account has the address"):
+    with pytest.raises(CommandError, match="No active account has the email address"):
         call_command("import", "markdown", str(tmp_path), email="no@example.com")

@@ -43,8 +43,8 @@ SCOPES: Final[Mapping[Scope, Promise]] = {
 _ACCOUNTS: Final = {
     "own": gettext_lazy("Its own account"),
     "shared": gettext_lazy("System account"),
-    "off": gettext_lazy("Account is turned off, so the agent cannot write anything"),
-    "missing": gettext_lazy("Account is created on the first run"),
+    "off": gettext_lazy("The account is turned off, so the agent cannot write anything"),
+    "missing": gettext_lazy("The account is created on the first run"),
 }
 
 

@@ -99,7 +99,7 @@ class InvitationAdmin(FormAdmin[Invitation]):
             messages.success(request, _("Invited %(email)s.") % {"email": invitation.email})
             return HttpResponseRedirect(reverse("admin:proofroom_accounts_invitation_changelist"))
         if settings.HAS_EMAIL:
-            messages.warning(request, _("The mail could not be sent. Send the link yourself."))
+            messages.warning(request, _("The email could not be sent. Send the link yourself."))
         # No redirect: the link stands in this answer and nowhere else.
         return self._page(request, invitation, link_of(secret))
 

@@ -49,16 +49,17 @@ class RoleForm(ScopeForm):
         choices=marked_permission_choices,
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy(
-            "You can only give permissions that you have yourself. "
-            "Those for the whole site cannot be limited to a part of the content."
+            "You can only give permissions that you have yourself. Those for the whole site "
+            "cannot be limited to part of the content."
         ),
     )
 
     requires_second_factor = forms.BooleanField(
-        label=gettext_lazy("People with this role must use a second factor"),
+        label=gettext_lazy("People with this role must use two-factor authentication"),
         required=False,
         help_text=gettext_lazy(
-            "Until they have set up an authenticator app or a passkey, they reach nothing but their own account."
+            "Until they have set up an authenticator app or a passkey, they can only access their "
+            "own account."
         ),
     )
 
@@ -145,9 +146,9 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
 
     @admin.display(description=gettext_lazy("Kind"), ordering="is_built_in")
     def kind(self, role: SiteRole) -> str:
-        return _("Built in") if role.is_built_in else _("Made here")
+        return _("Built in") if role.is_built_in else _("Created here")
 
-    @admin.display(description=gettext_lazy("Must use a second factor"))
+    @admin.display(description=gettext_lazy("Must use two-factor authentication"))
     def second_factor(self, role: SiteRole) -> str:
         return _("Yes") if role.must_use_second_factor else _("No")
 
@@ -239,7 +240,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
             remove_form,
             lambda: remove_role(name=role.name, actor=actor, **remove_form.cleaned_data),
         ):
-            messages.success(request, _("Removed the role %(role)s.") % {"role": role})
+            messages.success(request, _("Deleted the role %(role)s.") % {"role": role})
             return HttpResponseRedirect(reverse(LIST_URL))
         page = self._page(request, {**context, "remove_form": remove_form}, form)
         if remove_form.errors:
@@ -268,7 +269,9 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
             "answer": form.answer(actor) if is_asked else None,
         }
         template = "admin/proofroom_accounts/access.html"
-        return form_page(request, template, SiteRole, context, title=_("Who may what"), form=form)
+        return form_page(
+            request, template, SiteRole, context, title=_("Who can do what"), form=form
+        )
 
 
 def _find_role(name: str) -> SiteRole:

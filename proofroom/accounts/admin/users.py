@@ -152,7 +152,7 @@ class UserAdmin(FormAdmin[User]):
             with refusals_as_messages(request):
                 if do == "factors":
                     remove_second_factors(user=user, actor=actor)
-                    said = _("Removed the second factors of %(user)s.")
+                    said = _("Removed two-factor authentication of %(user)s.")
                 else:
                     end_sessions_of(user_id=user.pk, actor=actor)
                     said = _("Ended all sessions of %(user)s.")

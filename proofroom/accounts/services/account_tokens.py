@@ -49,9 +49,9 @@ def lock_owner(user_id: int, *, may_be_agent: bool = False) -> User:
     is_wrong_kind = owner is not None and owner.role == Role.AI_AGENT and not may_be_agent
     if owner is None or is_wrong_kind or not owner.is_active:
         sentence = (
-            _("No active account has the id %(user_id)s.")
+            _("No active account has the ID %(user_id)s.")
             if may_be_agent
-            else _("No active account of a person has the id %(user_id)s.")
+            else _("No active account of a person has the ID %(user_id)s.")
         )
         raise invalid("user_id", sentence % {"user_id": user_id})
     return owner
@@ -104,7 +104,7 @@ def lock_token(kind: type[T], token_id: UUID) -> T:
     token = found.filter(pk=token_id).first()
     if token is None:
         raise NotFound(
-            _("No token has the id %(token_id)s.") % {"token_id": token_id}, code="unknown_token"
+            _("No token has the ID %(token_id)s.") % {"token_id": token_id}, code="unknown_token"
         )
     return token
 

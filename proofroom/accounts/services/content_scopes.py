@@ -57,7 +57,8 @@ def refuse_whole_site(permissions: Collection[str], scope: ContentScope) -> None
         raise invalid(
             "permissions",
             _(
-                "These permissions hold for the whole site and cannot be limited to a part of the content: %(names)s."
+                "These permissions apply to the whole site and cannot be limited to part of the "
+                "content: %(names)s."
             )
             % {"names": in_words(of_site)},
             code="whole_site",

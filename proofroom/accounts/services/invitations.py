@@ -66,7 +66,7 @@ def revoke_invitation(*, invitation_id: UUID, actor: Actor) -> Invitation:
     invitation = Invitation.objects.select_for_update().filter(pk=invitation_id).first()
     if invitation is None:
         raise NotFound(
-            _("No invitation has the id %(id)s.") % {"id": invitation_id}, code="unknown_invitation"
+            _("No invitation has the ID %(id)s.") % {"id": invitation_id}, code="unknown_invitation"
         )
     if invitation.accepted_at is None and invitation.revoked_at is None:
         require_no_less(actor, invitation.role)

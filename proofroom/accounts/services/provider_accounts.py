@@ -83,7 +83,8 @@ def disconnect_provider(*, actor: Actor, user: User) -> None:
         raise invalid(
             "provider",
             _(
-                "Nothing else logs you in. Add a passkey first, or ask an administrator to set a password."
+                "You have no other way to log in. Add a passkey first, or ask an administrator to "
+                "set a password."
             ),
         )
     removed, _rows = SocialAccount.objects.filter(user_id=user.pk).delete()

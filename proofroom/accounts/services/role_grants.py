@@ -116,7 +116,7 @@ def lock_given_role(role: str, actor: Actor) -> str:
 
 
 def _beyond(role: str) -> str:
-    return _("The role %(role)s reaches content that your role does not.") % {
+    return _("The role %(role)s covers content that your role does not cover.") % {
         "role": role_label(role)
     }
 

@@ -158,7 +158,7 @@ def _lock_with_admins(user_id: int) -> tuple[User, set[int]]:
     user = User.objects.select_for_update().filter(pk=user_id).first()
     if user is None:
         raise NotFound(
-            _("No account has the id %(user_id)r.") % {"user_id": user_id}, code="unknown_user"
+            _("No account has the ID %(user_id)r.") % {"user_id": user_id}, code="unknown_user"
         )
     return user, ids
 
@@ -186,7 +186,7 @@ def _require_admin_left(
         if name in changes and admins == {user.pk}:
             raise invalid(
                 name,
-                _("This is the last active admin. Create another one first."),
+                _("This is the last active administrator. Create another one first."),
                 code="last_admin",
             )
 

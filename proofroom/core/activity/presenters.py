@@ -30,19 +30,19 @@ _DID: Final[Mapping[str, str]] = {
     "post.published": gettext_noop("published {post}"),
     "post.deleted": gettext_noop("moved {post} to the trash"),
     "post.publish": gettext_noop("published {post}; agents were triggered"),
-    "post.approve": gettext_noop("published {n} changes of {post}"),
-    "post.review.save": gettext_noop("saved {n} changes of {post} to Review"),
-    "post.review.approve": gettext_noop("approved {n} changes of {post}"),
-    "post.ai-review.save": gettext_noop("proposed {n} changes of {post} in AI Review"),
-    "post.ai-review.approve": gettext_noop("submitted {n} changes of {post} to Review"),
+    "post.approve": gettext_noop("published {n} changes to {post}"),
+    "post.review.save": gettext_noop("saved {n} changes in {post} to Review"),
+    "post.review.approve": gettext_noop("approved {n} changes to {post}"),
+    "post.ai-review.save": gettext_noop("proposed {n} changes to {post} in AI Review"),
+    "post.ai-review.approve": gettext_noop("submitted {n} changes in {post} to Review"),
     "post.create-translation": gettext_noop("created {post} as a translation"),
-    "post.review.reject": gettext_noop("rejected {n} changes of {post} in Review"),
-    "post.ai-review.reject": gettext_noop("rejected {n} changes of {post} in AI Review"),
+    "post.review.reject": gettext_noop("rejected {n} changes to {post} in Review"),
+    "post.ai-review.reject": gettext_noop("rejected {n} changes to {post} in AI Review"),
     "post.review.reconsider": gettext_noop(
-        "undid the rejection of {n} changes of {post} in Review"
+        "undid the rejection of {n} changes to {post} in Review"
     ),
     "post.ai-review.reconsider": gettext_noop(
-        "undid the rejection of {n} changes of {post} in AI Review"
+        "undid the rejection of {n} changes to {post} in AI Review"
     ),
     "post.schedule-failed": gettext_noop("could not publish {post} on schedule"),
     "post.restored": gettext_noop("restored {post} from the trash"),
@@ -57,11 +57,11 @@ _DID: Final[Mapping[str, str]] = {
     "feedback.deleted": gettext_noop("deleted feedback on {post}"),
     "user.created": gettext_noop("created the account {account}"),
     "user.changed": gettext_noop("changed the account {account}"),
-    "user.changed:role": gettext_noop("gave {account} another role: {role}"),
+    "user.changed:role": gettext_noop("changed the role of {account} to {role}"),
     "agent.limited": gettext_noop("changed what content {thing} is limited to"),
     "role.created": gettext_noop("created the role {thing}"),
     "role.changed": gettext_noop("changed the role {thing}"),
-    "role.removed": gettext_noop("removed the role {thing}"),
+    "role.removed": gettext_noop("deleted the role {thing}"),
     "user.logged-in": gettext_noop("logged in"),
     "user.login-failed": gettext_noop("tried to log in as {account} and failed"),
     "user.logged-out": gettext_noop("logged out"),
@@ -70,7 +70,9 @@ _DID: Final[Mapping[str, str]] = {
     "user.email-changed": gettext_noop("changed their email"),
     "user.second-factor-added": gettext_noop("added a login method: {factor}"),
     "user.second-factor-removed": gettext_noop("removed a login method: {factor}"),
-    "user.second-factor-removed:all": gettext_noop("removed the second factors of {account}"),
+    "user.second-factor-removed:all": gettext_noop(
+        "removed two-factor authentication of {account}"
+    ),
     "invitation.created": gettext_noop("invited {email}"),
     "invitation.accepted": gettext_noop("accepted an invitation"),
     "invitation.revoked": gettext_noop("revoked an invitation"),
@@ -101,19 +103,19 @@ _DID: Final[Mapping[str, str]] = {
     "agent.batch.cancelled": gettext_noop("cancelled runs of {thing} on several posts"),
     "agent.batch.reverted": gettext_noop("undid runs of {thing} on several posts"),
     "mcp.called": gettext_noop("called {thing}"),
-    "mcp.called:refused": gettext_noop("called {thing}, which was refused"),
+    "mcp.called:refused": gettext_noop("called {thing}, which was rejected"),
     "mcp_client.connected": gettext_noop("connected the AI client {thing}"),
     "mcp_client.disconnected": gettext_noop("disconnected the AI client {thing}"),
     "mcp_client.limited": gettext_noop("changed what content {thing} is limited to"),
     "mcp_token.limited": gettext_noop("changed what content the MCP token {thing} is limited to"),
     "mcp_client.token-reused": gettext_noop(
-        "ended tokens of the AI client {thing}: an old one was used again"
+        "revoked the tokens of the AI client {thing}: an old token was used again"
     ),
     "ai.provider.tested": gettext_noop("tested the connection to {thing}"),
     "webhook.created": gettext_noop("created the webhook {thing}"),
     "webhook.changed": gettext_noop("changed the webhook {thing}"),
     "webhook.deleted": gettext_noop("deleted the webhook {thing}"),
-    "webhook.disabled": gettext_noop("turned off the webhook {thing}: its address failed"),
+    "webhook.disabled": gettext_noop("turned off the webhook {thing}: calls to its address failed"),
     "webhook.test": gettext_noop("tested a webhook"),
     "webhook.replayed": gettext_noop("resent deliveries"),
     "workflow.test": gettext_noop("tested the workflow {thing}"),

@@ -114,7 +114,7 @@ class OAuthConnectionAdmin(ListAdmin[OAuthConnection]):
             '<a class="button" href="{}" aria-label="{}">{}</a> '
             '<button type="submit" formaction="{}" name="back" value="list" aria-label="{}">{}</button>',
             reverse("admin:oauth-limit", args=[connection.pk]),
-            _("Limit %(name)s to content") % named,
+            _("Limit %(name)s to part of the content") % named,
             _("Limit…"),
             reverse("admin:oauth-disconnect", args=[connection.pk]),
             _("Disconnect %(name)s") % named,
