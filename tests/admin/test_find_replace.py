@@ -133,7 +133,7 @@ def test_what_changed_since_it_was_listed_is_left_and_counted(signed_in: SignedI
         ADD, {**search("tea", "coffee", "posts"), "action": "live", "hit": chosen}, follow=True
     ).content.decode()
 
-    assert "1 hit was skipped" in done
+    assert "1 result was skipped" in done
     post.refresh_from_db()
     still.refresh_from_db()
     assert (post.excerpt, still.excerpt) == ("more tea", "coffee")

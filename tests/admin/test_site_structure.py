@@ -259,7 +259,7 @@ def test_a_pattern_shows_what_it_would_do_and_does_nothing(signed_in: SignedIn) 
     assert "<del>/blog/tea</del>" in shown
     assert "<ins>/tea/tea</ins>" in shown
     assert "The addresses of 2 posts change." in shown
-    assert "2 redirects are created" in shown
+    assert "2 redirects from the old addresses will be created" in shown
     assert "No addresses change." in said("/blog/{slug}")
     assert "There is no variable {title}" in said("/x/{title}")
     assert "Addresses below /api are reserved" in said("/api/{slug}")

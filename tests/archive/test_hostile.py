@@ -301,7 +301,7 @@ def test_rows_that_are_there_twice_are_named_with_their_line(archive, name, sent
 def test_what_the_database_refuses_names_a_line_and_no_constraint(archive):
     with (
         patch("content.archive.posts.PostArchive.check"),
-        pytest.raises(ArchiveError, match=r"posts\.jsonl, line \d+ or one shortly before") as said,
+        pytest.raises(ArchiveError, match=r"posts\.jsonl, on or shortly before line \d+") as said,
     ):
         site.bring(with_rows(archive, "posts.jsonl", lambda rows: rows.append(rows[0])))
     assert "constraint" not in str(said.value).lower()

@@ -234,7 +234,7 @@ def test_authors_comments_and_values_that_fit_nowhere_are_named(tmp_path):
     assert Post.objects.get(title="One").author == anna
     for part in (
         "Author in the source: Bo.",
-        "No account has the author's email address cy@else.example",
+        "No account has the author’s email address cy@else.example",
         "Author in the source: Di.",
         "Date in the source: 2020-01-02.",
         "tags cannot hold ['tea', {'odd': 1}]",

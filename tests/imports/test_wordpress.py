@@ -409,7 +409,7 @@ def test_authors_are_the_accounts_with_their_addresses(tmp_path):
     assert Post.objects.get(title="One").author == anna
     assert Post.objects.get(title="Two").author.role == "admin"
     assert "Author in the source: Anna W." in said
-    assert "No account has the author's email address bo@old.example" in said
+    assert "No account has the author’s email address bo@old.example" in said
 
 
 def test_menus_of_block_themes_come_in(tmp_path):
