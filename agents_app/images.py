@@ -70,7 +70,7 @@ def find_place(*, post_id: UUID, path: str, actor: Actor) -> PictureField:
     """The picture field that a path names. Raises `NotFound`, `NotAllowed`, or `RuleViolation` on `path`."""
     post = visible_to(reachable_posts(), actor).filter(pk=post_id).first()
     if post is None:
-        raise NotFound(f"No post has the id {post_id}. Call list_posts to find the id.")
+        raise NotFound(f"No post has the ID {post_id}. Call list_posts to find the id.")
     require_in_scope(post, actor)
     actor.require_inside(post.translation_group)
     document = open_layers(post).ai_review.document

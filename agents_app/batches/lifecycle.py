@@ -147,7 +147,7 @@ def estimate_bulk(
     return BulkEstimate(
         agent,
         estimate(agent, list(posts.values()), open_ended_context or ""),
-        [RejectedPost(id_, f"No post has the id {id_}.") for id_ in missing],
+        [RejectedPost(id_, f"No post has the ID {id_}.") for id_ in missing],
     )
 
 

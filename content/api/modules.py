@@ -193,7 +193,7 @@ def _require_row(module_id: str, actor: Actor) -> PostModule:
     except ValueError:
         row = None
     if row is None:
-        raise NotFound(f"No module on a live post has the id {module_id}.")
+        raise NotFound(f"No module on a live post has the ID {module_id}.")
     return row
 
 

@@ -72,7 +72,7 @@ class McpTokenViewSet(ApiViewSet):
         """A token of an AI client."""
         token = list_tokens(McpToken).filter(pk=read_id(token_id)).first()
         if token is None:
-            raise NotFound(f"No token has the id {token_id}.", code="unknown_token")
+            raise NotFound(f"No token has the ID {token_id}.", code="unknown_token")
         return Response(McpTokenAnswer.model_validate(token))
 
     @extend_schema(request=TokenLimits, responses=McpTokenAnswer)

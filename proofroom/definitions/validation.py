@@ -65,7 +65,7 @@ def check_partial(
 
 def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str) -> RuleViolation:
     """The refusal of a definition's name that does not exist."""
-    message = _("no %(kind)s named %(readable)r; available: %(known)s") % {
+    message = _("no %(kind)s named %(readable)r; known: %(known)s") % {
         "kind": kind,
         "readable": shorten_key(name),
         "known": ", ".join(known) or "none",
@@ -87,7 +87,7 @@ def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     name = shorten_key(error["loc"][-1])
     close = get_close_matches(name, known, 1, cutoff=0.7)
     hint = " " + _("Did you mean %(name)r?") % {"name": close[0]} if close else ""
-    return _("There is no property %(name)r here.%(hint)s Available: %(known)s.") % {
+    return _("There is no property %(name)r here.%(hint)s Known: %(known)s.") % {
         "name": name,
         "hint": hint,
         "known": ", ".join(known) or "none",

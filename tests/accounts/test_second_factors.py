@@ -242,7 +242,7 @@ def test_an_administrator_helps_who_lost_their_phone_and_ends_a_stolen_session()
     admin.send_form("POST", page, {"do": "factors"})
     admin.send_form("POST", page, {"do": "sessions"})
 
-    assert "Second factors: authenticator app" in shown
+    assert "Two-factor authentication: authenticator app" in shown
     assert "Two-factor authentication is not set up." in admin.get(page).content.decode()
     assert not Authenticator.objects.filter(user=user).exists()
     assert theirs.get("/admin/")["Location"].startswith("/admin/login/")

@@ -43,10 +43,7 @@ def test_nested_errors_carry_the_whole_path_and_the_nearest_name():
     assert error.details == {
         "props.items.0.question": ["String should have at most 300 characters."],
         "props.items.0.answr": [
-            (
-                "There is no property 'answr' here. Did you mean 'answer'? Available: question, "
-                "answer."
-            )
+            ("There is no property 'answr' here. Did you mean 'answer'? Known: question, answer.")
         ],
         "props.titel": ["There is no property 'titel' here. Known: heading, items."],
     }

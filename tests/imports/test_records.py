@@ -240,7 +240,7 @@ def test_what_nothing_is_made_of_is_named(tmp_path: Path) -> None:
     for part in (
         "Columns: Not used: second_body (1).",
         "does not have the language xx-YY; the post is in en",
-        "orderIndex cannot hold first",
+        "orderIndex cannot store first",
         "Record 2: It is not an object; skipped.",
         "Records are recognised by id",
     ):
@@ -377,14 +377,14 @@ def test_nothing_of_a_record_is_left_out_in_silence(tmp_path: Path) -> None:
     assert post.featured_media == Asset.objects.get(alt_text="First")
     assert Asset.objects.filter(alt_text="Second").exists()
     for part in (
-        'id cannot hold {"nothing": "known"}',
+        'id cannot store {"nothing": "known"}',
         "image takes only one file. These are only in the media library: /b.png",
-        'image cannot hold {"ref": 7}',
-        'tags cannot hold {"colour": "red"}',
-        "tags cannot hold true",
-        'locale cannot hold {"dialect": 3}',
-        'parent cannot hold ["9"]',
-        "oldPath cannot hold https://else.example/one",
+        'image cannot store {"ref": 7}',
+        'tags cannot store {"colour": "red"}',
+        "tags cannot store true",
+        'locale cannot store {"dialect": 3}',
+        'parent cannot store ["9"]',
+        "oldPath cannot store https://else.example/one",
         "Author in the source: Bo.",
         "author.bio (1)",
         "_rev (1)",
@@ -407,6 +407,6 @@ def test_an_author_without_an_address_is_named(tmp_path: Path) -> None:
         "Author in the source: cy.",
         "Author in the source: 7.",
         "No account has the author's email address di@else.example",
-        'author cannot hold {"odd": [1]}',
+        'author cannot store {"odd": [1]}',
     ):
         assert part in said, part

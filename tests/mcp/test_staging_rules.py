@@ -177,7 +177,7 @@ def test_one_fault_is_told_once_and_several_each_with_its_place() -> None:
 
     assert one == (
         "The module hero is not valid: props.image: There is no property 'image' here. Did you "
-        "mean 'imageId'? Available: title, subtitle, ctaLabel, ctaUrl, imageId, theme."
+        "mean 'imageId'? Known: title, subtitle, ctaLabel, ctaUrl, imageId, theme."
     )
     assert [line.split(": ")[0] for line in two.splitlines()[1:]] == [
         "- props.theme", "- props.image",

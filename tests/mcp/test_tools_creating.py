@@ -93,7 +93,7 @@ def test_an_edit_of_the_prose_module_wins_over_the_general_markdown() -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"type": "blogg"}, "no post type named 'blogg'; available: blog"),
+        ({"type": "blogg"}, "no post type named 'blogg'; known: blog"),
         ({"locale": "xx"}, "'xx' is not a language of this site. Available: en, de."),
         ({"moduleGroupName": "nope"}, "no module group named 'nope'"),
         ({"moduleGroupName": "page-default"}, "page-default is for page, not blog"),

@@ -85,7 +85,7 @@ class InvitationViewSet(ApiViewSet):
         id_ = parse_uuid(invitation_id)
         if id_ is None:
             raise NotFound(
-                f"No invitation has the id {invitation_id[:80]}.", code="unknown_invitation"
+                f"No invitation has the ID {invitation_id[:80]}.", code="unknown_invitation"
             )
         invitation = revoke_invitation(invitation_id=id_, actor=self.actor)
         return Response(InvitationAnswer.of(invitation))
