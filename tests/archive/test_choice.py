@@ -127,8 +127,8 @@ def test_since_and_published() -> None:
 @pytest.mark.parametrize(
     ("choice", "sentence"),
     [
-        ({"posts": frozenset({"nowhere"})}, "No post has the id, slug or address 'nowhere'"),
-        ({"sections": frozenset({"/a/b"})}, "No post has the id, slug or address '/a/b'"),
+        ({"posts": frozenset({"nowhere"})}, "No post has the ID, slug or address 'nowhere'"),
+        ({"sections": frozenset({"/a/b"})}, "No post has the ID, slug or address '/a/b'"),
         ({"post_types": frozenset({"spell"})}, "spell"),
         ({"locales": frozenset({"xx"})}, "'xx' is not a language"),
     ],
