@@ -188,7 +188,7 @@ def test_hits_in_addresses_are_not_ticked_unless_an_address_is_looked_for(
     ticked = re.findall(r'name="hit" value="[^"]+"( checked)?>', page)
     assert ticked == ["", " checked", "", "", " checked"]
     assert page.count("Excerpt · link address</span>") == 3
-    assert "Hits in link addresses are not selected" in page
+    assert "Results in link addresses are not selected" in page
     assert re.findall(r'name="hit" value="[^"]+"( checked)?>', addresses) == [" checked"]
     assert "link address" not in addresses
 
