@@ -176,6 +176,8 @@ def find_operator(email: str | None = None) -> Actor:
     person = found.first()
     if person is None:
         if email:
-            raise NotFound(_("No active account has the email address %(email)s.") % {"email": email})
+            raise NotFound(
+                _("No active account has the email address %(email)s.") % {"email": email}
+            )
         raise NotFound(_("No active account has the role admin. Create one, or use --as."))
     return Actor(user=person, via="command")
