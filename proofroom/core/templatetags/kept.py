@@ -30,16 +30,21 @@ class KeptIncludeNode(Node):
     """`{% include_kept "part.html" with name=… %}`: `include`, but rendered once for what its template looks at.
 
     Every name is known inside, as it is for `include`. Pages that are not to be kept, as previews, have no name
-    `fragments`; there it is `include`.
+    `fragments`; there it is `include`. `{% include_shared %}` is the same for what pages have in common: in an
+    outline it is no part of its own.
     """
 
-    def __init__(self, template_name: str, more: Mapping[str, FilterExpression]) -> None:
+    def __init__(
+        self, template_name: str, more: Mapping[str, FilterExpression], *, is_shared: bool = False
+    ) -> None:
         self.template_name, self.more = template_name, more
+        self.is_shared = is_shared
         self._part: Template | None = None
 
     def render(self, context: Context) -> SafeString:
         drawing = drawing_in(context)
-        place = drawing.place(self, context) if drawing is not None else None
+        is_own = drawing is not None and not self.is_shared
+        place = drawing.place(self, context) if drawing is not None and is_own else None
         if place is not None:
             return SafeString(place)
         engine = cast(Template, context.template).engine
@@ -114,4 +119,7 @@ def include_kept(parser: Parser, token: Token) -> KeptIncludeNode:
         more = token_kwargs(rest, parser)
     if rest:
         raise TemplateSyntaxError(f"{tag} {quoted}: unexpected {rest[0]!r}")
-    return KeptIncludeNode(quoted.strip("\"'"), more)
+    return KeptIncludeNode(quoted.strip("\"'"), more, is_shared=tag == "include_shared")
+
+
+register.tag("include_shared", include_kept)
