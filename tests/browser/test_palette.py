@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from content.posts.publish import set_status
 from tests import make
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -33,30 +32,6 @@ def test_keys_open_it_and_lead_to_what_is_found(open_page: Any) -> None:
     palette.get_by_role("group", name="Recently opened").get_by_text("Kettles compared").wait_for()
     page.keyboard.press("Escape")
     assert not palette.is_visible()
-
-
-def test_actions_of_a_post_are_those_of_its_header_once_each(open_page: Any) -> None:
-    post = make.post("Kettles compared")
-    set_status(post_id=post.pk, status="archived", actor=make.actor("admin"))
-    page = open_page("editor")
-    page.goto(f"/admin/content/post/{post.pk}/change/")
-    page.locator("[data-open-palette]").wait_for()
-    excerpt = page.locator('[name="post.excerpt"]')
-    saved = page.get_by_role("dialog", name="Search and commands").get_by_role(
-        "option", name="Save changes"
-    )
-    restored = page.get_by_role("option", name="Restore as draft")
-
-    page.keyboard.press("Control+k")
-    restored.first.wait_for()
-    clean = saved.count()
-    page.keyboard.press("Escape")
-    excerpt.fill("Typed")
-    page.locator("[data-editor-header] [data-save]:visible").first.wait_for()
-    page.keyboard.press("Control+k")
-    saved.first.wait_for()
-
-    assert (clean, saved.count(), restored.count()) == (1, 1, 1)
 
 
 def test_arrows_go_round_and_nothing_found_is_said(open_page: Any) -> None:

@@ -26,16 +26,14 @@ export function preparePalette(palette, recentPages) {
     return svg;
   }
 
-  // The buttons in the header of an open post, each once, without those that its state hides: choosing one here presses
-  // it there.
+  // The buttons in the header of an open post: choosing one here presses it there.
   function headerActions(query) {
     const asked = query.toLocaleLowerCase().split(/\s+/);
     // The header has buttons for the form as it stands and for one with changes; those of the other are hidden.
     const buttons = document.querySelectorAll("[data-editor-header] .editor-actions :is(button:enabled, a):not([hidden])");
     return [...buttons]
-      .filter((button) => !button.closest("[hidden]"))
       .map((button) => ({ label: button.textContent.trim().replace(/\s+/g, " "), icon: "file", url: "#", button }))
-      .filter(({ label }, at, all) => label && all.findIndex((other) => other.label === label) === at && asked.every((word) => label.toLocaleLowerCase().includes(word)));
+      .filter(({ label }) => label && asked.every((word) => label.toLocaleLowerCase().includes(word)));
   }
 
   function option({ label, url, icon: name, hint, button }, number) {
