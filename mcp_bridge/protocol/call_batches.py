@@ -19,7 +19,7 @@ from proofroom.core.database.statements import Insert
 
 logger = logging.getLogger("mcp_bridge")
 INSERT_CALL: Final = Insert(McpCall)
-WRITE_SECONDS: Final = 0.5
+WRITE_SECONDS: Final = 0.02
 """How long a row may wait: what a process that is killed loses."""
 MAX_WAITING: Final = 500
 """Rows that wait; the call that adds one more writes them."""

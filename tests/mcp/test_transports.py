@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from typing import Any
 
 import anyio
@@ -55,12 +56,20 @@ def test_either_credential_opens_either_transport(
 def test_calls_over_http_are_logged_by_the_server(open_server: Running) -> None:
     async def session() -> None:
         async with connected(open_server, "http") as client:
-            await client.call_tool("sample_echo", {"postId": "logged"})
+            await client.call_tool("sample_echo", {"postId": "logged by the server"})
 
-    before = open_server.execute("SELECT count(*) FROM mcp_bridge_mcpcall")[0][0]
+    def logged() -> int:
+        echoes = "SELECT count(*) FROM mcp_bridge_mcpcall WHERE tool = 'sample_echo' AND request_bytes = ?"
+        return int(open_server.execute(echoes, len('{"postId":"logged by the server"}'))[0][0])
+
+    assert logged() == 0
     anyio.run(session)
 
-    assert open_server.execute("SELECT count(*) FROM mcp_bridge_mcpcall")[0][0] == before + 1
+    # Reads are logged a moment after they were answered.
+    until = time.monotonic() + 10
+    while not logged() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert logged() == 1
 
 
 def test_the_first_sse_event_names_our_endpoint(open_server: Running) -> None:

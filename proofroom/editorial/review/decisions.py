@@ -121,9 +121,11 @@ def _read_decisions(request: HttpRequest) -> Decisions:
     return Decisions(by_path, {path: note for path, note in notes.items() if note.strip()})
 
 
-def _read_post_seen(request: HttpRequest) -> PostSeen:
-    """What the page said of the post. What is no version is none that stands."""
-    sent = request.POST.get("version", "")
+def _read_post_seen(request: HttpRequest) -> PostSeen | None:
+    """What the page said of the post, if anything. What is no version is none that stands."""
+    sent = request.POST.get("version")
+    if sent is None:
+        return None
     version = int(sent) if sent.isascii() and sent.isdecimal() and len(sent) < 10 else -1
     return PostSeen(is_published=request.POST.get("published") == "1", version=version)
 
