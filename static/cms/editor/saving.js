@@ -255,7 +255,9 @@ export function startSaving(form, changes, place) {
     // The page loads again with the ids of new modules; a copy of what is typed meanwhile would bring them twice.
     const release = body.getAll("order").some(isNew) ? holdKeys(state.dataset.saving) : () => {};
     try {
-      return await saved(await fetchJson(form.action, { body, signal: AbortSignal.timeout(SAVE_MILLISECONDS) }), body);
+      const answer = await fetchJson(form.action, { body, signal: AbortSignal.timeout(SAVE_MILLISECONDS) });
+      release();
+      return await saved(answer, body);
     } catch ({ reason }) {
       if (reason === "conflict" || reason === "invalid") return refused(button);
       number = changes.now().size;

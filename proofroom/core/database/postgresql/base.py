@@ -152,7 +152,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     _connection_pools: ClassVar[dict[str, ConnectionPool]] = {}
-    _is_set_up = False
 
     @property
     def pool(self) -> ConnectionPool | None:
@@ -170,24 +169,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # Where two threads come here at once, one of the two pools is never used.
             self._connection_pools.setdefault(self.alias, ConnectionPool(connect, **options))
         return self._connection_pools[self.alias]
-
-    def connect(self) -> None:
-        """Take a connection of the pool. Where this thread had one before, nothing else has to be made ready."""
-        pool = self.pool
-        if pool is None or not self._is_set_up:
-            super().connect()
-            self._is_set_up = pool is not None
-            return
-        self.in_atomic_block = False
-        self.savepoint_ids = []
-        self.atomic_blocks = []
-        self.needs_rollback = False
-        max_age = self.settings_dict["CONN_MAX_AGE"]
-        self.close_at = None if max_age is None else time.monotonic() + max_age
-        self.closed_in_transaction = self.errors_occurred = False
-        self.health_check_done = True
-        self.connection = pool.getconn()
-        self.run_on_commit = []
 
     def close_if_health_check_failed(self) -> None:
         """Called by Django before each statement, and before and after each transaction: what is committed must not
