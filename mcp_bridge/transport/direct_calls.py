@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import mcp.types as wire
 import orjson
+from mcp.shared.inbound import x_mcp_header_map
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.principals import SCOPE_KEY
 from mcp_bridge.protocol.server import NEWEST_REVISION, ProtocolServer
 from proofroom.core.observability.operations import find_tracer
-from proofroom.core.tools import get_tool
+from proofroom.core.tools import Arguments, get_tool
+from proofroom.core.tools.schemas import lean_schema
 
 _REVISION_HEADER: Final = b"mcp-protocol-version"
 _METHOD_HEADER: Final = b"mcp-method"
@@ -80,7 +83,15 @@ def plain_call(headers: list[tuple[bytes, bytes]]) -> str:
     ):
         return ""
     tool = get_tool(seen.get(_NAME_HEADER, b"").decode("latin-1"))
-    return tool.name if tool is not None and tool.kind == "read" and not tool.waits else ""
+    if tool is None or tool.kind != "read" or tool.waits or _has_headers(tool.arguments):
+        return ""
+    return tool.name
+
+
+@cache
+def _has_headers(arguments: type[Arguments]) -> bool:
+    """Whether an argument is to come as a header, too, which the SDK compares."""
+    return bool(x_mcp_header_map(lean_schema(arguments)))
 
 
 def read_call(body: bytes, name: str) -> dict[str, Any] | None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from pydantic import Field
 
 from mcp_bridge.protocol import server as protocol
 from mcp_bridge.transport import direct_calls
 from proofroom.accounts.models import User
-from tests.mcp.inside import HELLO, Inside, inside, newest
+from proofroom.core.tools import Arguments, get_tool
+from tests.mcp.inside import HELLO, JSON, Inside, inside, newest
 
 pytestmark = pytest.mark.django_db
 CALLS = [
@@ -132,3 +135,21 @@ def test_what_a_call_without_the_sdk_lacks_is_told_by_the_sdk() -> None:
     assert refused_by_the_sdk(lambda one: one["body"][params].update(name="list_posts")) == -32020
     assert refused_by_the_sdk(lambda one: one["body"].update(method="tools/list")) == -32020
     assert refused_by_the_sdk(lambda one: one["body"][params].update(arguments=[])) == -32602
+
+
+def test_arguments_that_come_as_headers_too_are_compared_by_the_sdk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent = {**JSON, **newest("tools/call", "list_taxonomies", arguments={})["headers"]}
+    headers = [(name.lower().encode(), value.encode()) for name, value in sent.items()]
+    tool = get_tool("list_taxonomies")
+    assert tool is not None
+    assert direct_calls.plain_call(headers) == "list_taxonomies"
+
+    monkeypatch.setattr(direct_calls, "get_tool", lambda name: replace(tool, arguments=Region))
+
+    assert direct_calls.plain_call(headers) == ""
+
+
+class Region(Arguments):
+    region: str = Field(json_schema_extra={"x-mcp-header": "Region"})

@@ -330,9 +330,10 @@ class ListAdmin(PermittedAdmin[M]):
         except ValidationError:
             messages.error(request, _("The selection is not valid. Select the rows again."))
             return HttpResponseRedirect(request.get_full_path())
-        if not _NO.issuperset(request.POST.getlist("select_across")):
+        counted = request.POST.get("across_count")
+        if counted is not None and not _NO.issuperset(request.POST.getlist("select_across")):
             # The rows of the page must be there too: one may be gone for another that came.
-            is_same = request.POST.get("across_count") == str(queryset.count())
+            is_same = counted == str(queryset.count())
             if not is_same or queryset.filter(pk__in=keys).count() != len(keys):
                 words = _("The list changed since you opened it. Nothing was done. Select again.")
                 messages.warning(request, words)
