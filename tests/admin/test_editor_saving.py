@@ -387,3 +387,24 @@ def test_a_description_from_the_excerpt_is_not_called_missing(signed_in: SignedI
 
     assert ['<li data-note="no-words">' in page for page in notes] == [True, False]
     assert ['<li data-note="nothing">' in page for page in notes] == [False, True]
+
+
+def test_the_note_of_an_image_that_was_not_imported_is_warned_of(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    prose = next(one.id for one in make.layers(post).live.modules if one.type == "prose")
+    sent = {
+        **fields(client.get(url(post))),
+        f"modules.{prose}.props.content": "Words [Image not imported: x.png]",
+        "do": "save",
+    }
+
+    page = client.post(url(post), sent, follow=True).content.decode()
+
+    assert "Visitors can read a note about an image that was not imported." in page
+    sent = {**fields(client.get(url(post))), "post.excerpt": "Other", "do": "save"}
+    saved = client.post(url(post), sent, headers={"accept": "application/json"}).json()
+    assert saved["notice"].startswith("Visitors can read a note about an image")
+    sent = {**fields(client.get(url(post))), "do": "unpublish"}
+    assert (
+        "Visitors can read a note" not in client.post(url(post), sent, follow=True).content.decode()
+    )

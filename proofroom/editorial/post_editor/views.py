@@ -201,6 +201,8 @@ def save(
                 was_never_published=first_published is None,
             )
         messages.success(request, format_html("{} {}", text, undo))
+        if now.status == Status.PUBLISHED and (warning := warn_of_notes(sheet)):
+            messages.warning(request, warning)
         url = post_url(frame.page, post)
     return JsonResponse({"stays": False, "url": url}) if is_in_place else HttpResponseRedirect(url)
 
@@ -232,6 +234,17 @@ def describe_move(old_path: str | None, post: Post) -> str:
     return f"{moved} {redirected}"
 
 
+def warn_of_notes(sheet: Sheet) -> str:
+    """Return a warning where a text holds the note of an image that was pasted and not imported."""
+    note = gettext("[Image not imported]").removesuffix("]")
+    if not any(note in str(typed) for typed in sheet.typed.values()):
+        return ""
+    return gettext(
+        "Visitors can read a note about an image that was not imported. Replace the note with an "
+        "image from the library, or delete it."
+    )
+
+
 def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     """The version and the stamps of what stands now; None where the page does not show just that."""
     if any(name.startswith("take.") for name in frame.request.POST):
@@ -241,11 +254,13 @@ def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     is_same = now.was_order == [module.id for module in sheet.modules]
     if not is_same or any(sheet.typed.get(path) != typed for path, typed in now.typed.items()):
         return None
+    is_live = post.status == Status.PUBLISHED and frame.layer is None
+    notices = (describe_move(frame.post.path, post), warn_of_notes(sheet) if is_live else "")
     return JsonResponse(
         {
             "stays": True,
             "path": post.path or "",
-            "notice": describe_move(frame.post.path, post),
+            "notice": " ".join(filter(None, notices)),
             "version": layers.review.version if frame.layer else post.version,
             "was": {path: was for path, was in now.was.items() if sheet.was.get(path) != was},
             "order": now.was_order,
