@@ -104,9 +104,9 @@ def test_a_post_is_found_by_its_title_its_address_and_its_id(admin: Client) -> N
         ("?post=nothing-like-it", "No post matches this title or address."),
         ("?post=%25_%F0%9F%98", "No post matches this title or address."),
         ("?postId=00000000-0000-4000-8000-000000000000", "Post not found"),
-        ("?from=yesterday", "from must be a day"),
+        ("?from=yesterday", "from must be a date"),
         ("?from=2026-02-01&to=2026-01-01", "must not be later"),
-        ("?from=1999-01-01", "from must be a day from"),
+        ("?from=1999-01-01", "from must be a date from"),
     ],
 )
 def test_what_is_asked_oddly_is_said_and_the_usual_is_shown(

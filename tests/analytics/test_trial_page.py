@@ -51,7 +51,7 @@ def test_verdicts_stand_in_sentences_with_their_ranges(editor: Client) -> None:
     assert "To detect a difference of 20 % of A’s rate, this page needs about " in text
     assert f"/admin/content/post/{post.pk}/variations/" in shown(editor, b.pk)
     other = words(shown(editor, post.pk, "?goal=other&effect=50"))
-    assert "Too early to judge B. Each version needs at least 100 views" in other
+    assert "It is too early to judge B. Each version needs at least 100 views" in other
 
 
 def test_the_page_of_the_variations_leads_here(editor: Client) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from proofroom.accounts.models import User
 from tests.browser.scene import coffee
 from tests.browser.take_pictures import IMAGES, keep
 
@@ -16,10 +17,9 @@ MOST_BYTES = 200_000
 def test_the_review_screen_in_german(open_page: Any) -> None:
     post = coffee()
     page = open_page(width=1280, height=900)
-    page.goto("/admin/")
-    page.get_by_role("button", name="Deutsch").click()
+    User.objects.update(language="de")
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
-    page.get_by_role("button", name="English").wait_for()
+    page.wait_for_selector("html[lang=de]")
 
     keep(page, IMAGES / "german.png")
 
