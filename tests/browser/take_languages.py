@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofroom.accounts.models import User
+from proofroom.accounts.models import Preferences, User
 from tests.browser.scene import coffee
 from tests.browser.take_pictures import IMAGES, keep
 
@@ -17,7 +17,7 @@ MOST_BYTES = 200_000
 def test_the_review_screen_in_german(open_page: Any) -> None:
     post = coffee()
     page = open_page(width=1280, height=900)
-    User.objects.update(language="de")
+    Preferences.objects.create(user=User.objects.get(role="editor"), language="de")
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
     page.wait_for_selector("html[lang=de]")
 
