@@ -231,8 +231,9 @@ def freeze(value: object) -> bytes | None:
 
 
 def _with_any_keys(value: object) -> object:
-    is_plain = not isinstance(value, dict) or all(type(key) is str for key in value)
-    return value if is_plain else ["pairs", list(value.items())]  # type: ignore[attr-defined]
+    if not isinstance(value, dict) or all(type(key) is str for key in value):
+        return value
+    return ["pairs", list(value.items())]
 
 
 def digest_of(value: object) -> bytes | None:
