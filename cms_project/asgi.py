@@ -43,6 +43,5 @@ application = ProtocolTypeRouter(
         ),
     }
 )
-gc.collect()
 gc.freeze()  # what stays for good is not looked through again
 gc.enable()

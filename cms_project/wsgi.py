@@ -19,6 +19,5 @@ from proofroom.core.caching.front_applications import FrontWSGI  # noqa: E402
 
 limit_waiting(MAX_WAITING_IN_WEB)
 application = FrontWSGI(Utf8WSGIHandler(), is_listening=True)
-gc.collect()
 gc.freeze()  # what stays for good is not looked through again
 gc.enable()

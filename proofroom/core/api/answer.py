@@ -89,7 +89,9 @@ class Answer(BaseModel):
     Limits and closed lists only describe a field: a value that was stored under other rules is answered as it is.
     """
 
-    model_config = ConfigDict(from_attributes=True, alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        from_attributes=True, alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
 
     @classmethod
     def __get_pydantic_core_schema__(

@@ -69,7 +69,11 @@ class Body(BaseModel):
     """
 
     model_config = ConfigDict(
-        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        strict=True,
+        defer_build=True,
     )
     ignored_keys: ClassVar[frozenset[str]] = frozenset()
 

@@ -35,7 +35,11 @@ class Arguments(BaseModel):
     """Base of every tool's arguments: unknown keys are refused, names are camelCase on the wire."""
 
     model_config = ConfigDict(
-        extra="forbid", alias_generator=to_camel, populate_by_name=True, str_strip_whitespace=False
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        str_strip_whitespace=False,
+        defer_build=True,
     )
 
 
@@ -46,7 +50,7 @@ class NoArguments(Arguments):
 class Result(BaseModel):
     """Base of what a tool promises to answer; names are camelCase on the wire."""
 
-    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
 
 A = TypeVar("A", bound=BaseModel)
