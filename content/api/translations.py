@@ -59,6 +59,9 @@ class TranslationStateAnswer(Answer):
     stale_paths: list[str] = Field(
         description="Its values whose source changed since they were written."
     )
+    untranslated_paths: list[str] = Field(
+        description="Its texts that were copied from the source and not translated yet."
+    )
     new_modules: list[UntranslatedModuleAnswer]
     removed_modules: list[OrphanedModuleAnswer]
 
@@ -79,7 +82,7 @@ class NewTranslation(Body):
 
 
 class UpToDate(Body):
-    """Stale paths, and `modules.<id>` of what stands in `newModules` or `removedModules`."""
+    """Stale and untranslated paths, and `modules.<id>` of what stands in `newModules` or `removedModules`."""
 
     paths: Annotated[
         list[Annotated[Words, Field(max_length=300)]],
@@ -125,7 +128,7 @@ class TranslationViewSet(ApiViewSet):
 
     @extend_schema(request=UpToDate, responses={200: TranslationStateAnswer})
     def up_to_date(self, request: Request, post_id: str) -> Response:
-        """Say that this translation is right although its source changed."""
+        """Say that this translation is right although its source changed, or says the same."""
         body = read_body(request, UpToDate)
         post = post_reads.require_post(post_id, self.actor)
         state = mark_up_to_date(post_id=post.pk, actor=self.actor, paths=body.paths)
@@ -136,6 +139,7 @@ def _answer(post: Post, state: TranslationState) -> TranslationStateAnswer:
     return TranslationStateAnswer.of(
         post,
         stale_paths=state.stale_paths,
+        untranslated_paths=state.untranslated_paths,
         new_modules=[
             UntranslatedModuleAnswer(source_post_module_id=UUID(module.id), type=module.type)
             for module in state.new_modules

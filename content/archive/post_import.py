@@ -71,6 +71,7 @@ BATCH: Final = 100
 class OriginRow(ArchiveRow):
     modules: dict[str, str | None]
     hashes: dict[str, str]
+    untranslated: list[str] = []
 
 
 class ArchivedPost(ArchiveRow):
@@ -193,8 +194,7 @@ def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
         places += own[1]
         terms += own[2]
         if row.origin is not None:
-            modules, hashes = row.origin.modules, row.origin.hashes
-            origins.append(CopyOrigin(post=post, modules=modules, hashes=hashes))
+            origins.append(CopyOrigin(post=post, **row.origin.model_dump()))
         job.created[NAME].add(row.id)
         job.tell(NAME, Outcome.CREATED, post.title, row.id)
     posts = [one.post for one in new]

@@ -73,7 +73,11 @@ class PostArchive(ArchiveKind[ArchivedPost]):
             wanted = {id_: place for place, id_ in enumerate(ids)}
             posts.sort(key=lambda post: wanted[post.pk])
             origins = {
-                row.post_id: {"modules": row.modules, "hashes": row.hashes}
+                row.post_id: {
+                    "modules": row.modules,
+                    "hashes": row.hashes,
+                    "untranslated": row.untranslated,
+                }
                 for row in CopyOrigin.objects.filter(post__in=posts)
             }
             moved = _free_slugs(posts)

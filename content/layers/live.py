@@ -32,7 +32,7 @@ from content.posts import post_repository
 from content.posts.scopes import require_written_in_scope
 from content.rules.check import check_parent, taken_by_another
 from content.search import keep_words
-from content.translations.translation_status import follow_writing
+from content.translations.translation_status import follow_first_approval, follow_writing
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import (
@@ -86,7 +86,9 @@ def write_live(
     if not post.is_placeholder:
         made_from = {path: mark.source_hash for path, mark in (marks or {}).items()}
         made_from |= source_hashes or {}
-        follow_writing(post, changes, made_from)
+        follow_writing(post, after, changes, made_from)
+    else:
+        follow_first_approval(post, after)
     # Until a title is approved, what stands there is the placeholder.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     if post.is_placeholder and post.publish_at is not None:

@@ -143,7 +143,14 @@ class StoredRows:
             self._rows("CopyOrigin").filter(post__in=posts),
             "translations",
             lambda row: (
-                {"hashes": self._rewriting.hashes(row.hashes, self._names[row.post_id])}
+                {
+                    "hashes": self._rewriting.hashes(row.hashes, self._names[row.post_id]),
+                    "untranslated": sorted(
+                        new
+                        for path in row.untranslated
+                        for new in self._rewriting.paths_after(path, self._names[row.post_id])
+                    ),
+                }
                 if row.hashes
                 else {}
             ),

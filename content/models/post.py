@@ -232,13 +232,15 @@ class CopyOrigin(models.Model):
     """Of one translation or variation; its source is `translated_from` or `variation_of` of the post.
 
     `modules` maps each module of the source that is known here to its copy, null for one that the copy does
-    without. `hashes` has, per path of a translation, that of the source's value that it was made from.
+    without. `hashes` has, per path of a translation, that of the source's value that it was made from;
+    `untranslated` the paths of texts that were copied from the source and not written since.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="origin")
     modules = models.JSONField(default=dict)
     hashes = models.JSONField(default=dict)
+    untranslated = models.JSONField(default=list)
     updated_at = models.DateTimeField(auto_now=True)
 
     class Meta:

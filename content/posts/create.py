@@ -102,7 +102,7 @@ def create_post(
     insert(post, document, actor, status)
     if translation_of is not None:
         source = post_repository.load(translation_of)
-        record_source(post, source, pair_modules(source, document))
+        record_source(post, source, document, pair_modules(source, document))
     record_created(post, empty, document, actor, source=translation_of)
     return post
 

@@ -69,6 +69,7 @@ class ListedTranslation(Result):
     title: str
     status: str
     stale_paths: list[str]
+    untranslated_paths: list[str]
     layers: list[str] | None = None
     url: str | None = None
     translated_from: str | None = None
@@ -116,7 +117,7 @@ class ProposedTranslations(Authored):
     result=TranslationPage,
 )
 def list_post_translations(actor: Actor, arguments: Translations) -> JsonObject:
-    """A post in its other languages. stalePaths are values whose source changed since they were translated."""
+    """A post in its other languages. stalePaths: the source changed since; untranslatedPaths: text of the source."""
     post = require_post(arguments.post_id, actor)
     seen = visible_to(queries.visible_posts(), actor)
     others = seen.filter(translation_group=post.translation_group)
@@ -145,6 +146,7 @@ def _listed(
         "title": row.title,
         "status": row.status,
         "stalePaths": [*state.stale_paths],
+        "untranslatedPaths": [*state.untranslated_paths],
     }
     if arguments.is_full:
         answer["url"] = row.path

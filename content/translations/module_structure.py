@@ -18,7 +18,7 @@ from content.posts.document_edits import remove_module
 from content.posts.edit import edit_post
 from content.posts.scopes import visible_to
 from content.translations.source_comparison import order_of_source
-from content.translations.translation_status import source_hashes
+from content.translations.translation_status import find_copied_texts, source_hashes
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
 
@@ -65,10 +65,14 @@ def add_source_module(
         return document.with_module(copy, places[-1] + 1 if places else 0)
 
     _write(post_id, actor, layer, edit, expected_version)
+    origin.refresh_from_db()
     origin.modules[module.id] = copy.id
     now = source_hashes(source, {module.id: copy.id})
     origin.hashes |= {path: value for path, value in now.items() if copy.id in path}
-    origin.save(update_fields=["modules", "hashes", "updated_at"])
+    alone = PostDocument(source.type, origin.post.locale, {}, (copy,))
+    copied = find_copied_texts(alone, source, {module.id: copy.id})
+    origin.untranslated = sorted({*origin.untranslated, *copied})
+    origin.save(update_fields=["modules", "hashes", "untranslated", "updated_at"])
     return copy.id
 
 

@@ -10,21 +10,20 @@ from typing import Final, Literal
 from uuid import UUID
 
 from content.changes import ABSENT, Value, value_at
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.models import CopyOrigin, Post
-from content.post_fields import POST_FIELDS
 from content.posts import post_repository
 from content.posts.scopes import visible_to
 from content.translations.translation_status import (
     TranslationState,
     compare_hashes,
     hash_value,
+    is_translated_text,
     source_hashes,
     states_of,
 )
 from proofroom.core.content_scope import Scoped
-from proofroom.definitions import find_post_type, props_of
 from proofroom.definitions import modules as module_types
 
 _MAX_REVISIONS: Final = 500
@@ -106,30 +105,11 @@ def compare_with_source(
     )
 
 
-def is_translated_text(path: str, document: PostDocument) -> bool:
-    """Return whether a translation has a text of its own at a path, which a translator writes."""
-    if path.startswith("post."):
-        name = path.removeprefix("post.")
-        if not name.startswith(CUSTOM_PREFIX):
-            declared = POST_FIELDS.get(name)
-            return declared is not None and declared.translatable and declared.copied
-        props, name = find_post_type(document.type).CustomFields, name.removeprefix(CUSTOM_PREFIX)
-    else:
-        _modules, id_, *rest = path.split(".", 3)
-        module = document.module(id_)
-        definition = module_types.get(module.type) if module else None
-        if definition is None or len(rest) != 2:
-            return False
-        props, name = definition.Props, rest[1]
-    prop = props_of(props).get(name)
-    return prop is not None and prop.translatable
-
-
-def stale_texts(post: Post, document: PostDocument) -> list[str]:
-    """The texts of a translation that are out of date. Five queries."""
+def texts_to_translate(post: Post, document: PostDocument) -> list[str]:
+    """The texts of a translation that are out of date or not translated yet. Five queries."""
     state = states_of([post]).get(post.pk)
     return (
-        [path for path in state.stale_paths if is_translated_text(path, document)] if state else []
+        [path for path in state.field_paths if is_translated_text(path, document)] if state else []
     )
 
 

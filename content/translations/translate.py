@@ -92,7 +92,7 @@ def create_translation(
     )
     require_names(copy)
     insert(post, copy, actor)
-    record_source(post, document, ids)
+    record_source(post, document, copy, ids)
     record_created(post, empty, copy, actor, source=source)
     return post
 
@@ -139,7 +139,7 @@ def propose_translation(
         )
     except RuleViolation as error:
         raise rekey_by_names(error, {copied: of for of, copied in made.items()}) from None
-    record_source(post, document, made)
+    record_source(post, document, staged.document, made)
     record_translation(post, source, actor)
     found: dict[str, tuple[str, ...]] = {}
     for module in staged.document.modules:
@@ -198,8 +198,9 @@ def _copied(
 def mark_up_to_date(
     *, post_id: UUID | str, actor: Actor, paths: Collection[str]
 ) -> TranslationState:
-    """Say that a translation is right at these paths although its source changed: stale paths, and
-    `modules.<id>` of a new module of the source that it does without or of an own one that it keeps."""
+    """Say that a translation is right at these paths although its source changed or says the same: stale and
+    untranslated paths, and `modules.<id>` of a new module of the source that it does without or of an own one that
+    it keeps."""
     actor.require_person("say that a translation is up to date")
     actor.require("posts.translate")
     post = lock_post(post_id, actor)
@@ -218,10 +219,11 @@ def mark_up_to_date(
         }
         raise invalid("paths", message, code="unknown_path")
     origin.hashes |= {path: now[path] for path in paths if path in now}
+    origin.untranslated = [path for path in origin.untranslated if path not in paths]
     origin.modules |= {new[path]: None for path in paths if path in new}
     for path in paths:
         origin.modules.pop(removed.get(path, ""), None)
-    origin.save(update_fields=["hashes", "modules", "updated_at"])
+    origin.save(update_fields=["hashes", "modules", "untranslated", "updated_at"])
     outbox.record(
         "post.translation-checked",
         actor=actor,

@@ -15,20 +15,24 @@ from uuid import UUID
 from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from content.changes import TERMS_PATH, Changes, Value, part_of
+from content.changes import ABSENT, TERMS_PATH, Changes, Value, part_of, same, value_at
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.models import CopyOrigin, Post, PostModule, PostQuerySet, QueuedChange, Status
+from content.post_fields import POST_FIELDS
 from content.posts import post_repository
 from content.posts.duplicate import COPIED_FIELDS
 from content.posts.scopes import visible_to
 from proofroom.core.content_scope import Scoped
 from proofroom.core.json import Json
+from proofroom.definitions import find_post_type, props_of
 from proofroom.definitions import modules as module_types
+from proofroom.definitions.richtext.nodes import to_text
 
 
 @dataclass(frozen=True, slots=True)
 class TranslationState:
-    """`stale_paths` are values of the translation whose source changed since they were written.
+    """`stale_paths` are values of the translation whose source changed since they were written, `untranslated_paths`
+    texts that were copied from the source and not translated since. One path can be both.
 
     `new_modules` are modules of the source that it has none for, `removed_modules` its own whose source is gone,
     each with the id of the source's module.
@@ -37,18 +41,29 @@ class TranslationState:
     stale_paths: tuple[str, ...] = ()
     new_modules: tuple[ModuleDocument, ...] = ()
     removed_modules: tuple[tuple[str, str], ...] = ()
+    untranslated_paths: tuple[str, ...] = ()
+
+    @property
+    def field_paths(self) -> tuple[str, ...]:
+        """What is stale or untranslated, each path once."""
+        return tuple(dict.fromkeys((*self.stale_paths, *self.untranslated_paths)))
 
     @property
     def open_paths(self) -> list[str]:
         """The paths of all of it, which are called up to date together."""
         new = [f"modules.{module.id}" for module in self.new_modules]
-        return [*self.stale_paths, *new, *(f"modules.{own}" for own, _ in self.removed_modules)]
+        return [*self.field_paths, *new, *(f"modules.{own}" for own, _ in self.removed_modules)]
 
 
-def record_source(post: Post, source: PostDocument, modules: Mapping[str, str]) -> None:
-    """Keep what a new copy was made from."""
-    hashes = source_hashes(source, modules) if post.translated_from_id else {}
-    CopyOrigin.objects.create(post=post, modules=dict(modules), hashes=hashes)
+def record_source(
+    post: Post, source: PostDocument, copy: PostDocument, modules: Mapping[str, str]
+) -> None:
+    """Keep what a new copy was made from, and which texts of a translation are only copied."""
+    origin = CopyOrigin(post=post, modules=dict(modules))
+    if post.translated_from_id is not None:
+        origin.hashes = source_hashes(source, modules)
+        origin.untranslated = sorted(find_copied_texts(copy, source, modules))
+    origin.save(force_insert=True)
 
 
 def source_hashes(source: PostDocument, modules: Mapping[str, str | None]) -> dict[str, str]:
@@ -71,16 +86,66 @@ def values_for_copy(source: PostDocument, modules: Mapping[str, str | None]) -> 
     return found
 
 
+def find_copied_texts(
+    translation: PostDocument, source: PostDocument, modules: Mapping[str, str | None]
+) -> set[str]:
+    """The paths of texts that say in the translation what they say in the source.
+
+    None where both are written in one language, as `en` and `en-GB` are, and none of texts without a letter.
+    """
+    if translation.locale.partition("-")[0] == source.locale.partition("-")[0]:
+        return set()
+    return {
+        path
+        for path, value in values_for_copy(source, modules).items()
+        if is_translated_text(path, translation)
+        and same(value_at(translation, path), value)
+        and _has_letters(value)
+    }
+
+
+def is_translated_text(path: str, document: PostDocument) -> bool:
+    """Return whether a translation has a text of its own at a path, which a translator writes."""
+    if path.startswith("post."):
+        name = path.removeprefix("post.")
+        if not name.startswith(CUSTOM_PREFIX):
+            declared = POST_FIELDS.get(name)
+            return declared is not None and declared.translatable and declared.copied
+        props, name = find_post_type(document.type).CustomFields, name.removeprefix(CUSTOM_PREFIX)
+    else:
+        _modules, id_, *rest = path.split(".", 3)
+        module = document.module(id_)
+        definition = module_types.get(module.type) if module else None
+        if definition is None or len(rest) != 2:
+            return False
+        props, name = definition.Props, rest[1]
+    prop = props_of(props).get(name)
+    return prop is not None and prop.translatable
+
+
+def _has_letters(value: Value) -> bool:
+    if isinstance(value, str):
+        return any(sign.isalpha() for sign in value)
+    if isinstance(value, Mapping):
+        if value.get("type") == "doc":
+            return _has_letters(to_text(value))
+        return any(map(_has_letters, value.values()))
+    return isinstance(value, Sequence) and any(map(_has_letters, value))
+
+
 def hash_value(value: Value) -> str:
     """The hash by which a value of the source is known again."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def follow_writing(post: Post, changes: Changes, made_from: Mapping[str, str]) -> None:
+def follow_writing(
+    post: Post, after: PostDocument, changes: Changes, made_from: Mapping[str, str]
+) -> None:
     """What was written of a translation counts as made from the source as it is now, or was when it was proposed.
 
-    `made_from` has the hashes of what the proposals were made from, empty where nobody knows.
+    A text that says what the source says is not translated, whoever wrote it. `made_from` has the hashes of what the
+    proposals were made from, empty where nobody knows.
 
     Not asked where a proposed translation comes live for the first time: it was made from an earlier source.
     """
@@ -88,11 +153,39 @@ def follow_writing(post: Post, changes: Changes, made_from: Mapping[str, str]) -
         return
     written = {change.path for change in changes if change.kind == "changed"}
     origin = CopyOrigin.objects.filter(post=post).first()
-    if origin is None or not written:
+    if origin is None or not (written or origin.untranslated):
         return
-    now = source_hashes(post_repository.load(post.translated_from), origin.modules)
+    source = post_repository.load(post.translated_from)
+    now = source_hashes(source, origin.modules)
     origin.hashes |= {path: made_from.get(path) or now[path] for path in written if path in now}
-    origin.save(update_fields=["hashes", "updated_at"])
+    touched = set(changes.paths)
+    copied = find_copied_texts(after, source, origin.modules)
+    left = {path for path in origin.untranslated if value_at(after, path) is not ABSENT}
+    origin.untranslated = sorted(
+        path
+        for path in copied | left
+        if path in (copied if {path, ".".join(path.split(".")[:2])} & touched else left)
+    )
+    origin.save(update_fields=["hashes", "untranslated", "updated_at"])
+
+
+def follow_first_approval(post: Post, after: PostDocument) -> None:
+    """Forget texts that were only copied when a translation was proposed, and are translated as it comes live."""
+    if post.translated_from_id is None:
+        return
+    origin = CopyOrigin.objects.filter(post=post).exclude(untranslated=[]).first()
+    if origin is None:
+        return
+    left = [
+        path
+        for path in origin.untranslated
+        # A path that is not approved yet may still come.
+        if (value := value_at(after, path)) is ABSENT
+        or not _has_letters(value)
+        or hash_value(value) == origin.hashes.get(path)
+    ]
+    if left != origin.untranslated:
+        CopyOrigin.objects.filter(pk=origin.pk).update(untranslated=left)
 
 
 def states_of(translations: Sequence[Post]) -> dict[UUID, TranslationState]:
@@ -126,13 +219,15 @@ def compare_hashes(
 ) -> TranslationState:
     """Compare what a translation was made from with the source as it is; `placed` are its live modules."""
     now = source_hashes(source, origin.modules)
-    stale = (
+    # As long as the translation still has what the path leads to.
+    there = [
         path
-        for path, value in now.items()
-        if origin.hashes.get(path) != value
-        # As long as the translation still has what the path leads to.
-        and (post.is_placeholder or not path.startswith("modules.") or path.split(".")[1] in placed)
-    )
+        for path in now
+        if post.is_placeholder or not path.startswith("modules.") or path.split(".")[1] in placed
+    ]
+    stale = (path for path in there if origin.hashes.get(path) != now[path])
+    # Of what is only proposed, Review shows the texts.
+    copied = set() if post.is_placeholder else set(origin.untranslated)
     new = (
         module
         for module in source.modules
@@ -141,10 +236,11 @@ def compare_hashes(
     removed = (
         (own, of) for of, own in origin.modules.items() if own in placed and of not in source.order
     )
-    return TranslationState(tuple(stale), tuple(new), tuple(removed))
+    untranslated = tuple(path for path in there if path in copied)
+    return TranslationState(tuple(stale), tuple(new), tuple(removed), untranslated)
 
 
-STATES: Final = ("missing", "draft", "changed", "waiting")
+STATES: Final = ("missing", "untranslated", "draft", "changed", "waiting")
 _COLUMNS: Final = ("pk", "type", "locale", "title", "status", "translation_group", "is_placeholder")
 
 
@@ -197,6 +293,9 @@ def _in_state(rows: QuerySet[Post], asked: MatrixFilter, locales: Sequence[str])
     if asked.state == "waiting":
         waiting = QueuedChange.objects.filter(post=OuterRef("pk"))
         return rows.filter(Exists(group.filter(Exists(waiting))))
+    if asked.state == "untranslated":
+        copied = CopyOrigin.objects.filter(post=OuterRef("pk"), post__is_placeholder=False)
+        return rows.filter(Exists(group.filter(Exists(copied.exclude(untranslated=[])))))
     older = CopyOrigin.objects.filter(
         post=OuterRef("pk"), updated_at__lt=OuterRef("translated_from__updated_at")
     )

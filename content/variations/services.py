@@ -56,7 +56,7 @@ def create_variation(
         names = {copied: of for of, copied in ids.items()}
         raise rekey_by_names(error, names) from None
     insert(post, copy, actor)
-    record_source(post, document, ids)
+    record_source(post, document, copy, ids)
     record_created(post, empty, copy, actor)
     return post
 

@@ -13,10 +13,10 @@ from django.test.utils import CaptureQueriesContext
 from agents_app.models import AgentRun
 from content.layers import digest_of, open_layers
 from content.layers.approve import approve
-from content.models import CopyOrigin, Post
+from content.models import CopyOrigin, Layer, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.translations.translate import create_translation
+from content.translations.translate import create_translation, mark_up_to_date
 from content.translations.translation_status import states_of
 from tests import make
 from tests.admin.pages import fields
@@ -26,7 +26,11 @@ SignedIn = Callable[..., Client]
 
 
 def german_of(source: Post) -> Post:
-    return create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
+    """A translation whose texts may be those of its source."""
+    made = create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
+    paths = list(states_of([made])[made.pk].untranslated_paths)
+    mark_up_to_date(post_id=made.pk, actor=make.actor("admin"), paths=paths)
+    return made
 
 
 def address(post: Post) -> str:
@@ -98,6 +102,30 @@ def test_hashes_that_are_none_count_as_the_source_as_it_is(
     client.post(address(german), {**sent, "sources": sources, "do": "save"})
 
     assert stale(german) == ()
+
+
+def test_a_text_that_is_only_copied_is_not_translated_yet(signed_in: SignedIn) -> None:
+    source = make.post("Coffee", excerpt="First")
+    german = create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
+    make.edited(german, {"title": "Kaffee"})
+    make.staged(german, {"excerpt": "Erstens"}, layer=Layer.REVIEW)
+    client = signed_in()
+
+    html = client.get(address(german)).content.decode()
+    assert state(html, "post-title") == "current"
+    assert state(html, "post-excerpt") == "untranslated"
+    assert "Not translated yet" in row(html, "post-excerpt")
+    staged = client.get(f"{address(german)}?layer=review").content.decode()
+    assert state(staged, "post-excerpt") == "current"
+    (start,) = re.findall(r'href="([^"]+)&(?:amp;)?fields=stale" data-agent-dialog', html)
+    dialog = client.get(start.replace("&amp;", "&") + "&fields=stale").content.decode()
+    assert "post.excerpt" in re.findall(r'name="fields" value="([^"]+)"', dialog)
+    listed = client.get(f"/admin/content/post/{german.pk}/translations/").content.decode()
+    assert "Excerpt: not translated yet" in listed
+
+    client.post(address(german), {"checked": "post.excerpt"})
+
+    assert state(client.get(address(german)).content.decode(), "post-excerpt") == "current"
 
 
 def test_a_text_that_no_revision_has_is_named(signed_in: SignedIn) -> None:

@@ -11,7 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
-from content.translations.translate import create_translation
+from content.translations.translate import create_translation, mark_up_to_date
+from content.translations.translation_status import states_of
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +21,11 @@ MATRIX = "/admin/content/translations/"
 
 
 def german(of: Post) -> Post:
-    return create_translation(post_id=of.pk, locale="de", actor=make.actor("admin"))
+    """A translation whose texts may be those of its source."""
+    made = create_translation(post_id=of.pk, locale="de", actor=make.actor("admin"))
+    paths = list(states_of([made])[made.pk].untranslated_paths)
+    mark_up_to_date(post_id=made.pk, actor=make.actor("admin"), paths=paths)
+    return made
 
 
 def titles(html: str) -> list[str]:
@@ -46,6 +51,22 @@ def test_a_cell_says_what_is_missing_old_or_waiting(signed_in: SignedIn) -> None
     assert f'value="{alone.pk}:de"' in cell(page, alone)
     assert "2 to update" in cell(page, stale)
     assert "Review 1" in cell(page, waiting)
+    assert "not translated yet" not in page
+
+
+def test_texts_that_are_only_copied_are_counted_and_found(signed_in: SignedIn) -> None:
+    copied, done = make.post("Copied"), make.post("Done")
+    create_translation(post_id=copied.pk, locale="de", actor=make.actor("admin"))
+    german(done)
+    make.edited(copied, {"title": "Copied before"})
+    copied.refresh_from_db()
+
+    page = signed_in().get(f"{MATRIX}?state=untranslated").content.decode()
+
+    assert titles(page) == ["Copied before"]
+    assert re.search(r"[2-9] not translated yet", cell(page, copied))
+    assert "to update" not in cell(page, copied)
+    assert titles(signed_in().get(f"{MATRIX}?state=untranslated&locale=en").content.decode()) == []
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from content.layers import open_layers
 from content.models import Post
 from content.posts.edit import edit_post
-from content.translations.translate import create_translation
+from content.translations.translate import create_translation, mark_up_to_date
+from content.translations.translation_status import states_of
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_looks import serious, serious_in_any_light
@@ -27,6 +28,8 @@ def german_of_changed() -> Post:
     make.edited(
         german, {"title": "Filterkaffee aufbrühen", "excerpt": "Der ganze Weg, in zehn Minuten."}
     )
+    copied = states_of([german])[german.pk].untranslated_paths
+    mark_up_to_date(post_id=german.pk, actor=make.actor("admin"), paths=copied)
     make.edited(
         source,
         {"title": "How to brew good filter coffee", "excerpt": "The whole way, in five minutes."},

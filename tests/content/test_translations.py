@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +15,11 @@ from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post, restore_post
 from content.translations.translate import create_translation, mark_up_to_date, propose_translation
-from content.translations.translation_status import TranslationState, states_of
+from content.translations.translation_status import (
+    TranslationState,
+    find_copied_texts,
+    states_of,
+)
 from content.variations.services import create_variation
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import Json
@@ -87,7 +92,73 @@ def test_a_translation_says_what_its_source_says_with_modules_of_its_own() -> No
         assert (one.type, one.scope, one.locked) == (other.type, other.scope, other.locked)
         assert (one.props, one.overrides) == (other.props, other.overrides)
         assert (one.instance_id == other.instance_id) is (one.scope == "global")
+    assert (state(made).stale_paths, state(made).new_modules) == ((), ())
+
+
+def test_what_still_says_the_same_as_its_source_is_not_translated() -> None:
+    post = make.post(excerpt="Short.", metaTitle="2024")
+    made = translated(post)
+    hero = make.module_id(made, "hero")
+    title = f"modules.{hero}.props.title"
+    found = set(state(made).untranslated_paths)
+    assert {"post.title", "post.excerpt", title} <= found
+    assert "post.metaTitle" not in found  # a number has no words to translate
+    assert f"modules.{hero}.props.theme" not in found  # nor has a setting
+
+    edit(made, title="Filterkaffee")
+    edit_module(made, "hero", role="translator", title="Langsam")
+    assert set(state(made).untranslated_paths) == found - {"post.title", title}
+    edit(made, title=post.title, excerpt="Kurz.")
+    assert set(state(made).untranslated_paths) == found - {"post.excerpt", title}
+    edit(made, title="Filterkaffee")
+
+    left = mark_up_to_date(
+        post_id=made.pk,
+        actor=make.actor("translator"),
+        paths=sorted(state(made).untranslated_paths),
+    )
+    assert left == TranslationState()
+    edit(made, metaDescription="Neu")
     assert state(made) == TranslationState()
+
+
+def test_a_copied_text_whose_source_changed_is_both_stale_and_untranslated() -> None:
+    post = make.post(excerpt="Short.")
+    made = translated(post)
+
+    edit(post, excerpt="Shorter.")
+    edit(made, metaDescription="Neu")
+
+    assert state(made).stale_paths == ("post.excerpt",)
+    assert "post.excerpt" in state(made).untranslated_paths
+    assert state(made).open_paths.count("post.excerpt") == 1
+
+
+def test_a_proposed_translation_is_untranslated_where_it_says_the_same_when_it_comes_live() -> None:
+    post = make.post(excerpt="Short.", metaDescription="Described.")
+    proposed = propose_translation(
+        post_id=post.pk,
+        locale="de",
+        actor=make.agent_actor(),
+        fields={"title": "Filterkaffee"},
+    ).post
+    assert state(proposed).untranslated_paths == ()
+    make.staged(proposed, {"excerpt": "Kurz."})
+    submit(post_id=proposed.pk, actor=make.actor())
+    view = make.layers(proposed).review
+    approve(post_id=proposed.pk, actor=make.actor(), digest=digest_of(view.changes))
+
+    found = state(proposed).untranslated_paths
+    assert "post.metaDescription" in found
+    assert not {"post.title", "post.excerpt"} & set(found)
+
+
+def test_a_translation_into_a_variety_of_the_same_language_is_no_copy() -> None:
+    post = make.post(excerpt="Short.")
+    source = post_repository.load(post)
+
+    assert find_copied_texts(replace(source, locale="en-GB"), source, {}) == set()
+    assert "post.excerpt" in find_copied_texts(replace(source, locale="de"), source, {})
 
 
 def test_creating_one_records_what_an_agent_must_know() -> None:
@@ -164,7 +235,7 @@ def test_what_changes_in_the_source_is_stale_until_it_is_written_again() -> None
     post = make.post(excerpt="Short.")
     made = translated(post)
     hero = make.module_id(made, "hero")
-    assert state(made) == TranslationState()
+    assert state(made).stale_paths == ()
 
     edit(post, title="Brew it slowly")
     edit_module(post, "hero", title="Slowly", theme="dark")
@@ -211,7 +282,8 @@ def test_what_a_translation_did_away_with_is_not_stale() -> None:
 
     edit_module(post, "faq", heading="Answers")
 
-    assert state(made) == TranslationState()
+    assert (state(made).stale_paths, state(made).new_modules) == ((), ())
+    assert not any(faq in path for path in state(made).untranslated_paths)
 
 
 def test_a_person_can_say_that_it_is_right_as_it_is() -> None:
@@ -233,7 +305,7 @@ def test_a_person_can_say_that_it_is_right_as_it_is() -> None:
         paths=["post.title", f"modules.{new}", f"modules.{faq}"],
     )
 
-    assert left == TranslationState(stale_paths=("post.excerpt",))
+    assert (left.stale_paths, left.new_modules, left.removed_modules) == (("post.excerpt",), (), ())
     assert Event.objects.filter(name="post.translation-checked", post_id=made.pk).count() == 1
     edit(post, title="Brew it again")
     assert state(made).stale_paths == ("post.title", "post.excerpt")

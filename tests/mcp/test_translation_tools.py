@@ -16,6 +16,7 @@ from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.translations.translate import create_translation
+from content.translations.translation_status import states_of
 from mcp_bridge.access.principals import Principal
 from proofroom.definitions import find_post_type
 from tests import make
@@ -299,6 +300,7 @@ def test_translations_are_listed_with_what_is_stale() -> None:
                 "title": "Deutsch",
                 "status": "draft",
                 "stalePaths": ["post.title"],
+                "untranslatedPaths": list(states_of([german])[german.pk].untranslated_paths),
                 "layers": ["ai-review"],
             }
         ],

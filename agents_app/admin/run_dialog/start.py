@@ -30,7 +30,7 @@ from content.layers import Layers
 from content.models import Post
 from content.posts.scopes import in_scope_of
 from content.review.labels import label_of, module_names
-from content.translations.source_comparison import stale_texts
+from content.translations.source_comparison import texts_to_translate
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id
@@ -84,14 +84,15 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 def asked_fields(request: HttpRequest, post: Post, layers: Layers) -> list[str]:
-    """The fields of a translation that the run is to be limited to; `stale` is every text that is out of date."""
+    """The fields of a translation that the run is to be limited to; `stale` is every text that is out of date
+    or not translated yet."""
     values = request.POST.getlist("fields") or request.GET.getlist("fields")
     if values != ["stale"]:
         return list(dict.fromkeys(values))
-    found = stale_texts(post, layers.ai_review.document)[:MAX_ONLY_FIELDS]
+    found = texts_to_translate(post, layers.ai_review.document)[:MAX_ONLY_FIELDS]
     if not found:
         # Without fields the run would be one that may write anywhere.
-        raise NotFound(_("Nothing in this translation is out of date."))
+        raise NotFound(_("No text in this translation is out of date or untranslated."))
     return found
 
 

@@ -40,6 +40,7 @@ MAX_ROWS: Final = 20
 _MAX_QUERY_LENGTH: Final = 100
 _STATE_LABELS: Final = {
     "missing": gettext_lazy("Missing translations"),
+    "untranslated": gettext_lazy("Not translated yet"),
     "draft": gettext_lazy("Has a draft"),
     "changed": gettext_lazy("Out of date"),
     "waiting": gettext_lazy("Changes waiting"),
@@ -57,7 +58,8 @@ class WaitingChanges:
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """A post in one language; missing without one. `stale` counts values older than the source's.
+    """A post in one language; missing without one. `stale` counts values older than the source's, `untranslated`
+    texts that are copies of the source's.
 
     `can_be_created` is of what is missing, and says whether it would be inside of the rights of who looks.
     """
@@ -68,6 +70,7 @@ class MatrixCell:
     url: str = ""
     is_original: bool = False
     stale: int = 0
+    untranslated: int = 0
     stale_url: str = ""
     waits: tuple[WaitingChanges, ...] = ()
     can_be_created: bool = False
@@ -123,7 +126,8 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> l
             titles[post.pk],
             post_url("change", post),
             is_original=post.pk == original.pk,
-            stale=len(state.open_paths) if state else 0,
+            stale=len(set(state.open_paths) - set(state.untranslated_paths)) if state else 0,
+            untranslated=len(state.untranslated_paths) if state else 0,
             stale_url=post_url("translate", post),
             waits=waiting.get(post.pk, ()),
         )

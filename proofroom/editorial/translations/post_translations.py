@@ -116,15 +116,22 @@ def _row(
     row: Post, state: TranslationState | None, post: Post, layers: Layers, *, may_write: bool
 ) -> TranslationRow:
     is_own = row.pk == post.pk
-    older = len(state.open_paths) if state else 0
+    copied = set(state.untranslated_paths) if state else set()
+    open_paths = state.open_paths if state else []
+    older = len(set(open_paths) - copied)
     facts = [row.locale, gettext("this post")] if is_own else [row.locale]
+    if copied:
+        facts.append(gettext("%(number)s not translated yet") % {"number": len(copied)})
     if older:
         facts.append(gettext("%(number)s to update") % {"number": older})
     details: list[str] = []
     if is_own and state is not None:
         # What is older than the source, in the words of the review.
         names = module_names(layers.live)
-        details = [label_of(path, layers.live, names) for path in state.stale_paths]
+        text = gettext("%(field)s: not translated yet")
+        for path in state.field_paths:
+            label = label_of(path, layers.live, names)
+            details.append(text % {"field": label} if path in copied else label)
         text = gettext("%(module_label)s: new in the source")
         details += [text % {"module_label": module_label(new.type)} for new in state.new_modules]
         text = gettext("%(get)s: removed from the source")
@@ -135,7 +142,7 @@ def _row(
         post_url("translate", row) if state is not None else "",
         facts,
         details,
-        is_own and older > 0 and may_write,
+        is_own and bool(open_paths) and may_write,
     )
 
 

@@ -15,7 +15,7 @@ from django.http.response import HttpResponseBase
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, Value, value_at
+from content.changes import ABSENT, Value, same, value_at
 from content.document import PostDocument
 from content.models import Status
 from content.review.cards import DiffStretch, fold_lines, lines_of, lines_of_value
@@ -34,9 +34,9 @@ from content.translations.source_comparison import (
     ModulePair,
     SourceComparison,
     compare_with_source,
-    is_translated_text,
 )
 from content.translations.translate import mark_up_to_date
+from content.translations.translation_status import is_translated_text
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,
@@ -72,7 +72,8 @@ _PLAIN: Final = frozenset({"text", "textarea", "link", "url", "number", "date", 
 _HEADING: Final = re.compile(r"<h([1-6])")
 _HEADING_END: Final = re.compile(r"</h[1-6]>")
 
-RowState = Literal["stale", "current", "uncompared"]
+RowState = Literal["untranslated", "stale", "current", "uncompared"]
+_OPEN: Final = frozenset({"untranslated", "stale"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class RowGroup:
 
     @property
     def needs_work(self) -> bool:
-        return self.is_open or any(row.state == "stale" for row in self.rows)
+        return self.is_open or any(row.state in _OPEN for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +235,7 @@ def show_translation(
     builder = ControlBuilder(frame, sheet, errors or {}) if may_write else None
     groups = _RowBuilder(frame, sheet, comparison, builder).groups()
     rows = [row for group in groups for row in group.rows]
-    left = sum(row.state == "stale" for row in rows) + sum(group.is_open for group in groups)
+    left = sum(row.state in _OPEN for row in rows) + sum(group.is_open for group in groups)
     compared = sum(row.state != "uncompared" for row in rows)
     total = compared + sum(group.is_open for group in groups)
     run_url = next((url for url in translation_runs(request, post) if url), "")
@@ -273,7 +274,7 @@ def show_translation(
         "is_order_changed": comparison.order != frame.document.order,
         "run_url": run_url,
         "run_all_url": f"{run_url}&fields=stale"
-        if run_url and comparison.state.stale_paths
+        if run_url and comparison.state.field_paths
         else "",
         "review_count": len(layers.review.changes),
         **(more or {}),
@@ -405,8 +406,6 @@ class _RowBuilder:
         if unit is None:
             raise ValueError("a row has a field")
         path = unit.path
-        stale = own is not None and path in found.state.stale_paths
-        compared = own is not None and path in found.compared
         change = self.changes.get(path)
         control = None
         if own is not None and self.builder is not None:
@@ -420,7 +419,7 @@ class _RowBuilder:
         return TranslatedField(
             path,
             in_words(unit.field.label),
-            "stale" if stale else "current" if compared else "uncompared",
+            self._state_of(path) if own is not None else "uncompared",
             self._shown(source, found.document) if source else ShownValue(),
             self._shown(own, self.frame.document) if own and control is None else ShownValue(),
             control,
@@ -428,6 +427,17 @@ class _RowBuilder:
             tuple(waits),
             has_own=own is not None,
         )
+
+    def _state_of(self, path: str) -> RowState:
+        found = self.comparison
+        shown, live = self.frame.document, self.frame.layers.live
+        # A layer may have the text that the live translation lacks.
+        is_live = same(value_at(shown, path), value_at(live, path))
+        if is_live and path in found.state.untranslated_paths:
+            return "untranslated"
+        if path in found.state.stale_paths:
+            return "stale"
+        return "current" if path in found.compared else "uncompared"
 
     def _shown(self, unit: FormUnit, document: PostDocument) -> ShownValue:
         value = _stored(document, unit)

@@ -12,7 +12,7 @@ const isTyping = (target) =>
   target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]");
 const isShown = (row) => row.getClientRects().length > 0;
 const rows = () => [...page.querySelectorAll("[data-row]")].filter(isShown);
-const openPlaces = () => [...page.querySelectorAll('[data-row][data-state="stale"], [data-open-module]')].filter(isShown);
+const openPlaces = () => [...page.querySelectorAll('[data-row]:is([data-state="stale"], [data-state="untranslated"]), [data-open-module]')].filter(isShown);
 
 // A field is written in where it can be, else it is only shown.
 function goTo(place) {
