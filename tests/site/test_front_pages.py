@@ -173,7 +173,9 @@ def test_nothing_that_is_not_live_is_ever_made() -> None:
     assert "Canary" not in hidden.text
 
 
-def test_what_fails_here_django_answers_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_here_django_answers_for(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     make.post()
     front = Front()
     front.get(PAGE)
@@ -185,6 +187,9 @@ def test_what_fails_here_django_answers_for(monkeypatch: pytest.MonkeyPatch) -> 
     answer = front.get(f"{PAGE}?n=1")
 
     assert (answer.status, answer.is_read) == (200, False)
+    (error,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert error.exc_info is not None
+    assert PAGE in error.getMessage()
 
 
 def test_an_edit_is_seen_at_once() -> None:

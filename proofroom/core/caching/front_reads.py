@@ -9,7 +9,7 @@ import logging
 from typing import Final
 
 from django.conf import settings
-from django.db import close_old_connections
+from django.db import InterfaceError, OperationalError, close_old_connections
 from django.utils import translation
 
 from proofroom.core.caching.front_cache import (
@@ -80,9 +80,13 @@ def _ask(reader: FrontReader, asked: FrontRequest) -> ReadAnswer | None:
     try:
         with from_replica():
             return reader.read(asked)
-    # Django meets it again, and has the page for it.
-    except Exception as error:
+    # Django meets either again, and has the page for it.
+    except (InterfaceError, OperationalError) as error:
         logger.info("a read of %s goes on to Django: %s", asked.path, error)
+        return None
+    except Exception:
+        # A reader that always fails would only be slow: nobody would see it.
+        logger.exception("a read of %s failed before Django, which answers it now", asked.path)
         return None
     finally:
         # As Django does after a request.
