@@ -44,7 +44,7 @@ _RATES: Final = {"": 0.04, "B": 0.07}
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class _VisitedPage:
     id: UUID
     path: str
     locale: str
@@ -92,7 +92,7 @@ def seed(*, actor: Actor) -> None:
     for post_id, id_ in PostModule.objects.order_by("order_index").values_list("post_id", "id"):
         modules.setdefault(post_id, []).append(str(id_))
     pages = [
-        _Page(
+        _VisitedPage(
             post.pk, post.path, post.locale, post.version, modules.get(post.pk, []), post.variation
         )
         for post in sorted(shown, key=rank)
@@ -105,7 +105,7 @@ def seed(*, actor: Actor) -> None:
 
 
 def _make_day(
-    dice: Random, ago: int, pages: list[_Page], tested: list[_Page], original: UUID
+    dice: Random, ago: int, pages: list[_VisitedPage], tested: list[_VisitedPage], original: UUID
 ) -> None:
     day = timezone.now().astimezone(UTC) - timedelta(days=ago)
     # More and more of them come, fewer at weekends.
@@ -125,7 +125,7 @@ def _make_day(
         write_events(rows, at=hour)
 
 
-def _visit(dice: Random, page: _Page, *, is_tested: bool) -> Iterator[JsonObject]:
+def _visit(dice: Random, page: _VisitedPage, *, is_tested: bool) -> Iterator[JsonObject]:
     """A view, some clicks, and sometimes the form."""
     width = dice.choices(list(_WIDTHS), list(_WIDTHS.values()))[0]
     host = dice.choices(list(_REFERRERS), list(_REFERRERS.values()))[0]
@@ -148,7 +148,7 @@ def _visit(dice: Random, page: _Page, *, is_tested: bool) -> Iterator[JsonObject
 
 
 def _event(
-    page: _Page, width: int | None, event_type: str, *, metadata: JsonObject | None = None,
+    page: _VisitedPage, width: int | None, event_type: str, *, metadata: JsonObject | None = None,
     x: float | None = None, y: float | None = None, goal: str = "",
 ) -> JsonObject:  # fmt: skip
     return {

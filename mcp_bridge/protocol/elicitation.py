@@ -16,7 +16,7 @@ from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from mcp_bridge.protocol.tool_calls import ToolAnswer
+from mcp_bridge.protocol.tool_calls import CallAnswer
 
 Context = ServerRequestContext[Any, Any]
 ASK_SECONDS: Final = 300.0
@@ -39,7 +39,7 @@ _SCHEMA: Final[dict[str, Any]] = {
 }
 
 
-def can_ask(ctx: Context, answer: ToolAnswer, raw: Mapping[str, Any]) -> bool:
+def can_ask(ctx: Context, answer: CallAnswer, raw: Mapping[str, Any]) -> bool:
     """Return whether the answer is a refusal with a question to it, and the client can ask its person."""
     if answer.code != STALE or EXPECTED_VERSION not in raw:
         return False
@@ -49,12 +49,12 @@ def can_ask(ctx: Context, answer: ToolAnswer, raw: Mapping[str, Any]) -> bool:
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
-def question(refused: ToolAnswer) -> wire.ElicitRequestFormParams:
+def question(refused: CallAnswer) -> wire.ElicitRequestFormParams:
     message = f"{refused.text}\n\nStage the changes on top of the draft as it is now?"
     return wire.ElicitRequestFormParams(message=message, requested_schema=_SCHEMA)
 
 
-def input_required(refused: ToolAnswer) -> dict[str, Any]:
+def input_required(refused: CallAnswer) -> dict[str, Any]:
     """Return the answer of the newest revision that asks: the client asks its person and repeats the call."""
     asked = question(refused).model_dump(by_alias=True, mode="json", exclude_none=True)
     return {
@@ -70,7 +70,7 @@ def answer_in(params: Mapping[str, Any]) -> bool | None:
     return _is_yes(answer) if isinstance(answer, dict) else None
 
 
-async def ask(ctx: Context, refused: ToolAnswer) -> bool:
+async def ask(ctx: Context, refused: CallAnswer) -> bool:
     """Ask during the call, as older revisions do. False also where nobody answers."""
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS or not ctx.session.can_send_request:
         return False

@@ -25,7 +25,7 @@ from mcp_bridge.protocol.resources import is_answered_by_tool
 from mcp_bridge.protocol.subscriptions import ChangeFeed
 from mcp_bridge.protocol.tool_calls import (
     CANCELLED,
-    ToolAnswer,
+    CallAnswer,
     answer_call,
     log_refused,
     log_unknown,
@@ -113,7 +113,7 @@ class ToolCalls:
         self._access = access
         self._batches = batches
 
-    async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> ToolAnswer:
+    async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> CallAnswer:
         """The answer. Raises `MCPError` for an unknown tool."""
         principal, tool = principal_of(ctx), get_tool(name)
         if tool is None:
@@ -135,7 +135,7 @@ class ToolCalls:
                         await self._workers.run(log_refused, principal, name, raw, CANCELLED)
                 raise
 
-    async def run_quick(self, principal: Principal, name: str, raw: dict[str, Any]) -> ToolAnswer:
+    async def run_quick(self, principal: Principal, name: str, raw: dict[str, Any]) -> CallAnswer:
         """The answer of a tool that does not wait for anything outside."""
         try:
             return await self._workers.run(

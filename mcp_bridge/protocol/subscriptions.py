@@ -85,7 +85,7 @@ UNCHANGED_EVENTS: Final = frozenset(
 """Events of a post that leave it as it is."""
 
 
-class Subscriber:
+class SubscribedClient:
     """One client, and what it was not told yet: each thing once, however often it changed."""
 
     def __init__(
@@ -126,7 +126,7 @@ class ChangeFeed:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._subscribers: set[Subscriber] = set()
+        self._subscribers: set[SubscribedClient] = set()
         self._of: Counter[str] = Counter()
         self._tail: Tail | None = None
         self._starting = anyio.Lock()
@@ -168,7 +168,7 @@ class ChangeFeed:
             for subscription in self._listening:
                 subscription.close()
 
-    async def join(self, subscriber: Subscriber) -> None:
+    async def join(self, subscriber: SubscribedClient) -> None:
         """Tell the client of what changes from now on. Raises `MCPError` where too many are told already."""
         key = subscriber.principal.id
         if self.count >= MAX_SUBSCRIBERS or self._of[key] >= MAX_SUBSCRIBERS_PER_CREDENTIAL:
@@ -189,18 +189,20 @@ class ChangeFeed:
             raise
         self._wake.set()
 
-    def leave(self, subscriber: Subscriber) -> None:
+    def leave(self, subscriber: SubscribedClient) -> None:
         if subscriber in self._subscribers:
             self._subscribers.discard(subscriber)
             self._of[subscriber.principal.id] -= 1
             self._of += Counter()  # forget who has none
 
-    async def follow_session(self, connection: Connection, principal: Principal) -> Subscriber:
+    async def follow_session(
+        self, connection: Connection, principal: Principal
+    ) -> SubscribedClient:
         """Return the subscriber of a session of an older revision, which is told until the session ends."""
-        found: Subscriber | None = connection.state.get("cms.subscriber")
+        found: SubscribedClient | None = connection.state.get("cms.subscriber")
         if found is not None:
             return found
-        subscriber = Subscriber(principal)
+        subscriber = SubscribedClient(principal)
         connection.state["cms.subscriber"] = subscriber
         try:
             await self.join(subscriber)
@@ -284,8 +286,8 @@ class ChangeFeed:
 
 
 def read_changes(
-    tail: Tail, subscribers: Collection[Subscriber], has_access_changed: bool
-) -> dict[Subscriber, list[ServerEvent]]:
+    tail: Tail, subscribers: Collection[SubscribedClient], has_access_changed: bool
+) -> dict[SubscribedClient, list[ServerEvent]]:
     """Return what changed for each of the subscribers.
 
     One query for the events; where there are any, one for each visibility rule and those of each credential that
@@ -298,7 +300,7 @@ def read_changes(
     actors: dict[Principal, Actor | None] = {}
     outside: dict[Principal, IsOutside] = {}
     tools: dict[Principal, frozenset[str]] = {}
-    found: dict[Subscriber, list[ServerEvent]] = {}
+    found: dict[SubscribedClient, list[ServerEvent]] = {}
     for subscriber in subscribers:
         principal = subscriber.principal
         if has_access_changed and subscriber.wants_tools:
@@ -423,7 +425,7 @@ def add_handlers(
         return wire.EmptyResult()
 
     async def unsubscribe(ctx: Context, params: wire.UnsubscribeRequestParams) -> wire.EmptyResult:
-        subscriber: Subscriber | None = connection_of(ctx).state.get("cms.subscriber")
+        subscriber: SubscribedClient | None = connection_of(ctx).state.get("cms.subscriber")
         if subscriber is not None:
             subscriber.uris.discard(str(params.uri))
         return wire.EmptyResult()
@@ -438,7 +440,7 @@ def add_handlers(
         if ctx.request_id is None:
             raise MCPError(wire.INVALID_REQUEST, "subscriptions/listen needs a request id.")
         readable = await workers.run(readable_uris, principal, uris) if uris else []
-        subscriber = Subscriber(
+        subscriber = SubscribedClient(
             principal,
             tools=asked.tools_list_changed is True,
             resource_list=asked.resources_list_changed is True,

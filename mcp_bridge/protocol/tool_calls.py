@@ -51,7 +51,7 @@ CANCELLED = "cancelled"
 
 
 @dataclass(frozen=True, slots=True)
-class ToolAnswer:
+class CallAnswer:
     """What a call is answered: the JSON of a success, or the text of an error, which has a code."""
 
     body: bytes
@@ -96,8 +96,8 @@ class ToolAnswer:
         return answer
 
 
-def _error(text: str, code: str, details: Mapping[str, list[str]] | None = None) -> ToolAnswer:
-    return ToolAnswer(text.encode("utf-8", "replace"), code, details or {})
+def _error(text: str, code: str, details: Mapping[str, list[str]] | None = None) -> CallAnswer:
+    return CallAnswer(text.encode("utf-8", "replace"), code, details or {})
 
 
 @dataclass(slots=True)
@@ -130,7 +130,7 @@ def answer_call(
     follower: Follower | None = None,
     access: ServerAccess | None = None,
     batches: CallBatches | None = None,
-) -> ToolAnswer:
+) -> CallAnswer:
     """Run the registered tool for the principal and log the call. `follower` is told how far it has come; `access` is
     what the server knows of the principal, where there is a server, and `batches` writes its log of reads.
 
@@ -151,7 +151,7 @@ def _answer_call(
     follower: Follower | None,
     access: ServerAccess | None,
     batches: CallBatches | None,
-) -> ToolAnswer:
+) -> CallAnswer:
     call = _LoggedCall(tool=name, principal=principal.id)
     try:
         with follow_progress(follower) if follower else nullcontext():
@@ -163,7 +163,7 @@ def _answer_call(
             require_use(principal, call.actor, tool)
             arguments = parse_arguments(tool, raw)
             call.agent_id = str(getattr(arguments, "agent_id", None) or "")
-            answer = ToolAnswer(calling.call(tool, call.actor, arguments).body)
+            answer = CallAnswer(calling.call(tool, call.actor, arguments).body)
     except CmsError as error:
         answer = _error(calling.refusal_text(error), error.code, error.details)
     except CallCancelled:
@@ -195,7 +195,7 @@ def result_text(result: wire.CallToolResult) -> str:
 
 def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: str) -> None:
     """Log a call that never reached a tool."""
-    _log_call(_LoggedCall(tool=name, principal=principal.id), raw, ToolAnswer(b"", code))
+    _log_call(_LoggedCall(tool=name, principal=principal.id), raw, CallAnswer(b"", code))
 
 
 def log_unknown(
@@ -213,7 +213,7 @@ def log_unknown(
 def _log_call(
     call: _LoggedCall,
     raw: Mapping[str, Any],
-    answer: ToolAnswer,
+    answer: CallAnswer,
     batches: CallBatches | None = None,
 ) -> None:
     """Write the call into the call log: one statement, before the answer; a read that was answered with others, by

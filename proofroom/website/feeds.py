@@ -16,7 +16,7 @@ from proofroom.definitions.listings import IndexPage, feed_path, list_title
 from proofroom.website.http_cache import RenderedPage
 from proofroom.website.meta_tags import description_of, one_line, title_with_site
 from proofroom.website.page_frame import load_surroundings, use_template_language
-from proofroom.website.queries import ListedPost, load_listed_posts, modules_of
+from proofroom.website.queries import PostSummary, load_listed_posts, modules_of
 
 FEED_ITEMS: Final = 20
 _ATOM: Final = "http://www.w3.org/2005/Atom"
@@ -53,7 +53,7 @@ def render_feed(index: IndexPage, version: int | None = None) -> RenderedPage | 
     )
 
 
-def said_of(post: ListedPost) -> str:
+def said_of(post: PostSummary) -> str:
     """Return what its authors wrote about a post."""
     return one_line(post.meta_description) or one_line(post.excerpt)
 

@@ -26,7 +26,7 @@ from proofroom.website.page_frame import (
 )
 from proofroom.website.queries import (
     Extent,
-    ListedPost,
+    PostSummary,
     count_pages_by_locale,
     load_listed_posts,
 )
@@ -43,7 +43,7 @@ class ListPage:
     number: int
     last: int
     extents: Mapping[str, Extent]
-    posts: list[ListedPost]
+    posts: list[PostSummary]
     around: Surroundings
 
     @property

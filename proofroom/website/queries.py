@@ -302,7 +302,7 @@ def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
 
 
 @dataclass(frozen=True, slots=True)
-class ListedPost:
+class PostSummary:
     """A post as lists and feeds show it."""
 
     id: UUID
@@ -315,7 +315,7 @@ class ListedPost:
     image: SiteImage | None
 
 
-def load_listed_posts(listing: IndexPage, begin: int, size: int) -> list[ListedPost]:
+def load_listed_posts(listing: IndexPage, begin: int, size: int) -> list[PostSummary]:
     """The posts of a listing from `begin` on. One query, and one where modules that open pages show images."""
     depend_on(tag_of_list(listing.type))
     statement = _listed(begin, size, has_term=bool(listing.term))
@@ -324,7 +324,7 @@ def load_listed_posts(listing: IndexPage, begin: int, size: int) -> list[ListedP
     opening = {row["id"]: media_of_opening_module(row["opening"]) for row in rows}
     found = images({id_ for ids in opening.values() for id_ in ids}, listing.locale)
     return [
-        ListedPost(
+        PostSummary(
             id=row["id"],
             title=row["title"],
             path=row["path"],

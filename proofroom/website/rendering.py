@@ -97,10 +97,10 @@ def render_modules(
         PageTexts({"main"}, replace_own_images(media)) if isinstance(media, Mapping) else {"main"}
     )
     names = {"media": {}, "posts": {}, "lists": {}, "page_title": "", **context}
-    page = _Page(names, texts, FrozenNames(names), store)
+    page = _ModuleContext(names, texts, FrozenNames(names), store)
     # The same modules one after the other, before each of them by itself. Templates that are read anew are all new.
     first = modules.get(items[0].type) if items else None
-    part = (_Page, _template_of(first) if first is not None else None)
+    part = (_ModuleContext, _template_of(first) if first is not None else None)
     frozen = FrozenPart({"modules": items}, page.frozen)
     kept = store.find(part, frozen) if store is not None else None
     if kept is not None:
@@ -118,7 +118,7 @@ def render_modules(
 
 
 @dataclass(slots=True)
-class _Page:
+class _ModuleContext:
     """What the modules of a page share: the names of their templates, and the ids of their headings so far.
 
     `seen` are the names of the page that they looked at. It is not `is_comparable` where one of them looked at more.
@@ -142,7 +142,7 @@ class _Page:
 class _FrozenModule(FrozenPart):
     """What a module's template may look at, as it is before the module is rendered."""
 
-    def __init__(self, item: RenderableModule, page: _Page, *, is_opening: bool) -> None:
+    def __init__(self, item: RenderableModule, page: _ModuleContext, *, is_opening: bool) -> None:
         own = {
             # Its defaults come from its definition.
             "props": item.props,
@@ -158,7 +158,7 @@ class _FrozenModule(FrozenPart):
         return [self.page.value_of("media"), found] if name == "heading_ids" else found
 
 
-def _render(item: RenderableModule, page: _Page, *, is_opening: bool) -> SafeString:
+def _render(item: RenderableModule, page: _ModuleContext, *, is_opening: bool) -> SafeString:
     definition = modules.get(item.type)
     if definition is None:
         page.is_comparable = False
@@ -191,7 +191,7 @@ def _template_of(definition: type[Module]) -> Template:
 
 
 def _body(
-    definition: type[Module], item: RenderableModule, page: _Page, *, is_opening: bool
+    definition: type[Module], item: RenderableModule, page: _ModuleContext, *, is_opening: bool
 ) -> SafeString:
     """What the template of a module makes, or made of the same contents before."""
     template = _template_of(definition)

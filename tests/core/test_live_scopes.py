@@ -15,7 +15,7 @@ from content.models import Post
 from content.posts.autosave import save_copy
 from content.posts.presence import mark_editing
 from content.posts.trash import delete_post
-from mcp_bridge.protocol.subscriptions import Subscriber, read_changes, readable_uris
+from mcp_bridge.protocol.subscriptions import SubscribedClient, read_changes, readable_uris
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.accounts.services.roles import change_role
 from proofroom.core import outbox
@@ -233,7 +233,7 @@ async def test_runs_inside_and_ones_own_are_followed(
 def test_ai_clients_are_told_of_what_is_inside(posts: tuple[Post, Post]) -> None:
     inside, outside = posts
     who = principal("pages")
-    following = Subscriber(who, uris=[uri_of(inside), uri_of(outside)], resource_list=True)
+    following = SubscribedClient(who, uris=[uri_of(inside), uri_of(outside)], resource_list=True)
     tail: Tail = begun()
     for post in posts:
         outbox.record("post.updated", actor=make.actor("editor"), payload={}, post_id=post.pk)

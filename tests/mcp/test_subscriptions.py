@@ -16,7 +16,7 @@ from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol import subscriptions
 from mcp_bridge.protocol.subscriptions import (
     ChangeFeed,
-    Subscriber,
+    SubscribedClient,
     read_changes,
     readable_uris,
     usable_tools,
@@ -56,8 +56,8 @@ def uri_of(post: Post) -> str:
 
 def test_a_change_of_a_post_is_told_once_to_who_follows_it() -> None:
     post, other = make.post("One"), make.post("Two")
-    follower = Subscriber(principal(), uris=[uri_of(post)])
-    elsewhere = Subscriber(principal(), uris=[uri_of(other)], resource_list=True)
+    follower = SubscribedClient(principal(), uris=[uri_of(post)])
+    elsewhere = SubscribedClient(principal(), uris=[uri_of(other)], resource_list=True)
     tail = begun()
 
     for title in ("A", "B"):
@@ -73,7 +73,7 @@ def test_a_change_of_a_post_is_told_once_to_who_follows_it() -> None:
 
 def test_a_new_post_and_one_in_the_trash_change_the_list() -> None:
     post = make.post("One")
-    following = Subscriber(principal(), uris=[uri_of(post)], resource_list=True)
+    following = SubscribedClient(principal(), uris=[uri_of(post)], resource_list=True)
     tail = begun()
     delete_post(post_id=post.pk, actor=make.actor("editor"))
 
@@ -92,7 +92,7 @@ def test_a_new_post_and_one_in_the_trash_change_the_list() -> None:
 )
 def test_nobody_is_told_of_what_they_may_not_read(who: Any) -> None:
     post, refused = make.post("One"), who()
-    subscriber = Subscriber(refused, uris=[uri_of(post)], resource_list=True)
+    subscriber = SubscribedClient(refused, uris=[uri_of(post)], resource_list=True)
     tail = begun()
     stage_in_review(str(post.pk), {"title": "A"})
     delete_post(post_id=post.pk, actor=make.actor("editor"))
@@ -103,7 +103,7 @@ def test_nobody_is_told_of_what_they_may_not_read(who: Any) -> None:
 
 def test_who_may_use_other_tools_is_told_so() -> None:
     who = principal()
-    subscriber = Subscriber(who, tools=True)
+    subscriber = SubscribedClient(who, tools=True)
     subscriber.known_tools = usable_tools(who) - {"list_posts"}
     tail = begun()
 
@@ -127,11 +127,11 @@ def test_queries_stay_few_however_many_follow(django_assert_num_queries: Any) ->
     who = principal()
     tail = begun()
     with django_assert_num_queries(1):  # nothing happened
-        read_changes(tail, [Subscriber(who, uris=uris) for _ in range(20)], False)
+        read_changes(tail, [SubscribedClient(who, uris=uris) for _ in range(20)], False)
     for post in posts:
         stage_in_review(str(post.pk), {"title": "A"})
     with django_assert_num_queries(3):  # events, the rule of posts, the account
-        read_changes(tail, [Subscriber(who, uris=uris) for _ in range(20)], False)
+        read_changes(tail, [SubscribedClient(who, uris=uris) for _ in range(20)], False)
 
 
 def test_one_credential_leaves_room_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,16 +140,16 @@ def test_one_credential_leaves_room_for_the_others(monkeypatch: pytest.MonkeyPat
 
     async def scene(server: Inside) -> None:
         feed: ChangeFeed = server.app.state.feed
-        followers = [Subscriber(one), Subscriber(one)]
+        followers = [SubscribedClient(one), SubscribedClient(one)]
         for follower in followers:
             await feed.join(follower)
         with pytest.raises(MCPError) as refused:
-            await feed.join(Subscriber(one))
+            await feed.join(SubscribedClient(one))
         assert refused.value.error.data == {"code": "too_many_subscriptions"}
-        await feed.join(Subscriber(other))
+        await feed.join(SubscribedClient(other))
         feed.leave(followers[0])
         feed.leave(followers[0])
-        await feed.join(Subscriber(one))
+        await feed.join(SubscribedClient(one))
 
     inside(scene)
 

@@ -96,7 +96,7 @@ class MarkdownImporter(ContentImporter):
 
 
 @dataclass(frozen=True, slots=True)
-class _Page:
+class _SourcePage:
     """A file, or a folder without a file of its own, by its path below the root."""
 
     source_id: str
@@ -172,7 +172,7 @@ class MarkdownReader(Reader):
                     }:
                         self.by_key.setdefault(_page_key(address), page.source_id)
 
-    def _find_pages(self) -> Iterator[_Page]:
+    def _find_pages(self) -> Iterator[_SourcePage]:
         """Every page, parents first."""
         folders: dict[str, list[Path]] = {}
         number = 0
@@ -228,11 +228,11 @@ class MarkdownReader(Reader):
                     own = None
                 elif own is not None:
                     owners[folder] = self._id_of(own)
-                    yield _Page(self._id_of(own), own, stem, above, self._locale_in(own))
+                    yield _SourcePage(self._id_of(own), own, stem, above, self._locale_in(own))
                 else:
                     owners[folder] = f"{folder}/"
                     locale = self._locale_in(self.root / folder / "-")
-                    yield _Page(f"{folder}/", None, stem, above, locale)
+                    yield _SourcePage(f"{folder}/", None, stem, above, locale)
             for path in folders[folder]:
                 if path == own:
                     continue
@@ -244,7 +244,7 @@ class MarkdownReader(Reader):
                 is_root = parent_folder in wrappers and _locale_of(posixpath.basename(folder))
                 if is_index and not is_root:
                     name = posixpath.basename(folder)
-                yield _Page(
+                yield _SourcePage(
                     self._id_of(path), path, name, owners[folder], self._locale_in(path), date
                 )
 
@@ -307,7 +307,7 @@ class MarkdownReader(Reader):
             listed = ", ".join(f"{name} ({number})" for name, number in unused.most_common(100))
             yield Remark(_("Front matter"), _("Not used: %(names)s.") % {"names": listed}, "info")
 
-    def _folder_item(self, page: _Page) -> PostItem:
+    def _folder_item(self, page: _SourcePage) -> PostItem:
         """A folder without a text of its own, as Docusaurus may describe it."""
         found = self.categories.get(page.source_id.rstrip("/"), {})
         link = found.get("link")
@@ -341,7 +341,7 @@ class MarkdownReader(Reader):
             self.authors[folder] = {**above, **found}
         return self.authors[folder]
 
-    def _remarks_on_origin(self, page: _Page, head: Mapping[str, object]) -> list[Remark]:
+    def _remarks_on_origin(self, page: _SourcePage, head: Mapping[str, object]) -> list[Remark]:
         """Who wrote the page in the source, and when."""
         said: list[Remark] = []
         if names := self._authors_of(page, head)[1]:
@@ -352,7 +352,7 @@ class MarkdownReader(Reader):
             said.append(Remark(page.source_id, text, "info"))
         return said
 
-    def _authors_of(self, page: _Page, head: Mapping[str, object]) -> tuple[str, list[str]]:
+    def _authors_of(self, page: _SourcePage, head: Mapping[str, object]) -> tuple[str, list[str]]:
         found: list[object] = []
         for name in AUTHORS:
             value = head.get(name)
@@ -361,7 +361,7 @@ class MarkdownReader(Reader):
 
     def _page_item(
         self,
-        page: _Page,
+        page: _SourcePage,
         head: Mapping[str, object],
         text: str,
         remark: str,
@@ -417,7 +417,7 @@ class MarkdownReader(Reader):
             remarks=tuple(remarks),
         )
 
-    def _item(self, page: _Page, title: str, slug: str, **values: object) -> PostItem:
+    def _item(self, page: _SourcePage, title: str, slug: str, **values: object) -> PostItem:
         given = {"locale": self.options.site_locale, **values}
         return PostItem(
             source_id=page.source_id,
