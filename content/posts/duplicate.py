@@ -7,6 +7,7 @@ from typing import Final
 from uuid import uuid4
 
 from content.document import PostDocument
+from content.models import Post
 from content.post_fields import POST_FIELDS
 from proofroom.core.json import JsonObject
 from proofroom.definitions import find_post_type, modules, props_of
@@ -65,3 +66,12 @@ def translate_terms(locale: str, source: PostDocument) -> list[str]:
     found += [str(row.pk) for row in rows if row.locale in ("", locale)]
     found += [str(row.pk) for row in there if (row.taxonomy, row.slug) in slugs]
     return found
+
+
+def terms_without_translation(locale: str, source: Post) -> list[str]:
+    """The names of a post's terms that another language has none of the same slug for. Two queries at most."""
+    terms = Term.objects.filter(post_terms__post=source).exclude(locale__in=["", locale])
+    rows = list(terms.values_list("taxonomy", "slug", "name"))
+    slugs = [slug for _taxonomy, slug, _name in rows]
+    there = set(Term.objects.filter(locale=locale, slug__in=slugs).values_list("taxonomy", "slug"))
+    return [name for taxonomy, slug, name in rows if (taxonomy, slug) not in there]

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Layer, Post
 from content.translations.translate import create_translation, mark_up_to_date
 from content.translations.translation_status import states_of
+from proofroom.taxonomies.models import Term
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -109,6 +110,31 @@ def test_what_is_ticked_is_made_and_what_is_there_is_named(signed_in: SignedIn) 
     assert "Not created in de: The post already exists in de" in page
     made = Post.objects.get(translation_group=one.translation_group, locale="de")
     assert (made.status, made.title) == ("draft", "One")
+
+
+def test_terms_go_along_and_those_without_a_counterpart_are_named(signed_in: SignedIn) -> None:
+    def term(name: str, locale: str, slug: str) -> Term:
+        made = make.term(name)
+        made.locale, made.slug = locale, slug
+        made.save()
+        return made
+
+    coffee, german_coffee = term("Coffee", "en", "coffee"), term("Kaffee", "de", "coffee")
+    garden, shared = term("Garden", "en", "garden"), term("Shared", "", "shared")
+    ids = [str(one.pk) for one in (coffee, garden, shared)]
+    post = make.post("One", taxonomyTermIds=ids)
+    other = make.post("Two", taxonomyTermIds=ids)
+    client = signed_in()
+
+    page = client.post(MATRIX, {"make": f"{post.pk}:de"}, follow=True).content.decode()
+
+    assert "Terms left out, as German has none with the same slug: Garden." in page
+    made = Post.objects.get(translation_group=post.translation_group, locale="de")
+    terms = set(made.post_terms.values_list("term_id", flat=True))
+    assert terms == {german_coffee.pk, shared.pk}
+    address = f"/admin/content/post/{other.pk}/translations/"
+    page = client.post(address, {"do": "create", "locale": "de"}, follow=True).content.decode()
+    assert "Terms left out, as German has none with the same slug: Garden." in page
 
 
 def test_nonsense_makes_nothing(signed_in: SignedIn) -> None:

@@ -62,6 +62,11 @@ def _is_what_the_contract_names() -> None:
     placed = PostModule.objects.filter(instance__global_slug="newsletter-callout")
     assert placed.values("post").distinct().count() == 2
     assert Term.objects.filter(taxonomy="topics", parent__isnull=False).count() >= 6
+    slugs = [
+        set(Term.objects.filter(locale=code).values_list("slug", flat=True))
+        for code in ("en", "de")
+    ]
+    assert slugs[0] == slugs[1]  # translations of its posts keep their topics
     blog = Post.objects.live().filter(type="blog")
     assert blog.filter(locale="en").count() >= 6
     assert blog.filter(locale="de").count() >= 3

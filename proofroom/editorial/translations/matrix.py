@@ -34,6 +34,7 @@ from proofroom.editorial.posts.post_pages import (
     title_of,
     with_proposed_titles,
 )
+from proofroom.editorial.translations.post_translations import warn_of_terms
 
 _PAGE_SIZE: Final = 25
 MAX_ROWS: Final = 20
@@ -228,6 +229,9 @@ def _create(request: HttpRequest) -> HttpResponse:
             len(made),
         )
         messages.success(request, text % {"count": len(made)})
+        warn_of_terms(
+            request, [(post.translated_from, post.locale) for post in made if post.translated_from]
+        )
     query = request.GET.urlencode()
     address = reverse("admin:content-translations")
     return HttpResponseRedirect(f"{address}?{query}" if query else address)

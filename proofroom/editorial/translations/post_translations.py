@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -15,6 +17,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from content.layers import Layers
 from content.models import Post
+from content.posts.duplicate import terms_without_translation
 from content.posts.scopes import visible_to
 from content.review.labels import label_of, module_label, module_names
 from content.translations.translate import create_translation, mark_up_to_date
@@ -84,6 +87,7 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         )
         names = {"title": made.title, "locale": made.locale}
         messages.success(request, gettext("“%(title)s” is a draft in %(locale)s.") % names)
+        warn_of_terms(request, [(post, made.locale)])
 
     states = states_of(rows)
     if form.is_bound and save_form(form, create):
@@ -110,6 +114,20 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         tab=title,
         status=422 if context["form"] and form.errors else 200,
     )
+
+
+def warn_of_terms(request: HttpRequest, made: Iterable[tuple[Post, str]]) -> None:
+    """Say which terms of sources their new translations lack, as no term of the language has the same slug."""
+    missing: dict[str, dict[str, None]] = defaultdict(dict)
+    for source, locale in made:
+        missing[locale].update(dict.fromkeys(terms_without_translation(locale, source)))
+    for locale, names in missing.items():
+        if names:
+            text = gettext(
+                "Terms left out, as %(language)s has none with the same slug: %(terms)s."
+            )
+            shown = {"language": language_name(locale), "terms": ", ".join(names)}
+            messages.warning(request, text % shown)
 
 
 def _row(
