@@ -50,12 +50,52 @@ def test_values_come_and_go_as_through_a_cursor() -> None:
     assert read("SELECT %s::int, %s::text", None, None) == [(None, None)]
 
 
-def test_in_a_transaction_and_where_statements_are_logged_a_cursor_asks() -> None:
+def test_where_statements_are_logged_a_cursor_asks() -> None:
     assert read("SELECT 1") == [(1,)]
-    with transaction.atomic():
-        assert read("SELECT 1") is None
     with CaptureQueriesContext(connection):
         assert read("SELECT 1") is None
+    assert read("SELECT 1") == [(1,)]
+
+
+def test_a_read_begins_its_transaction_and_what_it_prepares_outlives_it() -> None:
+    for number in range(2):
+        with transaction.atomic():
+            assert read("SELECT %s::int + 1, now()::text", number)[0][0] == number + 1
+            [(began,)] = through_cursor("SELECT now()::text")
+            assert read("SELECT %s::int + 1, now()::text", 6) == [(7, began)]
+        assert reads().is_ready(in_transaction=False)
+
+    kept = through_cursor("SELECT statement FROM pg_prepared_statements WHERE name LIKE 'read_%%'")
+    assert kept.count(("SELECT $1::int + 1, now()::text",)) == 1
+
+
+def test_a_transaction_goes_on_after_something_in_it_was_undone() -> None:
+    """Psycopg takes back all that is prepared whenever something is undone."""
+    with transaction.atomic():
+        assert read("SELECT %s::int", 1) == [(1,)]
+        through_cursor("SELECT 'of psycopg'")
+        with pytest.raises(DataError), transaction.atomic():
+            read("SELECT 1 / %s", 0)
+        assert read("SELECT %s::int", 2) == [(2,)]
+
+        with pytest.raises(RuntimeError), transaction.atomic():
+            raise RuntimeError
+        assert read("SELECT %s::int", 3) == [(3,)]
+    with transaction.atomic():
+        assert read("SELECT %s::int", 4) == [(4,)]
+        transaction.set_rollback(True)
+    with transaction.atomic():
+        assert read("SELECT %s::int", 5) == [(5,)]
+
+
+def test_after_a_failed_statement_a_transaction_reads_nothing_more() -> None:
+    with pytest.raises(DataError), transaction.atomic():
+        read("SELECT 1 / %s", 0)
+    with transaction.atomic():
+        with pytest.raises(DataError):
+            read("SELECT 1 / %s", 0)
+        assert read("SELECT 1") is None
+        transaction.set_rollback(True)
     assert read("SELECT 1") == [(1,)]
 
 

@@ -180,7 +180,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
         """The rows that a statement answers, without a cursor; None where a cursor has to ask.
 
-        It has to for the first statement of a transaction, which it begins, and where statements are logged.
+        It has to where statements are logged, and in a transaction that has failed.
         """
         if self.queries_logged:
             return None
