@@ -267,11 +267,16 @@ def media_shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
 
 
 def _by_name(props: type[ModuleProps], values: object) -> dict[str, frozenset[Token]]:
-    """The files in each prop."""
+    """The files in each prop that has any."""
     found: dict[str, set[Token]] = {}
     for name, kind_, value in values_in(props, values):
-        found.setdefault(name, set()).update(_tokens(kind_, value))
+        # Most props can name none: they are passed over before a set is made for them.
+        if value and kind_ in _KINDS_WITH_FILES:
+            found.setdefault(name, set()).update(_tokens(kind_, value))
     return {name: frozenset(tokens) for name, tokens in found.items()}
+
+
+_KINDS_WITH_FILES: Final = frozenset({"media", "richtext", "link", "url"})
 
 
 def _tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[Token]:

@@ -58,14 +58,14 @@ def write_live(
     source_hashes: Mapping[str, str] | None = None,
     note: str = "",
     causes: Iterable[str] = (),
-    has_revision: bool = False,
+    has_revision: bool | None = None,
 ) -> Revision | None:
     """Make `after` the live content of a locked post, inside the caller's transaction.
 
     Keeps a revision before and after, and a row of provenance per changed path: `marks` says who wrote a path,
     else the actor did. `source_hashes` says what of its source a translation was made from, over what marks say.
-    Emits `post.updated` and `post.approve`, then `causes`. `has_revision` where the present version is known to have
-    its revision. None where nothing changed.
+    Emits `post.updated` and `post.approve`, then `causes`. `has_revision` says whether the present version has its
+    revision, where the caller knows. None where nothing changed.
     """
     actor.require_person("change live content")
     changes = diff(before, after)
@@ -73,8 +73,10 @@ def write_live(
         return None
     if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
         actor.require("posts.publish")
-    if not has_revision:
-        keep_revision(post, before)
+    if has_revision is None:
+        has_revision = post.revisions.filter(version=post.version).exists()
+    # So that the present version can be returned to.
+    kept = [] if has_revision else [revision_before(post, before)]
     post_repository.save(post, before, after, changes)
     may_move = not {"post.slug", "post.parentId"}.isdisjoint(changes.paths)
     moves = set_path(post, path_for(post)) if may_move else []
@@ -103,7 +105,9 @@ def write_live(
     follow_live([(post, before, after)])
     following = follow_path_change(post, actor) if moves else Following()
     moves += following.moves
-    revision = add_revision(post, after, changes, actor, reason, note=note, marks=marks)
+    revision = add_revision(
+        post, after, changes, actor, reason, note=note, marks=marks, earlier=kept
+    )
     outbox.record_each(
         ("post.updated", "post.approve", *causes),
         actor=actor,
@@ -135,16 +139,9 @@ def _save(post: Post, changes: Changes, actor: Actor) -> None:
         raise taken_by_another(post, actor) from None
 
 
-def keep_revision(post: Post, document: PostDocument) -> None:
-    """Make sure that the present version has its revision, so that it can be returned to."""
-    if not post.revisions.filter(version=post.version).exists():
-        insert_rows(
-            [
-                Revision(
-                    post=post, version=post.version, reason="before", document=document.to_json()
-                )
-            ]
-        )
+def revision_before(post: Post, document: PostDocument) -> Revision:
+    """The revision of a version that has none and that is about to be written over, not yet stored."""
+    return Revision(post=post, version=post.version, reason="before", document=document.to_json())
 
 
 def add_revision(
@@ -156,10 +153,14 @@ def add_revision(
     *,
     note: str = "",
     marks: Marks | None = None,
+    earlier: Sequence[Revision] = (),
 ) -> Revision:
-    """Store the revision of the post's present version, with a row of provenance for each path that changed."""
+    """Store the revision of the post's present version, with a row of provenance for each path that changed.
+
+    Revisions of `earlier` versions are stored with it.
+    """
     revision = revision_row(post, document, changes, actor, reason, note)
-    insert_rows([revision], provenance_rows(post, revision, changes, actor, marks or {}))
+    insert_rows([*earlier, revision], provenance_rows(post, revision, changes, actor, marks or {}))
     return revision
 
 
@@ -302,16 +303,7 @@ def _keep_revisions(written: Sequence[Written]) -> None:
     lacking = Post.objects.filter(~Exists(same), pk__in=ids).values_list("pk", flat=True)
     missing = set(lacking)
     insert_rows(
-        [
-            Revision(
-                post=item.post,
-                version=item.post.version,
-                reason="before",
-                document=item.before.to_json(),
-            )
-            for item in written
-            if item.post.pk in missing
-        ]
+        [revision_before(item.post, item.before) for item in written if item.post.pk in missing]
     )
 
 

@@ -29,7 +29,13 @@ from content.posts.scopes import (
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.database.json_text import JSONObject, rows_as_text
-from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
+from proofroom.core.database.statements import (
+    Row,
+    Statement,
+    columns_of,
+    first_instance,
+    instance_from_row,
+)
 from proofroom.core.errors import Conflict
 from proofroom.core.hooks import Hook
 from proofroom.core.json import Json, JsonObject, format_time
@@ -173,8 +179,8 @@ class Layers:
     live: PostDocument
     review: LayerView
     ai_review: LayerView
-    has_revision: bool = False
-    """Whether the present version of the post is known to have its revision."""
+    has_revision: bool | None = None
+    """Whether the present version of the post has its revision; None where nobody has looked."""
 
     def view(self, layer: Layer) -> LayerView:
         return self.review if layer == Layer.REVIEW else self.ai_review
@@ -204,6 +210,17 @@ _LAYERS: Final = Statement(
 )
 
 
+# No key: a child that is being put below a post needs a share of its key, and would wait for whoever writes the post
+# while that one waits for the content version that it holds.
+_LOCKED: Final = Statement(
+    lambda post_id: (
+        Post.objects.select_for_update(no_key=True)
+        .filter(deleted_at__isnull=True, pk=post_id)
+        .values(*columns_of(Post))
+    )
+)
+
+
 def lock_post(
     post_id: UUID | str, actor: Actor, *, is_source: bool = False, is_new: bool = False
 ) -> Post:
@@ -213,7 +230,8 @@ def lock_post(
     outside of what they may change. One that is only the source of something new, `is_source`, may be outside of
     that; where one that the caller made in this transaction belongs, `is_new`, is not asked yet.
     """
-    post = lock_post_in(Post.objects.filter(deleted_at__isnull=True), post_id)
+    id_ = parse_uuid(post_id)
+    post = first_instance(Post, _LOCKED.rows(id_)) if id_ is not None else None
     if post is None:
         raise post_not_found(post_id)
     remember_sections(actor)
@@ -229,8 +247,6 @@ def lock_post_in(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
     id_ = parse_uuid(post_id)
     if id_ is None:
         return None
-    # No key: a child that is being put below this post needs a share of its key, and would wait for us
-    # while we wait for the content version that it holds.
     return posts.select_for_update(of=("self",), no_key=True).filter(pk=id_).first()
 
 

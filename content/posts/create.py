@@ -81,7 +81,8 @@ def create_post(
     if status == Status.PUBLISHED or fields.get("publishAt") is not None:
         actor.require("posts.publish")
     post = new_row(actor, type, locale, translation_of)
-    post.author = author or post.author
+    if author is not None:
+        post.author = author
     empty = empty_document(post)
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
