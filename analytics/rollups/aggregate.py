@@ -28,12 +28,16 @@ from analytics.rollups.periods import day_of, today
 from analytics.rollups.rollup_sql import (
     CHUNK,
     MAX_HOST_LENGTH,
+    SUMS,
+    WANTED,
     dialect,
+    find_sheets,
     heat_cells,
     insert_sheets,
     post_counts,
     read_chunk,
     site_counts,
+    sum_chunk,
 )
 from proofroom.core.database.sqlite import short_busy_timeout
 
@@ -265,13 +269,16 @@ def count_chunk(
         events, last = cursor.fetchone()
         if events:
             hosts = orjson.dumps(_find_hosts()).decode()
-            values = {"months_to": months_to.isoformat(), "hosts": hosts}
-            SITE.add(site_counts(sql), values)
-            POSTS.add(post_counts(sql), values)
-            cursor.execute(insert_sheets(sql))
+            months = {"months_to": months_to.isoformat()}
+            cursor.execute(sum_chunk(sql), {"hosts": hosts})
+            SITE.add(site_counts(sql), months)
+            POSTS.add(post_counts(sql), months)
+            cursor.execute(find_sheets())
+            cursor.execute(insert_sheets())
             CELLS.add(heat_cells(sql), {})
-        # With a transaction that fails it goes by itself.
-        cursor.execute(f"DROP TABLE {CHUNK}")
+        # With a transaction that fails they go by themselves.
+        for name in (CHUNK, SUMS, WANTED):
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
     if not events:
         return Chunk(0, after, None)
     came_at = AnalyticsEvent.objects.values_list("created_at", flat=True).get(pk=last)

@@ -1,26 +1,30 @@
-"""SQL that adds events up: a statement that reads a chunk of them, and one for each table, whatever their number.
+"""SQL that adds events up: a statement that reads a chunk of them, and a few for each table, whatever their number.
 
-The chunk is a temporary table: what events say in JSON is read once, and judged once. Dialects hold the few
-expressions that the two databases spell differently, so that each rule of counting is written once. Then come the
-counts of the site and of posts, and the cells of heatmaps. What is put into the statements are names, patterns and
+The chunk is a temporary table: what events say in JSON is read once, and judged once. So are its sums by post and
+dimension, which the counts of the site and of posts both come from, and the sheets of heatmaps that it touches, so
+that no statement reads all sheets there are. Dialects hold the few expressions that the two databases spell
+differently, so that each rule of counting is written once. What is put into the statements are names, patterns and
 numbers of this package alone: hence the S608 that are marked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from django.db import connection
 
-from analytics.models import AnalyticsEvent, HeatSheet
+from analytics.models import AnalyticsEvent, Dimension, Grain, HeatSheet
 
 FORM: Final = "form:"
 """Begins the goal of a form that was taken, which is no click."""
 _EVENTS: Final = AnalyticsEvent._meta.db_table
 CHUNK: Final = "analytics_chunk"
-"""The temporary table."""
+"""The temporary table of events."""
+SUMS: Final = "analytics_chunk_sums"
+"""Of what they come to."""
+WANTED: Final = "analytics_chunk_sheets"
+"""Of the keys of the sheets that they are on."""
 MAX_HOST_LENGTH: Final = 260
 """Of what pages say that led to them: longer texts are not looked at."""
 IS_FORM: Final = f"substr(goal, 1, {len(FORM)}) = '{FORM}'"
@@ -28,13 +32,6 @@ DEVICE: Final = (
     "CASE WHEN coalesce(viewport_width, 0) = 0 THEN 'unknown' WHEN viewport_width < 768 THEN 'mobile' "
     "WHEN viewport_width < 1100 THEN 'tablet' ELSE 'desktop' END"
 )
-_COMMON_COLUMNS: Final = (
-    "day", "locale", "device", "goal", "CASE WHEN is_view THEN coalesce(host, '') END AS referrer",
-)  # fmt: skip
-_COMMON_DIMENSIONS: Final = ("total", "locale", "device")
-_SITE_DIMENSIONS: Final = (*_COMMON_DIMENSIONS, "referrer", "goal")
-_POST_DIMENSIONS: Final = (*_SITE_DIMENSIONS, "module", "arm", "arm goal")
-"""The goals of an arm are among its figures, as another value of the same dimension."""
 PAGE_ALONE: Final = ""
 """The `module_id` of cells of the page, of events that have no cell of a module."""
 PAGE_OF_MODULES: Final = "~"
@@ -49,6 +46,12 @@ _MAX_PIXELS: Final = "1e9"
 """No page is so large: numbers that no float holds would be an error."""
 SHEETS: Final = HeatSheet._meta.db_table
 _SHEET_KEY: Final = ("post_id", "event_type", "module_id", "device", "version")
+_OF_SHEETS: Final = f"FROM {CHUNK} WHERE post_id IS NOT NULL AND NOT is_form"
+_PAGE: Final = (
+    f"CASE WHEN module IS NULL OR mx IS NULL OR my IS NULL THEN '{PAGE_ALONE}' ELSE '{PAGE_OF_MODULES}' END"
+)
+"""The `module_id` of the page's cell."""
+_SUMMED: Final = ("seen", "hit", "got")
 _HEX: Final = "[0-9a-f]"
 _UUID_LENGTHS: Final = (8, 4, 4, 4, 12)
 
@@ -152,108 +155,127 @@ def read_chunk(sql: Dialect) -> str:
     """  # noqa: S608
 
 
+def sum_chunk(sql: Dialect) -> str:
+    """Makes the temporary table of what the chunk comes to: dimension, post, original, day, value and the sums.
+
+    Each dimension is grouped by what it needs alone: by all of them at once, nearly every event would be a group.
+    """
+    of_post = "post_id, variation_of, day"
+    # Whole numbers of a chunk are small: sums of small ones are cheap.
+    sums = ", ".join(f"CAST(sum({name}) AS integer) AS {name}" for name in _SUMMED)
+    count = "CAST(count(*) AS integer)"
+    return f"""
+        CREATE TEMPORARY TABLE {SUMS} AS
+        WITH hosts AS ({sql.mapped}), alike AS MATERIALIZED (
+            SELECT {of_post}, locale, device,
+                CAST(sum(CASE WHEN is_view THEN 1 ELSE 0 END) AS integer) AS seen,
+                CAST(sum(CASE WHEN is_view OR is_form THEN 0 ELSE 1 END) AS integer) AS hit,
+                CAST(sum(CASE WHEN is_view OR goal = '' THEN 0 ELSE 1 END) AS integer) AS got
+            FROM {CHUNK} GROUP BY {of_post}, locale, device
+        )
+        SELECT '{Dimension.TOTAL}' AS dimension, {of_post}, '' AS value, {sums} FROM alike GROUP BY {of_post}
+        UNION ALL SELECT '{Dimension.LOCALE}', {of_post}, locale, {sums} FROM alike GROUP BY {of_post}, locale
+        UNION ALL SELECT '{Dimension.DEVICE}', {of_post}, device, {sums} FROM alike GROUP BY {of_post}, device
+        UNION ALL SELECT '{Dimension.REFERRER}', {of_post}, coalesce(host, ''), seen, 0, 0 FROM (
+            SELECT {of_post}, referrer, {count} AS seen FROM {CHUNK} WHERE is_view GROUP BY {of_post}, referrer
+        ) AS referred LEFT JOIN hosts ON given = referrer
+        UNION ALL SELECT '{Dimension.GOAL}', {of_post}, goal, 0, 0, {count} FROM {CHUNK}
+        WHERE NOT is_view AND goal <> '' GROUP BY {of_post}, goal
+        UNION ALL SELECT '{Dimension.MODULE}', {of_post}, module, 0, {count}, 0 FROM {CHUNK}
+        WHERE NOT is_view AND NOT is_form AND module IS NOT NULL GROUP BY {of_post}, module
+    """  # noqa: S608
+
+
 def site_counts(sql: Dialect) -> str:
     """The rows that a chunk makes of the site: dimension, grain, day, value and the sums."""
-    return f"""
-        WITH {_group_events(sql, ())}, counted AS (SELECT alike.*, '' AS module, '' AS arm FROM alike)
-        {_sum_by_dimension(sql, "", _SITE_DIMENSIONS)}
-    """  # noqa: S608
+    counted = f"SELECT * FROM {SUMS} WHERE dimension <> '{Dimension.MODULE}'"  # noqa: S608
+    return _sum_by_grain(sql, "", counted)
 
 
 def post_counts(sql: Dialect) -> str:
     """The same of each post, with its id before: its own, and for the original of a test those of its arms."""
-    arm = sql.as_id.format("post_id")
-    module = "CASE WHEN NOT is_form THEN module END AS module"
-    return f"""
-        WITH {_group_events(sql, ("post_id", "variation_of", module))}, counted AS (
-            SELECT alike.*, post_id AS counts_for, CASE WHEN post_id = variation_of THEN {arm} END AS arm
-            FROM alike WHERE post_id IS NOT NULL
-            UNION ALL SELECT alike.*, variation_of, {arm}
-            FROM alike WHERE variation_of <> post_id)
-        {_sum_by_dimension(sql, "counts_for", _POST_DIMENSIONS)}
+    arm, sums = sql.as_id.format("post_id"), ", ".join(_SUMMED)
+    of_arm = f"SELECT variation_of, '{Dimension.ARM}', day"
+    is_in_test = "post_id IS NOT NULL AND variation_of IS NOT NULL"
+    counted = f"""
+        SELECT post_id AS counts_for, dimension, day, value, {sums} FROM {SUMS} WHERE post_id IS NOT NULL
+        UNION ALL SELECT variation_of, dimension, day, value, {sums} FROM {SUMS} WHERE variation_of <> post_id
+        UNION ALL {of_arm}, {arm}, {sums} FROM {SUMS} WHERE {is_in_test} AND dimension = '{Dimension.TOTAL}'
+        UNION ALL {of_arm}, {arm} || ' ' || value, {sums} FROM {SUMS}
+        WHERE {is_in_test} AND dimension = '{Dimension.GOAL}'
     """  # noqa: S608
+    return _sum_by_grain(sql, "counts_for, ", counted)
 
 
-def _group_events(sql: Dialect, more: Sequence[str]) -> str:
-    """Events of the chunk that count alike, as one row; `more` are columns of posts."""
-    columns = [*_COMMON_COLUMNS, *more]
-    return f"""
-        hosts AS ({sql.mapped}), alike AS MATERIALIZED (
-            SELECT {", ".join(columns)}, sum(CASE WHEN is_view THEN 1 ELSE 0 END) AS seen,
-                sum(CASE WHEN is_view OR is_form THEN 0 ELSE 1 END) AS hit,
-                sum(CASE WHEN is_view OR goal = '' THEN 0 ELSE 1 END) AS got
-            FROM {CHUNK} LEFT JOIN hosts ON given = referrer
-            GROUP BY {", ".join(str(number + 1) for number in range(len(columns)))}
-        )
-    """  # noqa: S608
-
-
-def _sum_by_dimension(sql: Dialect, key: str, dimensions: tuple[str, ...]) -> str:
-    """By each dimension, for days and, of what came late, for their months. Neighbours of the index together."""
-    named = " UNION ALL ".join(f"SELECT '{name}' AS name" for name in dimensions)
-    keys = f"{key}, " if key else ""
+def _sum_by_grain(sql: Dialect, key: str, counted: str) -> str:
+    """Sums of days and, of what came late, of their months too. Neighbours of the index together."""
+    sums = ", ".join(f"sum({name}) AS {name}" for name in _SUMMED)
     places = ", ".join(str(number + 1) for number in range(5 if key else 4))
     return f"""
-        SELECT {keys}CASE WHEN name = 'arm goal' THEN 'arm' ELSE name END AS dimension, grain, begun, value,
-            sum(CASE WHEN name IN ('goal', 'arm goal', 'module') THEN 0 ELSE seen END),
-            sum(CASE WHEN name IN ('goal', 'arm goal', 'referrer') THEN 0 ELSE hit END),
-            sum(CASE WHEN name IN ('module', 'referrer') THEN 0 ELSE got END)
-        FROM (
-            SELECT counted.*, grain, name,
-                CASE WHEN grain = 'day' THEN day ELSE {sql.month} END AS begun,
-                CASE name WHEN 'total' THEN '' WHEN 'locale' THEN locale WHEN 'device' THEN device
-                    WHEN 'referrer' THEN referrer WHEN 'module' THEN module WHEN 'arm' THEN arm
-                    WHEN 'goal' THEN CASE WHEN got > 0 THEN goal END
-                    ELSE CASE WHEN got > 0 THEN arm || ' ' || goal END END AS value
-            FROM counted
-            JOIN (SELECT 'day' AS grain UNION ALL SELECT 'month') AS grains ON grain = 'day' OR day < %(months_to)s
-            CROSS JOIN ({named}) AS dimensions
-        ) AS divided WHERE value IS NOT NULL GROUP BY {places} ORDER BY {places}
+        WITH counted AS MATERIALIZED (
+            SELECT {key}dimension, day, value, {sums} FROM ({counted}) AS divided GROUP BY {key}dimension, day, value
+        )
+        SELECT {key}dimension, '{Grain.DAY}' AS grain, day AS begun, value, {", ".join(_SUMMED)} FROM counted
+        UNION ALL SELECT {key}dimension, '{Grain.MONTH}', {sql.month}, value, {sums} FROM counted
+        WHERE day < %(months_to)s GROUP BY {key}dimension, {sql.month}, value ORDER BY {places}
     """  # noqa: S608
 
 
-def insert_sheets(sql: Dialect) -> str:
+def find_sheets() -> str:
+    """Makes the temporary table of the keys of the sheets that the chunk's events are on."""
+    of_event = "post_id, event_type, device, version"
+    return f"""
+        CREATE TEMPORARY TABLE {WANTED} AS
+        WITH alike AS MATERIALIZED (
+            SELECT DISTINCT {of_event}, module, CASE WHEN px IS NOT NULL THEN {_PAGE} END AS page {_OF_SHEETS}
+        )
+        SELECT {of_event}, page AS module_id FROM alike WHERE page IS NOT NULL
+        UNION SELECT {of_event}, module FROM alike WHERE module IS NOT NULL
+    """  # noqa: S608
+
+
+def insert_sheets() -> str:
     """Makes the sheets that are not there yet. ON CONFLICT would use up an id for each that is."""
     names = ", ".join(_SHEET_KEY)
     is_known = " AND ".join(f"known.{name} = wanted.{name}" for name in _SHEET_KEY)
     return f"""
-        WITH {_hits(sql)}
-        INSERT INTO {SHEETS} ({names})
-        SELECT {names} FROM (SELECT DISTINCT {names} FROM hit) AS wanted
+        INSERT INTO {SHEETS} ({names}) SELECT {names} FROM {WANTED} AS wanted
         WHERE NOT EXISTS (SELECT 1 FROM {SHEETS} AS known WHERE {is_known}) ORDER BY {names}
     """  # noqa: S608
 
 
 def heat_cells(sql: Dialect) -> str:
     """The rows that a chunk makes: sheet, day, across, down, the hits and the sums of their places."""
-    is_of_sheet = " AND ".join(f"known.{name} = hit.{name}" for name in _SHEET_KEY)
+    names = ", ".join(f"wanted.{name}" for name in _SHEET_KEY)
+    is_known = " AND ".join(f"known.{name} = wanted.{name}" for name in _SHEET_KEY)
+    is_of_sheet = " AND ".join(f"sheet.{name} = hit.{name}" for name in _SHEET_KEY)
     return f"""
-        WITH {_hits(sql)}
-        SELECT known.id, day, across, down, count(*), sum(x), sum(y)
-        FROM hit JOIN {SHEETS} AS known ON {is_of_sheet} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+        WITH sheet AS MATERIALIZED (
+            SELECT known.id, {names} FROM {WANTED} AS wanted JOIN {SHEETS} AS known ON {is_known}
+        ), {_hits(sql)}
+        SELECT sheet.id, day, across, down, count(*), sum(x), sum(y)
+        FROM hit JOIN sheet ON {is_of_sheet} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
     """  # noqa: S608
 
 
 def _hits(sql: Dialect) -> str:
     """A row for each place that an event was at: on the page, in parts of its width, and in parts of its module."""
     whole, of_event = sql.whole.format, "post_id, event_type, device, version, day"
-    of_post = f"FROM {CHUNK} WHERE post_id IS NOT NULL AND NOT is_form"
 
     def cell(name: str, times: str, last: int) -> str:
         return f"{sql.least}({whole(f'{name} {times}')}, {last})"
 
     return f"""
         hit AS (
-            SELECT {of_event}, CASE WHEN module IS NULL OR mx IS NULL OR my IS NULL
-                THEN '{PAGE_ALONE}' ELSE '{PAGE_OF_MODULES}' END AS module_id,
+            SELECT {of_event}, {_PAGE} AS module_id,
                 {cell("px", f"* {PAGE_CELLS}", PAGE_CELLS - 1)} AS across,
                 {cell("py", "/ 10", MAX_PAGE_HEIGHT // 10 - 1)} AS down,
                 {whole("px * 10000 + 0.5")} AS x, {whole("py * 10 + 0.5")} AS y
-            {of_post} AND px IS NOT NULL
+            {_OF_SHEETS} AND px IS NOT NULL
             UNION ALL SELECT {of_event}, module, {cell("mx", "* 100", 99)}, {cell("my", "* 100", 99)},
                 {whole("mx * 1000 + 0.5")}, {whole("my * 1000 + 0.5")}
-            {of_post} AND module IS NOT NULL AND mx IS NOT NULL AND my IS NOT NULL
+            {_OF_SHEETS} AND module IS NOT NULL AND mx IS NOT NULL AND my IS NOT NULL
             UNION ALL SELECT {of_event}, module, 0, {NO_POSITION}, 0, 0
-            {of_post} AND module IS NOT NULL AND (mx IS NULL OR my IS NULL)
+            {_OF_SHEETS} AND module IS NOT NULL AND (mx IS NULL OR my IS NULL)
         )
     """
