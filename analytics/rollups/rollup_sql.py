@@ -47,9 +47,8 @@ _MAX_PIXELS: Final = "1e9"
 SHEETS: Final = HeatSheet._meta.db_table
 _SHEET_KEY: Final = ("post_id", "event_type", "module_id", "device", "version")
 _OF_SHEETS: Final = f"FROM {CHUNK} WHERE post_id IS NOT NULL AND NOT is_form"
-_PAGE: Final = (
-    f"CASE WHEN module IS NULL OR mx IS NULL OR my IS NULL THEN '{PAGE_ALONE}' ELSE '{PAGE_OF_MODULES}' END"
-)
+_IS_IN_MODULE: Final = "module IS NOT NULL AND mx IS NOT NULL AND my IS NOT NULL"
+_PAGE: Final = f"CASE WHEN {_IS_IN_MODULE} THEN '{PAGE_OF_MODULES}' ELSE '{PAGE_ALONE}' END"
 """The `module_id` of the page's cell."""
 _SUMMED: Final = ("seen", "hit", "got")
 _HEX: Final = "[0-9a-f]"
@@ -265,6 +264,9 @@ def _hits(sql: Dialect) -> str:
     def cell(name: str, times: str, last: int) -> str:
         return f"{sql.least}({whole(f'{name} {times}')}, {last})"
 
+    def in_module(place: str, otherwise: int = 0) -> str:
+        return f"CASE WHEN {_IS_IN_MODULE} THEN {place} ELSE {otherwise} END"
+
     return f"""
         hit AS (
             SELECT {of_event}, {_PAGE} AS module_id,
@@ -272,10 +274,9 @@ def _hits(sql: Dialect) -> str:
                 {cell("py", "/ 10", MAX_PAGE_HEIGHT // 10 - 1)} AS down,
                 {whole("px * 10000 + 0.5")} AS x, {whole("py * 10 + 0.5")} AS y
             {_OF_SHEETS} AND px IS NOT NULL
-            UNION ALL SELECT {of_event}, module, {cell("mx", "* 100", 99)}, {cell("my", "* 100", 99)},
-                {whole("mx * 1000 + 0.5")}, {whole("my * 1000 + 0.5")}
-            {_OF_SHEETS} AND module IS NOT NULL AND mx IS NOT NULL AND my IS NOT NULL
-            UNION ALL SELECT {of_event}, module, 0, {NO_POSITION}, 0, 0
-            {_OF_SHEETS} AND module IS NOT NULL AND (mx IS NULL OR my IS NULL)
+            UNION ALL SELECT {of_event}, module, {in_module(cell("mx", "* 100", 99))},
+                {in_module(cell("my", "* 100", 99), NO_POSITION)},
+                {in_module(whole("mx * 1000 + 0.5"))}, {in_module(whole("my * 1000 + 0.5"))}
+            {_OF_SHEETS} AND module IS NOT NULL
         )
     """
