@@ -24,6 +24,7 @@ from proofroom.definitions import custom_text_of, text_of
 TABLE: Final = search.SearchTable("content_searchentry", "post_id")
 WEIGHTS: Final[tuple[SearchWeight, ...]] = ("A", "B", "C", "D")
 _BATCH: Final = 100
+_NEWEST: Final = ("-updated_at", "id")
 
 
 def find_posts(
@@ -38,7 +39,13 @@ def find_posts(
     """
     locales = (locale,) if locale else tuple(settings.CMS_ENV.locales)
     asked = search.Question(TABLE, search.query_words(words), locales)
-    return search.Found(posts, asked, ("-updated_at", "id"), shown)
+    return search.Found(posts, asked, _NEWEST, shown)
+
+
+def find_keys(rows: Callable[[str], QuerySet[Post]], words: str, locale: str) -> search.FoundKeys:
+    """The keys of what `find_posts` finds among the posts of a locale, which `rows` makes; for a page of the site."""
+    asked = search.Question(TABLE, search.query_words(words), (locale,))
+    return search.FoundKeys(Post, rows, (locale,), asked, _NEWEST)
 
 
 def index_post(post: Post, document: PostDocument) -> None:

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Generic, TypeVar
 from uuid import UUID
 
 import orjson
 from django.db import connection
+from django.db.models import Count as RowCount
 from django.db.models import F, Model, OrderBy, QuerySet, Window
 from django.db.models.functions import RowNumber
+
+from proofroom.core.database.replica import reading_connection
+from proofroom.core.database.statements import Row, Statement, fetch
 
 RANK: Final = "search_rank"
 """What the rows of `matching` can be ordered by; the best is the greatest."""
@@ -179,6 +184,13 @@ def words_beginning(text: str, beginnings: Collection[str]) -> Iterator[tuple[in
     These are folded. Most words of a text are passed over without a look at them.
     """
     lowered = text.lower()
+    if lowered.isascii():
+        pattern = _ascii_words(frozenset(filter(str.isascii, beginnings)))
+        for hit in pattern.finditer(lowered) if pattern else ():
+            place = hit.start()
+            if not place or not lowered[place - 1].isalnum():
+                yield place, hit.end(), hit.group()
+        return
     if len(lowered) != len(text):  # a letter became two: places of one are not those of the other
         yield from word_positions(text)
         return
@@ -199,6 +211,13 @@ def words_beginning(text: str, beginnings: Collection[str]) -> Iterator[tuple[in
             done = found.end()
             word = found.group().lower()
             yield begin, done, word if word.isascii() else _folded(word)
+
+
+@lru_cache(maxsize=200)
+def _ascii_words(beginnings: frozenset[str]) -> re.Pattern[str] | None:
+    """What begins like that in a text of ASCII, inside of words too; None for nothing."""
+    some = sorted(map(re.escape, filter(None, beginnings)))
+    return re.compile(f"(?:{'|'.join(some)})[a-z0-9]*") if some else None
 
 
 _SIMPLE: Final = "simple"
@@ -365,10 +384,8 @@ class SqliteSearch:
 
 
 def _two_numbers(sql: str, parameters: Sequence[str]) -> tuple[int, int]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        first, second = cursor.fetchone()
-        return first, second
+    ((first, second),) = fetch(reading_connection(), sql, parameters)
+    return first, second
 
 
 M = TypeVar("M", bound=Model)
@@ -392,11 +409,9 @@ def matching(
 def _matching(
     rows: QuerySet[M], question: Question, part: Part = Part.ALL, way: Way = Way.INDEX
 ) -> QuerySet[M]:
-    model = rows.model._meta
     found = SearchQuery(where="1 = 0", rank="(SELECT 0)")
     if question.words:
-        row_key = f'"{model.db_table}"."{model.pk.column}"'
-        found = _backend().question(question, row_key, part, way)
+        found = _backend().question(question, _key_of(rows.model), part, way)
     # The ORM has no way to join a table that ranks: names are ours, words are parameters.
     return rows.extra(  # noqa: S610
         tables=list(found.tables),
@@ -423,44 +438,37 @@ class Count:
     is_exact: bool
 
 
-class Found(Generic[M]):
-    """What a search finds among rows, the best first; counted and sliced as a queryset is.
+class RankedRows(ABC):
+    """What a search finds among rows, the best first, however it asks for them.
 
     Where few entries have the words, all rows are ranked. Else those with all words in their title come first, then
     the others; of both, the newest `MAX_OF_MANY` are in the order of their rank, and those behind them are by age.
-
-    `newest` is the order by age, which ends with the key. `shown` makes of rows what slices have; where that is
-    `values()`, the key is among them as `id`.
     """
 
-    def __init__(
-        self,
-        rows: QuerySet[M],
-        question: Question,
-        newest: Sequence[str],
-        shown: Callable[[QuerySet[M]], QuerySet[Any, Any]] = lambda rows: rows,
-    ) -> None:
-        self._rows = rows
+    def __init__(self, question: Question, newest: Sequence[str]) -> None:
         self._question = question
         self._newest = newest
-        self._shown = shown
 
-    def filter(self, **conditions: Any) -> Found[M]:
-        """Those of them that also fit these conditions."""
-        return Found(self._rows.filter(**conditions), self._question, self._newest, self._shown)
+    @property
+    @abstractmethod
+    def _queryset(self) -> QuerySet[Any]:
+        """The rows, whatever words they have."""
 
-    def matching(self) -> QuerySet[M]:
-        """All of them as a queryset, in the order of the rows."""
-        way = Way.INDEX if self._are_few else Way.SET
-        return _matching(self._rows, self._question, way=way)
-
-    def ranked(self) -> QuerySet[M]:
-        """All of them as a queryset in the order of their rank, which takes long where they are many."""
-        return self.matching().order_by(f"-{RANK}", *self._newest)
-
+    @abstractmethod
     def count(self) -> int:
         """Return how many there are exactly. Takes the longer the more entries have the words."""
-        return self.matching().order_by().count()
+
+    @abstractmethod
+    def _count_part(self, part: Part, way: Way) -> int:
+        """How many rows of a part there are."""
+
+    @abstractmethod
+    def _newest_with_rank(self, part: Part, way: Way, limit: int) -> list[tuple[UUID, float]]:
+        """The newest rows of a part, with their rank."""
+
+    @abstractmethod
+    def _keys_by_age(self, part: Part, way: Way, begin: int, end: int) -> list[UUID]:
+        """Keys of a part, the newest first."""
 
     def estimate(self, limit: int) -> Count:
         """Return how many there are, exactly up to `limit` and where that is cheap.
@@ -470,7 +478,7 @@ class Found(Generic[M]):
         if connection.vendor != "postgresql" or _way_for(self._entries) is not Way.EACH:
             return Count(self.count(), is_exact=True)
         place = Window(RowNumber(), order_by=[_order(name) for name in self._newest])
-        rows = self._rows.order_by().annotate(place=place).values("pk", "place")
+        rows = self._queryset.order_by().annotate(place=place).values("pk", "place")
         sql, parameters = rows.query.sql_with_params()
         fits = PostgresqlSearch.question(self._question, "seen.pk", way=Way.EACH)
         found, seen = _two_numbers(
@@ -480,41 +488,33 @@ class Found(Generic[M]):
         )
         if found <= limit:
             return Count(found, is_exact=True)
-        plan = orjson.loads(self._rows.order_by().values("pk").explain(format="json"))
+        plan = orjson.loads(self._queryset.order_by().values("pk").explain(format="json"))
         everything = max(seen, int(plan[0]["Plan"]["Plan Rows"]))
         return Count(found * everything // seen, is_exact=False)
 
-    def __getitem__(self, part: slice) -> list[Any]:
-        begin, end = part.start or 0, part.stop
+    def _keys_of_many(self, begin: int, end: int) -> list[UUID]:
+        """Keys of rows where many entries have the words."""
         wanted = end - begin
-        if self._are_few:
-            return list(self._shown(self.ranked())[begin:end])
         keys: list[UUID] = []
-        for tier, entries in ((Part.TITLES, self._titles), (Part.OTHERS, self._entries)):
+        for part, entries in ((Part.TITLES, self._titles), (Part.OTHERS, self._entries)):
             if not entries:
                 continue
-            found = _matching(self._rows, self._question, tier, _way_for(entries))
-            found = found.order_by(*self._newest)
+            way = _way_for(entries)
             size = MAX_OF_MANY
             if begin < MAX_OF_MANY:
-                newest = list(found.values_list("pk", RANK)[:MAX_OF_MANY])
+                newest = self._newest_with_rank(part, way, MAX_OF_MANY)
                 size = len(newest)
                 # The sort is stable: of equals the newer one comes first.
                 ranked = sorted(newest, key=lambda row: -row[1])
                 keys += [key for key, _ in ranked[begin:end]]
             if size == MAX_OF_MANY and end > MAX_OF_MANY:
-                keys += found.values_list("pk", flat=True)[max(begin, MAX_OF_MANY) : end]
+                keys += self._keys_by_age(part, way, max(begin, MAX_OF_MANY), end)
             if len(keys) == wanted:
                 break
-            if tier is Part.TITLES:
-                size = found.order_by().count() if size == MAX_OF_MANY else size
+            if part is Part.TITLES:
+                size = self._count_part(part, way) if size == MAX_OF_MANY else size
                 begin, end = max(0, begin - size), end - size
-        rows = {
-            row["id"] if isinstance(row, Mapping) else row.pk: row
-            for row in self._shown(self._rows.filter(pk__in=keys))
-        }
-        # One that was deleted in between is missing.
-        return [rows[key] for key in keys if key in rows]
+        return keys
 
     @property
     def _are_few(self) -> bool:
@@ -534,6 +534,196 @@ class Found(Generic[M]):
         if not self._question.words:
             return 0, 0
         return _backend().count_entries(self._question, MAX_IN_SET + 1)
+
+
+class Found(RankedRows, Generic[M]):
+    """What a search finds among rows; counted and sliced as a queryset is.
+
+    `newest` is the order by age, which ends with the key. `shown` makes of rows what slices have; where that is
+    `values()`, the key is among them as `id`.
+    """
+
+    def __init__(
+        self,
+        rows: QuerySet[M],
+        question: Question,
+        newest: Sequence[str],
+        shown: Callable[[QuerySet[M]], QuerySet[Any, Any]] = lambda rows: rows,
+    ) -> None:
+        super().__init__(question, newest)
+        self._rows = rows
+        self._shown = shown
+
+    def filter(self, **conditions: Any) -> Found[M]:
+        """Those of them that also fit these conditions."""
+        return Found(self._rows.filter(**conditions), self._question, self._newest, self._shown)
+
+    def matching(self) -> QuerySet[M]:
+        """All of them as a queryset, in the order of the rows."""
+        return self._matching(Part.ALL, Way.INDEX if self._are_few else Way.SET)
+
+    def ranked(self) -> QuerySet[M]:
+        """All of them as a queryset in the order of their rank, which takes long where they are many."""
+        return self.matching().order_by(f"-{RANK}", *self._newest)
+
+    def count(self) -> int:
+        return self.matching().order_by().count()
+
+    def __getitem__(self, part: slice) -> list[Any]:
+        begin, end = part.start or 0, part.stop
+        if self._are_few:
+            return list(self._shown(self.ranked())[begin:end])
+        keys = self._keys_of_many(begin, end)
+        rows = {
+            row["id"] if isinstance(row, Mapping) else row.pk: row
+            for row in self._shown(self._rows.filter(pk__in=keys))
+        }
+        # One that was deleted in between is missing.
+        return [rows[key] for key in keys if key in rows]
+
+    @property
+    def _queryset(self) -> QuerySet[M]:
+        return self._rows
+
+    def _matching(self, part: Part, way: Way) -> QuerySet[M]:
+        return _matching(self._rows, self._question, part, way)
+
+    def _count_part(self, part: Part, way: Way) -> int:
+        return self._matching(part, way).order_by().count()
+
+    def _newest_with_rank(self, part: Part, way: Way, limit: int) -> list[tuple[UUID, float]]:
+        found = self._matching(part, way).order_by(*self._newest)
+        return list(found.values_list("pk", RANK)[:limit])
+
+    def _keys_by_age(self, part: Part, way: Way, begin: int, end: int) -> list[UUID]:
+        found = self._matching(part, way).order_by(*self._newest)
+        return list(found.values_list("pk", flat=True)[begin:end])
+
+
+class FoundKeys(RankedRows):
+    """The keys of what a search finds, for pages that are asked for often.
+
+    `rows` makes the rows of its arguments, in which alone one search differs from another: what is asked of them is
+    compiled once for each form of a question.
+    """
+
+    def __init__(
+        self,
+        model: type[Model],
+        rows: Callable[..., QuerySet[Any]],
+        arguments: Sequence[str],
+        question: Question,
+        newest: tuple[str, ...],
+    ) -> None:
+        super().__init__(question, newest)
+        self._model = model
+        self._make_rows = rows
+        self._arguments = tuple(arguments)
+        self._total: int | None = None
+
+    def page(self, begin: int, end: int) -> list[UUID]:
+        """Some of them, the best first. Two queries for words that few entries have."""
+        if not self._question.words:
+            return []
+        if not self._are_few:
+            return self._keys_of_many(begin, end)
+        rows = self._read(_best_keys, Part.ALL, Way.INDEX, begin, end)
+        if rows:
+            self._total = rows[0].get("total")
+        return [row["pk"] for row in rows]
+
+    def count(self) -> int:
+        if self._total is not None:
+            return self._total
+        return self._count_part(Part.ALL, Way.INDEX if self._are_few else Way.SET)
+
+    @property
+    def _queryset(self) -> QuerySet[Any]:
+        return self._make_rows(*self._arguments)
+
+    def _count_part(self, part: Part, way: Way) -> int:
+        rows = self._read(_number_of_keys, part, way, 0, 1)
+        return rows[0]["total"] if rows else 0
+
+    def _newest_with_rank(self, part: Part, way: Way, limit: int) -> list[tuple[UUID, float]]:
+        rows = self._read(_newest_keys, part, way, 0, limit)
+        return [(row["pk"], row[RANK]) for row in rows]
+
+    def _keys_by_age(self, part: Part, way: Way, begin: int, end: int) -> list[UUID]:
+        return [row["pk"] for row in self._read(_newest_keys, part, way, begin, end)]
+
+    def _read(self, read: _Read, part: Part, way: Way, begin: int, end: int) -> list[Row]:
+        fits = _backend().question(self._question, _key_of(self._model), part, way)
+        words = list(dict.fromkeys((*fits.parameters, *fits.rank_parameters)))
+        form = _QuestionForm(
+            fits.where,
+            fits.rank,
+            tuple(fits.tables),
+            tuple(map(words.index, fits.parameters)),
+            tuple(map(words.index, fits.rank_parameters)),
+        )
+        statement = _compiled(self._make_rows, self._newest, form, read, begin, end)
+        return statement.rows(*self._arguments, *words)
+
+
+@dataclass(frozen=True, slots=True)
+class _QuestionForm:
+    """A question but for its words: SQL, and for each of its parameters the place of the word."""
+
+    where: str
+    rank: str
+    tables: tuple[str, ...]
+    words: tuple[int, ...]
+    rank_words: tuple[int, ...]
+
+
+_Read = Callable[[QuerySet[Any], Sequence[str]], QuerySet[Any, Any]]
+
+
+@lru_cache(maxsize=200)
+def _compiled(
+    rows: Callable[..., QuerySet[Any]],
+    newest: Sequence[str],
+    form: _QuestionForm,
+    read: _Read,
+    begin: int,
+    end: int,
+) -> Statement:
+    """Some of the rows that fit a question of a form. Takes the arguments of `rows`, then the words."""
+    count = max((*form.words, *form.rank_words)) + 1
+
+    def build(*arguments: str) -> QuerySet[Any, Any]:
+        words = arguments[-count:]
+        found = rows(*arguments[:-count]).extra(  # noqa: S610  # names of ours
+            tables=list(form.tables),
+            where=[form.where],
+            params=[words[place] for place in form.words],
+            select={RANK: form.rank},
+            select_params=[words[place] for place in form.rank_words],
+        )
+        return read(found, newest)[begin:end]
+
+    return Statement(build)
+
+
+def _best_keys(found: QuerySet[Any], newest: Sequence[str]) -> QuerySet[Any, Any]:
+    ranked = found.order_by(f"-{RANK}", *newest)
+    # SQLite knows no bm25 beside a window.
+    is_counted = connection.vendor == "postgresql"
+    return ranked.values("pk", total=Window(RowCount("*"))) if is_counted else ranked.values("pk")
+
+
+def _newest_keys(found: QuerySet[Any], newest: Sequence[str]) -> QuerySet[Any, Any]:
+    return found.order_by(*newest).values("pk", RANK)
+
+
+def _number_of_keys(found: QuerySet[Any], newest: Sequence[str]) -> QuerySet[Any, Any]:
+    return found.order_by().values(total=Window(RowCount("*")))
+
+
+def _key_of(model: type[Model]) -> str:
+    """The column of the key, as SQL names it."""
+    return f'"{model._meta.db_table}"."{model._meta.pk.column}"'
 
 
 def _way_for(entries: int) -> Way:

@@ -10,6 +10,7 @@ class WebsiteConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.core.caching.front_readers import front_readers
-        from proofroom.website.front_pages import PageReader
+        from proofroom.website.front_pages import PageReader, SearchReader
 
         front_readers.register(PageReader(), name=PageReader.route)
+        front_readers.register(SearchReader(), name="search")

@@ -57,19 +57,58 @@ class PageReader:
         return ReadAnswer(found.version, found.answer, found.form.kind, found.is_for_all)
 
 
+class SearchReader:
+    """Answers with what a visitor searches for."""
+
+    scope = "public"
+    route = PAGE_ROUTE
+
+    def takes(self, path: str) -> bool:
+        return path == search_path(locale_of(path)) and _is_of_pages(path, settings.ROOT_URLCONF)
+
+    def read(self, asked: FrontRequest) -> ReadAnswer | None:
+        # Only who serves the site loads them.
+        from proofroom.website.http_cache import PageRequest
+        from proofroom.website.page_answers import search_answer
+
+        query = str(asked.meta.get("QUERY_STRING", ""))
+        begun = PageRequest(
+            path=asked.path,
+            full_path=asked.path,
+            query=query,
+            accept="",
+            is_visitor=True,
+            parameters=_parsed(query),
+        )
+        found = search_answer(begun, locale_of(asked.path))
+        if found is None:
+            return None
+        return ReadAnswer(
+            found.version, found.answer, found.form.kind, found.is_for_all, shows_limit=False
+        )
+
+
 @lru_cache(maxsize=10_000)
 def _is_page(path: str, urls: str) -> bool:
     """Whether the view of pages answers a path, and no other address of the site has it. It searches by itself."""
+    return path != search_path(locale_of(path)) and _is_of_pages(path, urls)
+
+
+@lru_cache(maxsize=100)
+def _is_of_pages(path: str, urls: str) -> bool:
     from proofroom.website.views import page
 
     try:
-        is_own = resolve(path, urls).func is page
+        return resolve(path, urls).func is page
     except Resolver404:
         return False
-    return is_own and path != search_path(locale_of(path))
 
 
 def _parameters(query: str) -> Mapping[str, str]:
     if len(query) <= _MAX_PLAIN_QUERY and not any(name in query for name in _PARAMETERS):
         return _NONE
+    return _parsed(query)
+
+
+def _parsed(query: str) -> Mapping[str, str]:
     return cast("Mapping[str, str]", QueryDict(query.encode("latin-1"), encoding="utf-8"))

@@ -50,6 +50,8 @@ MARKDOWN_IF_ACCEPTED: Final = Representation(
     MARKDOWN.content_type, MARKDOWN.name, is_chosen=True, is_shared=False
 )
 FEED: Final = Representation("application/rss+xml; charset=utf-8", "feed")
+FOUND: Final = Representation("text/html; charset=utf-8", "search", is_shared=False)
+"""What a search found: a visitor who goes back needs no second answer."""
 TEXT: Final = Representation("text/plain; charset=utf-8", "text")
 
 
@@ -101,7 +103,8 @@ class SiteAnswer:
     def response(self) -> HttpResponse:
         """The answer for Django's middleware."""
         response = HttpResponse(self.answer.body, headers=self.headers)
-        response.headers["ETag"] = self.answer.etag
+        if self.answer.etag:
+            response.headers["ETag"] = self.answer.etag
         return keep_in_front(
             response, self.version, self.answer, is_for_all=self.is_for_all, kind=self.form.kind
         )

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from proofroom.core.caching.accepted_forms import prefers_markdown
+from proofroom.core.caching.answer_cache import CachedAnswer
 from proofroom.core.outbox import leased_state, live_state
 from proofroom.core.site_urls import LLMS, home_of, locale_of, page_in_markdown
 from proofroom.definitions.listings import IndexPage, feed_at, listing_at
@@ -14,6 +15,7 @@ from proofroom.website.feeds import render_feed
 from proofroom.website.form_submission import SubmissionResult
 from proofroom.website.http_cache import (
     FEED,
+    FOUND,
     HTML,
     MARKDOWN,
     MARKDOWN_IF_ACCEPTED,
@@ -29,6 +31,7 @@ from proofroom.website.llms_txt import render_llms_txt
 from proofroom.website.markdown_pages import list_in_markdown, render_post_markdown
 from proofroom.website.pages import post_page
 from proofroom.website.queries import FoundPost
+from proofroom.website.search_page import search_page
 
 _PAGE_NUMBER: Final = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
 Found = SiteAnswer | FoundPost | None
@@ -56,6 +59,16 @@ def page_number(asked: PageRequest) -> int | None:
     """The page of a list that is asked for; None for what is no number."""
     number = asked.parameters.get("page", "1")
     return int(number) if _PAGE_NUMBER.fullmatch(number) else None
+
+
+def search_answer(asked: PageRequest, locale: str) -> SiteAnswer | None:
+    """A page of what was found; None past the last. Everybody asks something else, so it is kept for nobody."""
+    number = page_number(asked)
+    version = _version(asked)
+    html = search_page(locale, asked.parameters.get("q", ""), number, version) if number else None
+    if html is None:
+        return None
+    return SiteAnswer(FOUND, version, CachedAnswer(html.encode(), etag=""), is_for_all=False)
 
 
 def _version(asked: PageRequest) -> int:

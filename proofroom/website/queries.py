@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
@@ -26,6 +26,7 @@ from django.db.models.functions import Cast, Coalesce
 
 from content import search
 from content.models import Post, PostModule, PostTerm
+from content.post_fields import POST_FIELDS, SearchWeight
 from content.posts.linked_posts import Neighbour, padded
 from content.posts.opening_images import media_of_opening_module, opening_module
 from content.posts.queries import module_rows, published_posts, reachable_posts
@@ -39,8 +40,9 @@ from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
-from proofroom.core.search import Found
+from proofroom.core.search import FoundKeys
 from proofroom.core.site_urls import PageLocation
+from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.listings import IndexPage
 from proofroom.menus.links import MenuItems
 from proofroom.menus.models import Menu
@@ -368,9 +370,63 @@ def _image(row: Row, locale: str) -> SiteImage | None:
     return site_image(instance_from_row(Asset, values), locale)
 
 
-def search_published_posts(words: str, locale: str) -> Found[Post]:
-    """The posts of a locale that hold all words, the best first."""
-    return search.find_posts(published_posts().filter(locale=locale), words, locale)
+def search_published_posts(words: str, locale: str) -> FoundKeys:
+    """The keys of the posts of a locale that hold all words, the best first."""
+    return search.find_keys(_published_in, words, locale)
+
+
+def _published_in(locale: str) -> QuerySet[Post]:
+    return published_posts().filter(locale=locale)
+
+
+def load_found_posts(keys: Sequence[UUID]) -> list[FoundText]:
+    """The posts of these keys that are published still, in the order of the keys. One query, none for none."""
+    rows = {row["id"]: row for row in _FOUND.rows(keys)}
+    return [
+        FoundText(instance_from_row(Post, rows[key]), rows[key]["modules"])
+        for key in keys
+        if key in rows
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """A post as far as results of a search show it, with its live modules as JSON."""
+
+    post: Post
+    modules_json: str
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """What its fields and modules say, in the order of the page; not its title."""
+        yield from search.texts_of(self.post, *_SHOWN_WEIGHTS)
+        yield custom_text_of(self.post.type, self.post.custom_fields)
+        for row in orjson.loads(self.modules_json):
+            yield text_of(row["type"], {**row["props"], **(row["overrides"] or {})})
+
+
+_SHOWN_WEIGHTS: Final[tuple[SearchWeight, ...]] = ("B", "C")
+_FOUND: Final = Statement(
+    lambda keys: (
+        published_posts()
+        .filter(pk__in=keys)
+        .order_by()
+        .values(
+            "id",
+            "type",
+            "title",
+            "path",
+            "published_at",
+            "custom_fields",
+            *(
+                field.column
+                for field in POST_FIELDS.values()
+                if field.search_weight in _SHOWN_WEIGHTS
+            ),
+            modules=_modules(),
+        )
+    )
+)
 
 
 def modules_of(posts: Iterable[Post]) -> dict[str, list[RenderableModule]]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import pairwise
 from typing import Final
 from urllib.parse import urlencode
 
-from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from content.models import Post
-from content.search import texts_of
+from proofroom.core.caching.outlines import render_page
 from proofroom.core.search import Count, Word, query_words, words_beginning
 from proofroom.core.site_urls import PageLocation, search_path
-from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.listings import list_title
 from proofroom.website.meta_tags import one_line, seo_of_search, title_with_site
 from proofroom.website.navigation import alternates
@@ -28,8 +25,7 @@ from proofroom.website.page_frame import (
     page_links,
     use_template_language,
 )
-from proofroom.website.queries import modules_of, search_published_posts
-from proofroom.website.rendering import RenderableModule
+from proofroom.website.queries import FoundText, load_found_posts, search_published_posts
 
 _READ: Final = 40_000
 """Characters of a post that are looked through: a page of results must not take long."""
@@ -64,8 +60,9 @@ def make_snippet(text: str, asked: Sequence[Word]) -> SafeString:
 
 def _hits(text: str, asked: Sequence[Word]) -> list[Place]:
     beginnings = {one.folded[:_STEM] for one in asked}
-    found = words_beginning(text, beginnings)
-    return [(begin, end) for begin, end, word in found if _is_meant(word, asked)]
+    found = list(words_beginning(text, beginnings))
+    meant = {word for word in {word for _, _, word in found} if _is_meant(word, asked)}
+    return [(begin, end) for begin, end, word in found if word in meant]
 
 
 def _is_meant(word: str, asked: Sequence[Word]) -> bool:
@@ -104,28 +101,28 @@ MAX_QUERY_LENGTH: Final = 200
 """Characters of a question; what is beyond is not looked for."""
 
 
-def search_page(locale: str, asked: str, number: int) -> str | None:
-    """A page of what was found; None past the last.
+def search_page(locale: str, asked: str, number: int, version: int) -> str | None:
+    """A page of what was found; None past the last. `version` is the content version that it is read at.
 
-    Five queries where the page is not full, six where it is, more for common words, and two where nothing is asked.
+    Three queries and none for its surroundings where these were read at that version before. SQLite counts a full
+    page in one more, as PostgreSQL does for common words, and nothing is asked for no words.
     """
     words = " ".join(asked[: MAX_QUERY_LENGTH * 4].replace("\x00", " ").split())[
         :MAX_QUERY_LENGTH
     ].strip()
-    hits = search_published_posts(words, locale)
     begin = (number - 1) * PER_PAGE
     if begin >= MAX_RESULTS:
         return None
-    posts = hits[begin : begin + PER_PAGE] if words else []
+    hits = search_published_posts(words, locale)
+    posts = load_found_posts(hits.page(begin, begin + PER_PAGE))
     if not posts and number > 1:
         return None
     total = Count(begin + len(posts), is_exact=True)
     if len(posts) == PER_PAGE:
         total = hits.estimate(MAX_RESULTS)
     last = max(1, -(-min(total.number, MAX_RESULTS) // PER_PAGE))
-    modules = modules_of(posts) if posts else {}
     asked_words = query_words(words)
-    around = load_surroundings(PageLocation(search_path(locale), locale))
+    around = load_surroundings(PageLocation(search_path(locale), locale), version=version)
 
     def url(page: int) -> str:
         query = {"q": words, **({"page": str(page)} if page > 1 else {})}
@@ -142,10 +139,10 @@ def search_page(locale: str, asked: str, number: int) -> str | None:
             "stylesheets": ["cms/site/lists.css"],
             "total": total.number if total.is_exact else _rounded(total.number),
             "is_total_exact": total.is_exact,
-            "results": [_result(post, asked_words, modules) for post in posts],
+            "results": [_result(post, asked_words) for post in posts],
             "pages": page_links(number, last, url),
         }
-        return render_to_string("site/search.html", context)
+        return render_page("site/search.html", context)
 
 
 def _rounded(number: int) -> int:
@@ -153,15 +150,22 @@ def _rounded(number: int) -> int:
     return round(number, min(0, 2 - len(str(number))))
 
 
-def _result(
-    post: Post, asked: Sequence[Word], modules: Mapping[str, Sequence[RenderableModule]]
-) -> dict[str, object]:
-    texts = [*texts_of(post, "B", "C"), custom_text_of(post.type, post.custom_fields)]
-    texts += [text_of(item.type, item.props) for item in modules.get(str(post.pk), ())]
+def _result(found: FoundText, asked: Sequence[Word]) -> dict[str, object]:
+    post = found.post
     return {
         "title": highlight(post.title, asked),
         "url": post.path,
         "kind": list_title(post.type),
         "published_at": post.published_at if post.type == "blog" else None,
-        "snippet": make_snippet("\n".join(filter(None, texts)), asked),
+        "snippet": make_snippet("\n".join(_beginning(found.texts)), asked),
     }
+
+
+def _beginning(texts: Iterable[str]) -> Iterator[str]:
+    """The texts that a snippet can come from."""
+    size = 0
+    for text in filter(None, texts):
+        yield text
+        size += len(text)
+        if size >= _READ:
+            return

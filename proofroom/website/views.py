@@ -15,11 +15,10 @@ from proofroom.core.database.replica import from_replica
 from proofroom.core.site_urls import SEARCH, canonical_form, home_of, locale_of
 from proofroom.definitions.listings import listing_at
 from proofroom.website import queries
-from proofroom.website.http_cache import MAX_AGE, PageRequest, rate_limit_response
-from proofroom.website.page_answers import OWN_ANSWERS, find_answer, page_number
+from proofroom.website.http_cache import PageRequest, rate_limit_response
+from proofroom.website.page_answers import OWN_ANSWERS, find_answer, search_answer
 from proofroom.website.pages import missing_page
 from proofroom.website.queries import FoundPost
-from proofroom.website.search_page import search_page
 from proofroom.website.variation_pages import arm_page
 
 LOOKED_UP: Final = "proofroom.posts"
@@ -60,16 +59,10 @@ def _answer(request: HttpRequest, asked: PageRequest) -> HttpResponseBase:
 
 def _search(request: HttpRequest, asked: PageRequest, locale: str) -> HttpResponseBase | None:
     refused = rate_limit_response(request)
-    number = page_number(asked)
-    if refused is not None or number is None:
+    if refused is not None:
         return refused
-    html = search_page(locale, asked.parameters.get("q", ""), number)
-    if html is None:
-        return None
-    response = HttpResponse(html)
-    # Everybody asks something else; a visitor who goes back needs no second answer.
-    response.headers["Cache-Control"] = f"private, max-age={MAX_AGE}"
-    return response
+    found = search_answer(asked, locale)
+    return found.response() if found is not None else None
 
 
 _OWN: Final[dict[str, Callable[[HttpRequest, PageRequest, str], HttpResponseBase | None]]] = {

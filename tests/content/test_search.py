@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.db import connection, connections, transaction
+from django.db.models import QuerySet
 
 from content import search
 from content.document import PostDocument
@@ -387,3 +388,51 @@ def test_what_is_outside_of_a_scope_is_neither_found_nor_counted() -> None:
     assert list(posts[:10]) == [inside]
     assert (posts.count(), posts.estimate(1)) == (1, core_search.Count(1, is_exact=True))
     assert search.find_posts(Post.objects.alive(), "kettle", "en").count() == 5
+
+
+def _alive_in(locale: str) -> QuerySet[Post]:
+    return Post.objects.alive().filter(locale=locale)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["kettle", "kettle boils", "boils kettle kettle", "käse", "kase", "numb", "!", "absent"],
+)
+def test_keys_are_those_of_the_posts_that_are_found(
+    way: str, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.setattr(core_search, "MAX_OF_MANY", 3)
+    for number in range(8):
+        page(f"Kettle {number}", excerpt="Käse" if number % 3 else "Boils")
+        page(f"Number {number}", excerpt="A kettle boils" if number % 2 else "", body="A kettle")
+    page("Ein kettle", locale="de")
+    posts = search.find_posts(_alive_in("en"), words, "en")
+    expected = [post.pk for post in posts[:100]]
+
+    for size in (1, 5, 7, 100):
+        keys: list[Any] = []
+        for begin in range(0, len(expected) + size, size):
+            found_keys = search.find_keys(_alive_in, words, "en")
+            part = found_keys.page(begin, begin + size)
+            keys += part
+            if part:
+                assert found_keys.count() == len(expected)
+        assert keys == expected
+
+
+def test_a_page_of_keys_is_two_queries_and_compiled_once(
+    django_assert_num_queries: Any,
+) -> None:
+    for number in range(3):
+        page(f"Kettle {number}")
+    made = []
+
+    def rows(locale: str) -> QuerySet[Post]:
+        made.append(locale)
+        return _alive_in(locale)
+
+    for words, found_posts in (("kettle", 3), ("kettl", 3), ("number", 0)):
+        with django_assert_num_queries(2):
+            assert len(search.find_keys(rows, words, "en").page(0, 10)) == found_posts
+    # The words are parameters of one statement.
+    assert len(made) == 1

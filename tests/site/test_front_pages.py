@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.conf import settings
@@ -19,6 +20,7 @@ from tests.front import Answered, Front
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "/blog/how-to-brew-filter-coffee"
+SEARCH = "/search?q=coffee"
 DOORS = [PAGE, f"{PAGE}.md", "/blog", "/blog.md", "/blog/feed.xml", "/llms.txt"]
 
 
@@ -52,6 +54,73 @@ def test_it_is_what_django_answers(door: str, query: str, encoding: str) -> None
     assert (of_django.status, of_django.is_read, answer.is_read) == (200, False, True)
     assert shared(answer) == shared(of_django)
     assert answer.headers["X-Request-ID"] != of_django.headers["X-Request-ID"]
+
+
+@pytest.mark.parametrize(
+    "query", ["", "&page=1", "&n=%20a+b", "+filter", "&q=absent", "%3Cscript%3E"]
+)
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"HTTP_ACCEPT_ENCODING": "gzip, br"}, {"HTTP_IF_NONE_MATCH": "*"}, {"HTTP_ACCEPT": "text/markdown"}],
+    ids=str,
+)  # fmt: skip
+def test_a_search_is_answered_as_django_answers_it(query: str, more: dict[str, str]) -> None:
+    make.post()
+    make.post("Kaffee", locale="de", markdown="coffee")
+    front = Front()
+
+    for address in (SEARCH + query, f"/de{SEARCH}{query}"):
+        learnt_lines.clear()
+        of_django = front.get(address, **more)
+        answer = front.get(address, **more)
+
+        assert (of_django.status, of_django.is_read, answer.is_read) == (200, False, True)
+        assert shared(answer) == shared(of_django)
+        assert "ETag" not in answer.headers
+        assert answer.headers["Cache-Control"] == "private, max-age=60"
+
+
+def test_a_search_costs_three_queries_and_sees_edits_at_once_and_nothing_that_is_not_live() -> None:
+    post, front = make.post(), Front()
+    make.staged(post, {"title": "Coffee canary"})
+    make.post("Coffee canary", slug="canary", status="draft")
+    front.get(SEARCH)
+    front.get(SEARCH)
+
+    with CaptureQueriesContext(connection) as caught:
+        answer = front.get(SEARCH)
+
+    assert answer.is_read
+    assert "canary" not in answer.text
+    assert "1 page with" in answer.text
+    assert len(caught) == 3
+
+    make.edited(Post.objects.get(pk=post.pk), {"title": "Coffee again"})
+    assert "<mark>Coffee</mark> again" in front.get(SEARCH).text
+
+
+def test_searches_are_counted_with_those_that_django_answers(settings: Any) -> None:
+    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "3/hour"}
+    make.post()
+    front, caller = Front(), {"REMOTE_ADDR": "198.51.100.7"}
+    front.get("/search?q=a")
+
+    answers_ = [front.get(SEARCH, **caller) for _ in range(5)]
+
+    assert [answer.status for answer in answers_] == [200, 200, 200, 429, 429]
+    assert answers_[0].is_read
+    assert "RateLimit" not in str(answers_[0].headers)
+
+
+@pytest.mark.parametrize("address", [f"{SEARCH}&page=9", f"{SEARCH}&page=x", "/search/?q=a"])
+def test_a_search_that_finds_no_page_is_answered_by_django(address: str) -> None:
+    make.post()
+    front = Front()
+    front.get(SEARCH)
+
+    answer = front.get(address)
+
+    assert (answer.status, answer.is_read) == (301 if "/?" in address else 404, False)
 
 
 def test_markdown_that_is_accepted_is_made_too() -> None:
@@ -116,9 +185,7 @@ def test_whoever_may_be_somebody_is_answered_by_django(meta: dict[str, str]) -> 
     assert front.passed == 2
 
 
-@pytest.mark.parametrize(
-    "address", ["/search?q=coffee", "/admin/", "/api/public/posts", "/health", "/static/x.css"]
-)
+@pytest.mark.parametrize("address", ["/admin/", "/api/public/posts", "/health", "/static/x.css"])
 def test_other_addresses_are_none_of_its(address: str) -> None:
     make.post()
     front = Front()

@@ -106,13 +106,15 @@ def test_what_is_only_staged_is_not_found(client):
 
 def test_nothing_asked_says_what_to_do_and_reads_no_posts(client):
     home()
+    client.get("/search")
     with CaptureQueriesContext(connection) as queries:
         response = client.get("/search")
 
     assert response.status_code == 200
     assert "Enter one or more words." in text(response)
     assert '<label for="search">Search terms</label>' in text(response)
-    assert len(queries) == 2
+    # The content version, which a process without a transaction asks for once a second.
+    assert len(queries) == 1
 
 
 def test_search_engines_leave_it_out_and_shared_caches_too(client):
@@ -129,6 +131,8 @@ def test_results_have_pages_of_a_fixed_number_of_queries(client):
     for number in range(PER_PAGE + 1):
         make.post(f"Kettle {number:02}")
     counts = []
+    # What surrounds a page is read once for each content version.
+    client.get("/search")
 
     for address in ("/search?q=kettle", "/search?q=kettle&page=2"):
         with CaptureQueriesContext(connection) as queries:
@@ -136,7 +140,7 @@ def test_results_have_pages_of_a_fixed_number_of_queries(client):
         counts.append((len(results(response)), len(queries)))
 
     # The home page is called Kettle too.
-    assert counts == [(PER_PAGE, 6), (2, 5)]
+    assert counts == [(PER_PAGE, 4 + (connection.vendor == "sqlite")), (2, 4)]
     assert '<a rel="prev" href="/search?q=kettle">Previous results</a>' in text(response)
     for wrong in ("3", "0", "-1", "x", "9" * 40):
         assert client.get("/search", {"q": "kettle", "page": wrong}).status_code == 404

@@ -21,7 +21,7 @@ _EACH_TAG: Final = 150
 class CachedAnswer:
     """A body with its ETag, the headers that go with it, and the second since when it is the answer.
 
-    `tags` name what it depends on.
+    `tags` name what it depends on. One without an ETag is sent whole to whoever asks for it again.
     """
 
     body: bytes

@@ -121,7 +121,7 @@ class FrontAnswer(CachedAnswer):
         if len(self.body) >= MIN_COMPRESSED_BYTES:
             encoding = accepted_encoding(meta.get("HTTP_ACCEPT_ENCODING", ""))
         etag = f'{self.etag[:-1]}-{encoding}"' if encoding else self.etag
-        headers = [("ETag", etag), *more.items()]
+        headers = [*([("ETag", etag)] if self.etag else []), *more.items()]
         modified = self.modified
         if modified is not None:
             # Before this second, which can still see another change.
@@ -140,6 +140,8 @@ class FrontAnswer(CachedAnswer):
     def _is_known(self, meta: Mapping[str, Any], modified: int | None) -> bool:
         # An ETag says exactly whether the caller has this answer already, so it wins over a date.
         given = meta.get("HTTP_IF_NONE_MATCH")
+        if not self.etag:
+            return False
         if given is not None:
             known = (f'{self.etag[:-1]}{end}"' for end in ("", "-br", "-gzip"))
             return given.strip() == "*" or any(etag in given for etag in known)

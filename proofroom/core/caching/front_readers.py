@@ -19,19 +19,20 @@ if TYPE_CHECKING:
 class ReadAnswer:
     """An answer as it is at a content version. Its headers are those of its `kind` (`keep_in_front`) and its own.
 
-    One that is not `is_for_all` is kept for nobody else.
+    One that is not `is_for_all` is kept for nobody else. `shows_limit`: its headers say how many calls are left.
     """
 
     version: int
     answer: CachedAnswer
     kind: Kind
     is_for_all: bool = True
+    shows_limit: bool = True
 
 
 class FrontReader(Protocol):
     """Answers visitors, of whom nothing is known. `scope` names the limit of its calls, if they are counted.
 
-    `route` is what its calls are measured as.
+    `route` is what its calls are measured as; readers of one route share it.
     """
 
     scope: str

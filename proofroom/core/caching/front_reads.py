@@ -66,7 +66,7 @@ def _read(reader: FrontReader, asked: FrontRequest, request_id: str) -> Reply | 
             if count.is_over:
                 hit_batches.hand_over(count.key)
                 return None
-            more |= count.headers
+            more |= count.headers if found.shows_limit else {}
         front = FrontAnswer.of(found.answer, lines, reader.scope, is_for_all=found.is_for_all)
         reply = keep_answer(asked, found.version, front, more, is_kept=found.is_for_all)
         measured.is_passed_on = False
