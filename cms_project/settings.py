@@ -369,6 +369,7 @@ _TASK_SECONDS = {
     "core.tasks.seal_events": 10.0,
     "core.tasks.prune_activity": 86_400.0,
     "notifications.tasks.purge": 86_400.0,
+    "notifications.tasks.mail": 300.0,
     "oauth.tasks.purge": 86_400.0,
     "webhooks.tasks.sweep_deliveries": 10.0,
     "webhooks.tasks.prune_deliveries": 86_400.0,

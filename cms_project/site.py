@@ -76,6 +76,7 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom.editorial.shared_content.review import shared_approval, shared_review
         from proofroom.editorial.translations.matrix import translations
         from proofroom.notifications.admin import (
+            notification_choices,
             notifications,
             open_notification,
             read_all,
@@ -111,6 +112,11 @@ class CmsAdminSite(admin.AdminSite):
             ),
             path("account/sessions/", self.admin_view(sessions), name="sessions"),
             path("notifications/", self.admin_view(notifications), name="notifications"),
+            path(
+                "notifications/choices/",
+                self.admin_view(notification_choices),
+                name="notification-choices",
+            ),
             path("notifications/count/", self.admin_view(unseen_count), name="notifications-count"),
             path("notifications/seen/", self.admin_view(see), name="notifications-seen"),
             path("notifications/read/", self.admin_view(read_all), name="notifications-read"),

@@ -15,6 +15,7 @@ class FormsConfig(AppConfig):
         from content.rules.references import reference_lookups
         from forms.archive import FormArchive
         from forms.find_replace import FORMS
+        from forms.notifications import KINDS
         from forms.queries import existing_forms, titles_of_forms
         from forms.rendering import load_forms
         from proofroom.archive.kinds import archive_kinds
@@ -25,8 +26,11 @@ class FormsConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.find_replace import text_sources
+        from proofroom.notifications.services import register_kind
         from proofroom.website.prefetch import ModuleSource, module_sources
 
+        for kind in KINDS:
+            register_kind(kind)
         archive_kinds.register(FormArchive(), name=FormArchive.name, order=30)
         text_sources.register(FORMS)
         module_sources.register(ModuleSource("forms", "form-reference", load_forms))

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from agents_app.admin.labels import agent_name
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
@@ -75,6 +76,20 @@ def _describe_batch(rows: Sequence[Notification]) -> Mapping[int, NotificationTe
 
 
 KINDS: Final = (
-    NotificationKind("agent.run", "agents.view", (_FINISHED,), _find_run, _describe_run),
-    NotificationKind("agent.batch", "agents.view", (_FINISHED,), _find_batch, _describe_batch),
+    NotificationKind(
+        "agent.run",
+        gettext_lazy("Your agent runs that are done"),
+        "agents.view",
+        (_FINISHED,),
+        _find_run,
+        _describe_run,
+    ),
+    NotificationKind(
+        "agent.batch",
+        gettext_lazy("Your batches of agent runs that are done"),
+        "agents.view",
+        (_FINISHED,),
+        _find_batch,
+        _describe_batch,
+    ),
 )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
 from content.posts.publish import SCHEDULE_FAILED
@@ -181,6 +181,7 @@ def _posts_of(rows: Iterable[Notification]) -> dict[str, Post]:
 KINDS: Final = (
     NotificationKind(
         "review.waiting",
+        gettext_lazy("Changes waiting in Review"),
         "posts.review.approve",
         tuple(_WAITING_IN),
         _find_waiting,
@@ -188,22 +189,34 @@ KINDS: Final = (
     ),
     NotificationKind(
         "review.decided",
+        gettext_lazy("Decisions on your changes"),
         "posts.view",
         (_APPROVED, *_REJECTED),
         _find_decided,
         _describe_decided,
     ),
     NotificationKind(
-        "post.published", "posts.view", ("post.published",), _find_published, _describe_published
+        "post.published",
+        gettext_lazy("Your posts published on schedule"),
+        "posts.view",
+        ("post.published",),
+        _find_published,
+        _describe_published,
     ),
     NotificationKind(
         "post.schedule-failed",
+        gettext_lazy("Your posts that could not be published on schedule"),
         "posts.view",
         (SCHEDULE_FAILED,),
         _find_author,
         _describe_failed_schedule,
     ),
     NotificationKind(
-        "inbox.batch", "posts.view", ("inbox.batch.ended",), _find_batch, _describe_batch
+        "inbox.batch",
+        gettext_lazy("Your bulk decisions that are done"),
+        "posts.view",
+        ("inbox.batch.ended",),
+        _find_batch,
+        _describe_batch,
     ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from django.urls import reverse
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from proofroom.core.models import Event
 from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
@@ -36,6 +36,7 @@ def _describe_created(rows: Sequence[Notification]) -> Mapping[int, Notification
 KINDS: Final = (
     NotificationKind(
         "feedback.created",
+        gettext_lazy("New feedback"),
         "feedback.moderate",
         ("feedback.created",),
         _find_created,

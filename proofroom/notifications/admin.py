@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, cast
+
+from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
@@ -11,9 +16,14 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
+from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals
+from proofroom.notifications.kinds import notification_kinds
+from proofroom.notifications.models import Channel
 from proofroom.notifications.queries import (
     MAX_COUNT,
     count_unread,
@@ -21,7 +31,7 @@ from proofroom.notifications.queries import (
     describe,
     notifications_of,
 )
-from proofroom.notifications.services import mark_all_read, mark_read, mark_seen
+from proofroom.notifications.services import choose_channels, mark_all_read, mark_read, mark_seen
 
 PAGE_SIZE = 50
 PANEL_SIZE = 8
@@ -58,6 +68,49 @@ def unseen_count(request: HttpRequest) -> JsonResponse:
     label = ngettext("%(n)s new notification", "%(n)s new notifications", number)
     shown = f"{MAX_COUNT}+" if number > MAX_COUNT else str(number)
     return JsonResponse({"count": shown if number else "", "label": label % {"n": shown}})
+
+
+class ChoicesForm(forms.Form):
+    """One field for each kind that the person may see. Fields are named by the kind."""
+
+    def __init__(self, *args: Any, actor: Actor, chosen: Mapping[str, str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for kind in notification_kinds:
+            if not actor.can(kind.permission):
+                continue
+            stored = chosen.get(kind.name, Channel.ADMIN)
+            # Without a mail server what was chosen stays, and nobody chooses it anew.
+            is_mailed = kind.can_be_mailed and (settings.HAS_EMAIL or stored == Channel.MAIL)
+            channels = [channel for channel in Channel if is_mailed or channel != Channel.MAIL]
+            self.fields[kind.name] = forms.ChoiceField(
+                label=kind.label,
+                choices=[(channel.value, channel.label) for channel in channels],
+                initial=stored,
+            )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@answers_refusals
+def notification_choices(request: HttpRequest) -> HttpResponse:
+    """GET shows where the notifications of each kind go, POST changes it."""
+    actor, user = actor_of(request), cast("User", request.user)
+    chosen = dict(user.notification_choices.values_list("kind", "channel"))
+    form = ChoicesForm(
+        request.POST if request.method == "POST" else None, actor=actor, chosen=chosen
+    )
+    if form.is_bound and save_form(
+        form, lambda: choose_channels(actor=actor, channels=form.cleaned_data)
+    ):
+        messages.success(request, _("Notification settings saved."))
+        return HttpResponseRedirect(request.path)
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Notification settings"),
+        "form": form,
+    }
+    status = 422 if form.errors else 200
+    template = "admin/notifications/choices.html"
+    return TemplateResponse(request, template, context, status=status)
 
 
 @require_POST

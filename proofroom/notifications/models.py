@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy
 
 MAX_SUBJECTS: Final = 20
 """Things that one row names; more are only counted."""
@@ -17,7 +18,8 @@ class Notification(models.Model):
 
     It holds no words: those are read where it is shown, of what is still there. While it is unread, what happens of
     the same `group` is added to it; `event_id` is the last event that was. `is_seen` says that its person saw it in
-    the list, whether they opened it or not: the bell counts what they did not see.
+    the list, whether they opened it or not: the bell counts what they did not see. `mailed_event_id` is the last
+    event that a mail told of, 0 for none.
     """
 
     user = models.ForeignKey(
@@ -30,6 +32,7 @@ class Notification(models.Model):
     event_id = models.BigIntegerField()
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(db_index=True)
+    mailed_event_id = models.BigIntegerField(default=0)
     read_at = models.DateTimeField(null=True)
     is_seen = models.BooleanField(default=False)
 
@@ -47,3 +50,29 @@ class Notification(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.group} for {self.user_id}"
+
+
+class Channel(models.TextChoices):
+    """Where notifications of a kind go."""
+
+    OFF = "off", gettext_lazy("Off")
+    ADMIN = "admin", gettext_lazy("In the admin")
+    MAIL = "mail", gettext_lazy("In the admin and by email")
+
+
+class NotificationChoice(models.Model):
+    """What somebody chose for a kind of notifications. Without a row it is `Channel.ADMIN`."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notification_choices"
+    )
+    kind = models.CharField(max_length=40)
+    channel = models.CharField(max_length=5, choices=Channel)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["user", "kind"], name="notification_choice_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} for {self.user_id}: {self.channel}"

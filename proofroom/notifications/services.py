@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,11 +17,12 @@ from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import limits_of
-from proofroom.core.errors import NotFound
+from proofroom.core.errors import NotFound, invalid
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.realtime.messages import find_outside
 from proofroom.notifications.kinds import Notice, NotificationKind, notification_kinds
-from proofroom.notifications.models import MAX_SUBJECTS, Notification
+from proofroom.notifications.models import MAX_SUBJECTS, Channel, Notification, NotificationChoice
 from proofroom.notifications.queries import notifications_of
 
 
@@ -54,6 +56,8 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
         for user_id in notice.user_ids:
             by_user[user_id].append((event, notice))
     rows = User.objects.filter(pk__in=by_user, is_active=True).exclude(role=Role.AI_AGENT)
+    off = NotificationChoice.objects.filter(kind=kind.name, channel=Channel.OFF)
+    rows = rows.exclude(pk__in=off.values("user"))
     people = list(rows.order_by("pk"))
     User.preload_roles(people)
     ids = [person.pk for person in people]
@@ -115,6 +119,44 @@ def mark_seen(*, until: datetime, actor: Actor) -> int:
 def mark_all_read(*, actor: Actor) -> int:
     """Mark everything of the actor's own as read. Returns how many."""
     return notifications_of(actor).filter(read_at=None).update(read_at=timezone.now())
+
+
+@transaction.atomic
+def choose_channels(*, actor: Actor, channels: Mapping[str, str]) -> None:
+    """Set where notifications of these kinds go for the actor; other kinds stay as they are.
+
+    Raises `NotAllowed` for programs, and `RuleViolation` by kind for one that they may not see, or that is never
+    mailed.
+    """
+    actor.require_session("choose their notifications")
+    # The first choice makes the row: two at once wait for each other.
+    user = User.objects.select_for_update().get(pk=actor.user.pk)
+    for name, channel in channels.items():
+        kind = notification_kinds.get(name)
+        if kind is None or not actor.can(kind.permission):
+            raise invalid(name, _("Unknown kind of notifications."))
+        if channel not in Channel.values or (channel == Channel.MAIL and not kind.can_be_mailed):
+            raise invalid(name, _("Choose one of the options."))
+    known = dict(user.notification_choices.values_list("kind", "channel"))
+    changed = {
+        name: channel
+        for name, channel in channels.items()
+        if channel != known.get(name, Channel.ADMIN)
+    }
+    if not changed:
+        return
+    for name, channel in changed.items():
+        user.notification_choices.update_or_create(kind=name, defaults={"channel": channel})
+        if channel == Channel.MAIL:
+            # What is there already is in the list; mails begin with what comes next.
+            user.notifications.filter(kind=name).update(mailed_event_id=F("event_id"))
+    payload: JsonObject = {
+        "id": user.pk,
+        "changed": ["notifications"],
+        "role": user.role,
+        "active": user.is_active,
+    }
+    outbox.record("user.changed", actor=actor, payload=payload)
 
 
 def purge_notifications(*, days: int) -> int:

@@ -7,6 +7,7 @@ from typing import Final
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from proofroom.core.models import Event
 from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
@@ -40,6 +41,7 @@ def _describe_disabled(rows: Sequence[Notification]) -> Mapping[int, Notificatio
 KINDS: Final = (
     NotificationKind(
         "webhook.disabled",
+        gettext_lazy("Webhooks that were turned off"),
         "webhooks.manage",
         ("webhook.disabled",),
         _find_disabled,

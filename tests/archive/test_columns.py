@@ -104,6 +104,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_imports.ImportRun": WORK,
     "proofroom_imports.ImportedObject": "which item of another system a row came from",
     "proofroom_notifications.Notification": HISTORY,
+    "proofroom_notifications.NotificationChoice": SETTINGS,
     "proofroom_oauth.OAuthClient": SECRETS,
     "proofroom_oauth.OAuthClientKeys": SECRETS,
     "proofroom_oauth.OAuthConnection": SECRETS,

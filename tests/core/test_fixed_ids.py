@@ -68,6 +68,7 @@ TASKS = {
     "media.tasks.delete_files",
     "media.tasks.make_variants",
     "media.tasks.sweep_variants",
+    "notifications.tasks.mail",
     "notifications.tasks.purge",
     "oauth.tasks.purge",
     "previews.tasks.forget_old_links",

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 
 from proofroom.core.models import Event
 from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
@@ -101,8 +101,20 @@ def _address(page: str, proposal: SharedProposal | None) -> str:
 
 
 KINDS: Final = (
-    NotificationKind("shared.waiting", APPROVE, (_PROPOSED,), _find_waiting, _describe_waiting),
     NotificationKind(
-        "shared.decided", "posts.view", (_APPROVED, _REJECTED), _find_decided, _describe_decided
+        "shared.waiting",
+        gettext_lazy("Changes of global modules, menus and terms waiting for approval"),
+        APPROVE,
+        (_PROPOSED,),
+        _find_waiting,
+        _describe_waiting,
+    ),
+    NotificationKind(
+        "shared.decided",
+        gettext_lazy("Decisions on your changes of global modules, menus and terms"),
+        "posts.view",
+        (_APPROVED, _REJECTED),
+        _find_decided,
+        _describe_decided,
     ),
 )

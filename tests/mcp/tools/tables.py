@@ -40,7 +40,7 @@ LIVE: Final = frozenset(
         "account.EmailAddress", "account.EmailConfirmation", "mfa.Authenticator", "usersessions.UserSession",
         "proofroom_accounts.ApiToken", "proofroom_accounts.Invitation", "proofroom_accounts.LoginDevice",
         "proofroom_accounts.Preferences", "proofroom_accounts.SiteRole", "proofroom_accounts.User",
-        "proofroom_core.ListView",
+        "proofroom_core.ListView", "proofroom_notifications.NotificationChoice",
         "admin.LogEntry", "agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings",
         "agents_app.Budget: limits",
         "agents_app.ProviderCheck", "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatCell",

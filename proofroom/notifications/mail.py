@@ -1,0 +1,86 @@
+"""Mails of what people are notified of: one for each person, with what came since the last."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from allauth.account.adapter import get_adapter
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F
+from django.urls import reverse
+from django.utils import timezone, translation
+
+from proofroom.accounts.models import User
+from proofroom.accounts.queries import preferences_of
+from proofroom.core.actor import Actor
+from proofroom.notifications.kinds import notification_kinds
+from proofroom.notifications.models import Channel, Notification, NotificationChoice
+from proofroom.notifications.queries import describe, notifications_of
+
+MAX_LINES = 50
+"""Notifications in one mail; the next has the others."""
+
+logger = logging.getLogger(__name__)
+
+
+def mail_notifications() -> int:
+    """Send what people want by mail and have neither read nor been sent. Returns how many mails went out.
+
+    A notification is claimed before it is sent: two processes send none twice. Where no mail can be sent now, it is
+    for the next time.
+    """
+    names = [kind.name for kind in notification_kinds if kind.can_be_mailed]
+    if not settings.HAS_EMAIL or not names:
+        return 0
+    wanted = NotificationChoice.objects.filter(kind__in=names, channel=Channel.MAIL)
+    fresh = Notification.objects.filter(
+        read_at=None, kind__in=names, mailed_event_id__lt=F("event_id")
+    )
+    users = User.objects.filter(
+        pk__in=wanted.values("user"), notifications__in=fresh, is_active=True
+    ).exclude(email="")
+    return sum(_mail(user) for user in users.distinct().order_by("pk"))
+
+
+def _mail(user: User) -> bool:
+    names = [kind.name for kind in notification_kinds if kind.can_be_mailed]
+    kinds = user.notification_choices.filter(kind__in=names, channel=Channel.MAIL)
+    with transaction.atomic():
+        own = notifications_of(Actor(user, "system")).select_for_update(of=("self",))
+        due = own.filter(
+            read_at=None, kind__in=kinds.values("kind"), mailed_event_id__lt=F("event_id")
+        )
+        rows = list(due[:MAX_LINES])
+        claimed = {row.pk: row.mailed_event_id for row in rows}
+        Notification.objects.filter(pk__in=claimed).update(mailed_event_id=F("event_id"))
+    if not rows:
+        return False
+    try:
+        _send(user, rows)
+    except OSError:  # those of SMTP are such, too
+        logger.exception("Notifications of account %s could not be mailed", user.pk)
+        for row in rows:
+            told = Notification.objects.filter(pk=row.pk, mailed_event_id=row.event_id)
+            told.update(mailed_event_id=claimed[row.pk])
+        return False
+    return True
+
+
+def _send(user: User, rows: Sequence[Notification]) -> None:
+    stored = preferences_of(user)
+    with (
+        translation.override(stored.language or settings.LANGUAGE_CODE),
+        timezone.override(stored.time_zone or None),
+    ):
+        lines = [
+            (line.text.text, settings.SITE_URL + line.text.url)
+            for line in describe(rows)
+            if line.text.url
+        ]
+        if not lines:
+            return
+        choices = settings.SITE_URL + reverse("admin:notification-choices")
+        context = {"lines": lines, "choices": choices, "first": lines[0][0], "count": len(lines)}
+        get_adapter().render_mail("account/email/notifications", user.email, context).send()

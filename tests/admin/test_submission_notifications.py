@@ -1,0 +1,201 @@
+"""Who is notified of what visitors send: in the admin, by email, and what a mail says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.mail import EmailMessage
+from django.test import Client
+
+from forms.models import FormDefinition
+from forms.services.submissions import delete_submission, submit_form
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor, Visitor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.models import Event
+from proofroom.notifications.mail import mail_notifications
+from proofroom.notifications.models import Notification, NotificationChoice
+from proofroom.notifications.queries import describe, notifications_of
+from proofroom.notifications.services import choose_channels, mark_all_read, notify
+from tests import make
+
+pytestmark = pytest.mark.django_db
+SignedIn = Callable[..., Client]
+CHOICES = "/admin/notifications/choices/"
+KIND = "form.submitted"
+
+
+@pytest.fixture(autouse=True)
+def mail_server(settings: Any) -> None:
+    settings.HAS_EMAIL = True
+
+
+def send(slug: str = "contact", message: str = "Private words") -> str:
+    receipt = submit_form(
+        slug=slug,
+        locale="en",
+        values={"email": "ann@example.org", "message": message},
+        actor=Actor(user=Visitor(), via="site"),
+        admit=lambda: None,
+    )
+    notify(list(Event.objects.order_by("pk")))
+    return str(receipt.id)
+
+
+def lines(actor: Actor) -> list[str]:
+    return [line.text.text for line in describe(list(notifications_of(actor)))]
+
+
+def test_those_who_may_read_submissions_have_one_line_for_a_form() -> None:
+    admin, editor, translator = map(make.actor, ("admin", "editor", "translator"))
+    make.form("contact")
+    make.form("signup")
+
+    send()
+    send()
+    send("signup")
+
+    titles = dict(FormDefinition.objects.values_list("slug", "title"))
+    for actor in (admin, editor):
+        assert lines(actor) == [
+            f"1 new submission of “{titles['signup']}”",
+            f"2 new submissions of “{titles['contact']}”",
+        ]
+    assert lines(translator) == []
+    (line,) = describe(list(notifications_of(admin).filter(group="contact")))
+    assert line.text.url == "/admin/forms/formsubmission/?form_slug=contact"
+
+
+def test_a_submission_that_was_deleted_before_is_not_told_of() -> None:
+    admin = make.actor("admin")
+    make.form()
+    receipt = submit_form(
+        slug="contact",
+        locale="en",
+        values={"email": "ann@example.org", "message": "Hello"},
+        actor=Actor(user=Visitor(), via="site"),
+        admit=lambda: None,
+    )
+    delete_submission(slug="contact", submission_id=receipt.id, actor=admin)
+    notify(list(Event.objects.order_by("pk")))
+    assert lines(admin) == []
+
+
+def test_a_kind_that_is_off_is_not_told_and_others_keep_theirs() -> None:
+    admin, editor = make.actor("admin"), make.actor("editor")
+    make.form()
+    choose_channels(actor=admin, channels={KIND: "off"})
+
+    send()
+
+    assert lines(admin) == []
+    assert len(lines(editor)) == 1
+
+
+def test_a_mail_names_the_form_and_nothing_that_was_sent(mailoutbox: list[EmailMessage]) -> None:
+    admin = make.actor("admin")
+    make.form("contact")
+    send()  # before it was chosen: it stands in the list
+    choose_channels(actor=admin, channels={KIND: "mail"})
+    assert mail_notifications() == 0
+    send()
+    send()
+
+    assert mail_notifications() == 1
+    assert mail_notifications() == 0  # nothing new
+
+    (mail,) = mailoutbox
+    title = FormDefinition.objects.get(slug="contact").title
+    assert mail.to == [User.objects.get(pk=admin.user.pk).email]
+    assert mail.subject == f"3 new submissions of “{title}”"
+    assert "/admin/forms/formsubmission/?form_slug=contact" in mail.body
+    assert CHOICES in mail.body
+    for secret in ("Private words", "ann@example.org"):
+        assert secret not in mail.body + mail.subject
+    send()
+    assert mail_notifications() == 1
+
+
+@pytest.mark.parametrize("case", ["read", "off", "may not", "inactive", "no server"])
+def test_nobody_is_mailed_who_must_not_be(
+    case: str, mailoutbox: list[EmailMessage], settings: Any
+) -> None:
+    admin = make.actor("admin")
+    make.form()
+    choose_channels(actor=admin, channels={KIND: "mail"})
+    send()
+    user = User.objects.filter(pk=admin.user.pk)
+    if case == "read":
+        mark_all_read(actor=admin)
+    elif case == "off":
+        choose_channels(actor=admin, channels={KIND: "off"})
+    elif case == "may not":
+        user.update(role="translator")
+    elif case == "inactive":
+        user.update(is_active=False)
+    else:
+        settings.HAS_EMAIL = False
+
+    assert mail_notifications() == 0
+    assert mailoutbox == []
+
+
+def test_a_mail_that_fails_is_tried_again(
+    mailoutbox: list[EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin = make.actor("admin")
+    make.form()
+    choose_channels(actor=admin, channels={KIND: "mail"})
+    send()
+
+    def refuse(*_arguments: object) -> None:
+        raise ConnectionRefusedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(EmailMessage, "send", refuse)
+        assert mail_notifications() == 0
+    assert Notification.objects.get(user=admin.user.pk).mailed_event_id == 0
+
+    assert mail_notifications() == 1
+    assert len(mailoutbox) == 1
+
+
+@pytest.mark.parametrize(
+    "channels",
+    [{"nonsense": "off"}, {KIND: "pigeon"}, {"review.waiting": "mail"}, {KIND: "\ud800"}],
+)
+def test_a_choice_that_is_none_is_refused(channels: dict[str, str]) -> None:
+    with pytest.raises(RuleViolation) as refusal:
+        choose_channels(actor=make.actor("admin"), channels=channels)
+    assert list(refusal.value.details) == list(channels)
+    assert not NotificationChoice.objects.exists()
+
+
+def test_a_kind_that_somebody_may_not_see_is_neither_offered_nor_chosen(
+    signed_in: SignedIn,
+) -> None:
+    client = signed_in("translator")
+    page = client.get(CHOICES).content.decode()
+    assert 'name="review.decided"' in page
+    assert f'name="{KIND}"' not in page
+    with pytest.raises(RuleViolation):
+        choose_channels(actor=make.actor("translator"), channels={KIND: "off"})
+
+
+def test_kinds_are_chosen_on_a_page(signed_in: SignedIn, settings: Any) -> None:
+    client = signed_in("editor")
+    page = client.get(CHOICES).content.decode()
+    fields = re.findall(r'<select name="([a-z.-]+)"', page)
+    sent = dict.fromkeys(fields, "admin") | {KIND: "mail"}
+
+    saved = client.post(CHOICES, sent, follow=True).content.decode()
+
+    assert "Notification settings saved." in saved
+    assert list(NotificationChoice.objects.values_list("kind", "channel")) == [(KIND, "mail")]
+    settings.HAS_EMAIL = False
+    assert client.post(CHOICES, sent).status_code == 302  # it stays as it was chosen
+    assert NotificationChoice.objects.get().channel == "mail"
+    assert client.post(CHOICES, sent | {"review.decided": "mail"}).status_code == 422
