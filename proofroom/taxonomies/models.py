@@ -71,14 +71,13 @@ class TermNodeAnswer(TermAnswer):
 PARENT_FIELD: Final = FormField(
     lambda: forms.CharField(
         label=gettext_lazy("Parent term"),
-        max_length=SLUG_MAX,
+        max_length=80,
         required=False,
-        help_text=gettext_lazy(
-            "Slug of the parent term, in the same taxonomy and language. Leave blank for none."
-        ),
+        widget=forms.Select(attrs={"data-reference": "terms"}),
+        help_text=gettext_lazy("Of the same taxonomy and language. Leave blank for none."),
     )
 )
-"""People know the term above by its slug, programs by its id."""
+"""A search, of which the select is what stays without scripts; the page fills it."""
 
 
 class TermFields(Body):

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Post
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.editorial.post_editor import choices
+from proofroom.taxonomies.models import Term
 from tests import make
 from tests.admin.pages import fields, url
 
@@ -160,6 +161,29 @@ def test_a_search_is_bounded_and_takes_few_queries(
 
     assert titles == ["Cup 3", "Cup 2"]
     assert len([one for one in queries if 'FROM "content_post"' in one["sql"]]) == 1
+
+
+@pytest.mark.parametrize(
+    ("role", "may"), [("admin", True), ("editor", True), ("translator", False)]
+)
+def test_terms_are_made_in_the_form_by_whoever_may_make_them(
+    signed_in: SignedIn, role: str, may: bool
+) -> None:
+    post = make.post(status="draft", locale="en")
+    page = signed_in(role).get(url(post)).content.decode()
+    assert ("data-creatable=" in page) is may
+    assert ('data-creatable="[{&quot;slug&quot;: &quot;topics&quot;' in page) is may
+
+
+def test_parents_are_found_in_the_very_language_and_without_the_term_itself(
+    signed_in: SignedIn,
+) -> None:
+    client = signed_in()
+    everywhere, english = make.term("Everywhere"), make.term("English")
+    Term.objects.filter(pk=english.pk).update(locale="en")
+    assert found(client, kind="terms", only_locale="en") == ["English"]
+    assert found(client, kind="terms", only_locale="") == ["Everywhere"]
+    assert found(client, kind="terms", only_locale="", without=str(everywhere.pk)) == []
 
 
 def test_terms_are_found_by_name_within_their_taxonomy(signed_in: SignedIn) -> None:

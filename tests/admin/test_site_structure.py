@@ -58,14 +58,14 @@ def test_a_term_is_added_moved_and_deleted(signed_in: SignedIn) -> None:
     drinks, coffee = Term.objects.get(slug="drinks"), Term.objects.get(slug="coffee")
     page = f"{list_}{coffee.pk}/change/"
     form = fields(client.get(page), "parentId")
-    refused: Any = client.post(page, {**form, "parentId": "coffee"})
+    refused: Any = client.post(page, {**form, "parentId": str(coffee.pk)})
     unknown: Any = client.post(page, {**form, "parentId": "tea"})
-    moved = client.post(page, {**form, "parentId": "drinks"})
+    moved = client.post(page, {**form, "parentId": str(drinks.pk)})
 
     assert (refused.status_code, unknown.status_code, moved.status_code) == (422, 422, 302)
     assert "A term cannot be its own parent." in text(refused)
-    assert "No term of topics has the slug &#x27;tea&#x27; in this language." in text(unknown)
-    assert fields(client.get(page), "parentId")["parentId"] == ["drinks"]
+    assert "No term of topics has the ID &#x27;tea&#x27;." in text(unknown)
+    assert fields(client.get(page), "parentId")["parentId"] == [str(drinks.pk)]
     coffee.refresh_from_db()
     assert coffee.parent_id == drinks.pk
     make.post(taxonomyTermIds=[str(drinks.pk)])

@@ -10,6 +10,8 @@ from content.layers import approve, digest_of, submit
 from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.services import create_term
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 from tests.browser.test_rich_text import editor_of, save
@@ -155,3 +157,31 @@ def test_the_edge_of_a_field_says_who_wrote_it(open_page: Any) -> None:
     assert said.startswith("AI: SEO specialist, approved by admin")
     page.get_by_role("tab", name="Agents").click()
     assert page.get_by_text("AI wrote 1 of").is_visible()
+
+
+def test_a_term_is_made_while_writing_and_a_parent_is_found(open_page: Any) -> None:
+    post = make.post("Kettle", slug="kettle")
+    coffee = create_term(actor=make.actor("admin"), taxonomy="topics", name="Coffee", locale="en")
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    terms = page.locator("[data-many=terms]")
+
+    pick(page, terms.locator("[role=combobox]"), "Grinding", "Create “Grinding”")
+    terms.locator("label", has_text="Grinding").wait_for()
+    save(page)
+
+    made = Term.objects.get(slug="grinding")
+    assert (made.taxonomy, made.locale) == ("topics", "en")
+    assert list(post.post_terms.values_list("term_id", flat=True)) == [made.pk]
+    box = terms.locator("[role=combobox]")
+    box.focus()
+    page.keyboard.type("grinding")
+    page.locator(".found [role=option]", has_text="Grinding").first.wait_for()
+    assert page.locator(".found [role=option]", has_text="Create").count() == 0  # it is there
+
+    page.goto("/admin/proofroom_taxonomies/term/add/?taxonomy=topics&locale=en")
+    page.locator("[name=name]").fill("Roasting")
+    pick(page, page.get_by_role("combobox", name="Parent term"), "cof", "Coffee")
+    page.get_by_role("button", name="Create term").click()
+    page.wait_for_url("**/term/?taxonomy=topics*")
+    assert Term.objects.get(slug="roasting").parent_id == coffee.pk

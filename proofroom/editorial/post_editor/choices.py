@@ -67,6 +67,15 @@ class PostChoices:
             return self._limit(listed, taxonomy_label(form_field.among) if form_field.among else "")
         return self._limit(listed, form_field.among if form_field.kind == "post-reference" else "")
 
+    def creatable(self, kind: str, among: str) -> list[tuple[str, str]]:
+        """The taxonomies, with their labels, that the person may make terms of in a field. No query."""
+        if kind not in ("terms", "taxonomy-reference") or not self.who.can("taxonomies.edit"):
+            return []
+        names = [among] if among else taxonomies.names()
+        if kind == "terms" and self.post is not None:
+            names = [use.slug for use in find_post_type(self.post.type).taxonomies]
+        return [(name, taxonomy_label(name)) for name in names if name in taxonomies]
+
     def _limit(
         self, listed: Sequence[tuple[str, Sequence[Choice]]], group: str
     ) -> Sequence[tuple[str, Sequence[Choice]]]:
@@ -169,6 +178,8 @@ class ReferenceSearch:
     locale: str
     among: list[str]
     without: str
+    only_locale: str | None = None
+    """A language whose terms alone are meant, empty for those of every language."""
 
 
 @require_safe
@@ -187,6 +198,7 @@ def search_targets(request: HttpRequest) -> JsonResponse:
         locale=_parameter(request, "locale"),
         among=[one for one in _parameter(request, "among").split(",") if one],
         without=_parameter(request, "without"),
+        only_locale=_parameter(request, "only_locale") if "only_locale" in request.GET else None,
     )
     is_for_posts = asked.kind in ("post-reference", "link")
     found = search_posts(asked, actor_of(request)) if is_for_posts else search_terms(asked)
@@ -232,7 +244,13 @@ def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
 
 def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
     """Terms whose name holds the text or whose slug begins with it, by taxonomy."""
-    rows = Term.objects.filter(locale__in=["", asked.locale]) if asked.locale else Term.objects
+    rows = (
+        Term.objects.filter(locale__in=["", asked.locale]) if asked.locale else Term.objects.all()
+    )
+    if asked.only_locale is not None:
+        rows = rows.filter(locale=asked.only_locale)
+    if _is_id(asked.without):
+        rows = rows.exclude(pk=asked.without)
     if asked.among:
         rows = rows.filter(taxonomy__in=asked.among)
     if asked.text:

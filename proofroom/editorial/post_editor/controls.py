@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,7 @@ class Control:
     """`kind` chooses the widget. `items` are the controls of a repeater's items, `parts` those of an object.
 
     `labels` are the items' first words, `blank` is a new item, with `BLANK_INDEX` in place of its number.
+    `creatable` are taxonomies of which the person may make a term here, with their labels.
     `document` is what a rich-text editor opens with, `is_written` that the editor made it and nobody stored it yet.
     """
 
@@ -60,6 +62,7 @@ class Control:
     document: str = ""
     is_written: bool = False
     among: str = ""
+    creatable: Sequence[tuple[str, str]] = ()
     default: str | None = None
     now: str = ""
     actions: Sequence[FieldAction] = ()
@@ -85,6 +88,12 @@ class Control:
             ("now", self.now),
         ]
         return " ".join(f"{self.id}-{name}" for name, value in parts if value)
+
+    @property
+    def creatable_json(self) -> str:
+        """The taxonomies of `creatable` as the script reads them; empty without any."""
+        rows = [{"slug": slug, "label": label} for slug, label in self.creatable]
+        return json.dumps(rows) if rows else ""
 
     @property
     def below(self) -> list[Control]:

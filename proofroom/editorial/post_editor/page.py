@@ -369,6 +369,13 @@ def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
     return render(frame.request, "admin/posts/module_part.html", context)
 
 
+def offer_new_terms(control: Control, choices: PostChoices) -> None:
+    """Let the person make terms in this control and those within, where they may."""
+    control.creatable = choices.creatable(control.kind, control.among)
+    for part in [*control.below, *control.blank]:
+        offer_new_terms(part, choices)
+
+
 def rights_of(frame: Frame) -> dict[str, Any]:
     """Return what the person may do with the form: save it, send it to Review, arrange its modules."""
     request, post = frame.request, frame.post
@@ -450,6 +457,7 @@ class ControlBuilder:
             field, typed = unit.field, self.sheet.typed[unit.path]
             control = control_of(field, unit.path, typed, self.errors, self.choices)
             add_script_data(control, field, typed, unit.value)
+            offer_new_terms(control, self.choices)
             default = defaults.get(field.name)
             source = origin_at(unit.path, self.origins)
             # Nobody wrote what is empty or as it came; that AI left it so is worth a word.

@@ -12,7 +12,13 @@ from django import forms
 from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import Count, Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseRedirect,
+    JsonResponse,
+    QueryDict,
+)
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -21,6 +27,7 @@ from django.utils.translation import gettext_lazy
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.content_scope import Scoped, reading_scopes, visible_post_ids
+from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
@@ -40,6 +47,7 @@ from proofroom.taxonomies.shared_kind import TermKind
 
 MANY_TERMS: Final = 60
 """Terms of a tree that opens with its top only."""
+MAX_PARENTS: Final = 200
 MAX_MOVE_BUTTONS: Final = 200
 """Terms of a tree whose rows have buttons for those without scripts; in a larger one each has its page."""
 
@@ -221,15 +229,60 @@ _WAYS: Final[dict[str, Callable[[_Around], Place | None]]] = {
 }
 
 
-class TermForm(InputForm):
+class ParentForm(InputForm):
+    """A form that offers the terms which a term can be below; without scripts not more than `MAX_PARENTS`."""
+
+    def __init__(self, *args: Any, among: QuerySet[Term], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        terms = among.order_by("taxonomy", "locale", "order_index", "name")
+        rows = list(terms[:MAX_PARENTS])
+        chosen = find_by_id(terms, self["parentId"].value())
+        if chosen is not None and chosen not in rows:
+            rows.append(chosen)
+        names = dict(site_languages())
+        options = []
+        for row in rows:
+            taxonomy = taxonomies.get(row.taxonomy)
+            of = in_words(taxonomy.label) if taxonomy else row.taxonomy
+            where = names.get(row.locale, _("All languages"))
+            options.append((str(row.pk), f"{row.name} ({of}, {where})"))
+        select = cast(forms.Select, self.fields["parentId"].widget)
+        select.choices = [("", "—"), *options]
+        self.is_asked_of(select.attrs)
+
+    def is_asked_of(self, attributes: dict[str, Any]) -> None:
+        """Say in the attributes of the field which terms its search is for."""
+        raise NotImplementedError
+
+
+class TermForm(ParentForm):
     """The form of a term that is there."""
 
     input_class = TermChanges
+
+    def __init__(self, *args: Any, row: Term, **kwargs: Any) -> None:
+        self.row = row
+        near = Term.objects.filter(taxonomy=row.taxonomy, locale=row.locale).exclude(pk=row.pk)
+        super().__init__(*args, among=near, **kwargs)
+
+    def is_asked_of(self, attributes: dict[str, Any]) -> None:
+        attributes["data-among"] = self.row.taxonomy
+        attributes["data-only-locale"] = self.row.locale
+        attributes["data-without"] = str(self.row.pk)
+
     version = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
 
 
-class NewTermForm(InputForm):
+class NewTermForm(ParentForm):
     input_class = NewTerm
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, among=Term.objects.all(), **kwargs)
+
+    def is_asked_of(self, attributes: dict[str, Any]) -> None:
+        attributes["data-among-of"] = "taxonomy"
+        attributes["data-only-locale-of"] = "locale"
+
     taxonomy = forms.ChoiceField(
         label=gettext_lazy("Taxonomy"),
         choices=lambda: [(found.name, in_words(found.label)) for found in taxonomies],
@@ -237,19 +290,15 @@ class NewTermForm(InputForm):
     field_order = ("taxonomy", "locale")
 
 
-def term_values(form: forms.Form, taxonomy: str, locale: str) -> dict[str, Any]:
-    """Return what the form says, for the service. The term above, which people name by its slug, as its id."""
+def term_values(form: forms.Form) -> dict[str, Any]:
+    """Return what the form says, for the service."""
     assert isinstance(form, InputForm)  # noqa: S101  # the forms above
-    parent_slug = form.cleaned_data.pop("parentId")
     values = form.input_values()
-    values["slug"] = values["slug"] or None
-    if parent_slug:
-        found = Term.objects.filter(taxonomy=taxonomy, locale=locale, slug=parent_slug).first()
-        if found is None:
-            said = _("No term of %(taxonomy)s has the slug %(slug)r in this language.")
-            raise invalid("parentId", said % {"taxonomy": taxonomy, "slug": parent_slug})
-        values["parent_id"] = str(found.pk)
-    return values
+    return {
+        **values,
+        "slug": values["slug"] or None,
+        "parent_id": values["parent_id"] or None,
+    }
 
 
 class DeleteTermForm(forms.Form):
@@ -267,6 +316,7 @@ class TermAdmin(EditAdmin[Term]):
     add_title = gettext_lazy("New term")
     add_button = gettext_lazy("Create term")
     add_form = NewTermForm
+    add_template = "admin/terms/new.html"
     change_form, delete_form = TermForm, DeleteTermForm
     change_template = "admin/terms/term.html"
     delete_sentence = gettext_lazy(
@@ -295,7 +345,7 @@ class TermAdmin(EditAdmin[Term]):
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         taxonomy, locale = form.cleaned_data["taxonomy"], form.cleaned_data["locale"]
-        values = term_values(form, taxonomy, locale)
+        values = term_values(form)
         term = create_term(actor=actor_of(request), taxonomy=taxonomy, **values)
         messages.success(request, _("Created “%(name)s”.") % {"name": term.name})
         return HttpResponseRedirect(TermTree(find_taxonomy(taxonomy), locale).url)
@@ -304,10 +354,14 @@ class TermAdmin(EditAdmin[Term]):
         return {
             "name": row.name,
             "slug": row.slug,
-            "parentId": row.parent.slug if row.parent else "",
+            "parentId": str(row.parent_id or ""),
             "orderIndex": row.order_index,
             "version": row.version,
         }
+
+    def form_of(self, request: HttpRequest, row: Term, data: QueryDict | None) -> forms.Form:
+        edited = self.edited(request, row)
+        return TermForm(data, initial=dict(self.initial(edited)), row=row)
 
     def shown(self, request: HttpRequest, row: Term, form: forms.Form) -> Mapping[str, object]:
         return edit_page_context(request, TermKind(), row)
@@ -317,7 +371,7 @@ class TermAdmin(EditAdmin[Term]):
 
     def change(self, request: HttpRequest, row: Term, form: forms.Form) -> str | None:
         version = form.cleaned_data["version"]
-        values = term_values(form, row.taxonomy, row.locale)
+        values = term_values(form)
         document = {name: values.get(name) for name in ("name", "slug", "parent_id")}
         return save_or_propose(
             request,

@@ -74,7 +74,7 @@ class Combobox {
     this.items = found ?? [];
     this.at = -1;
     this.list.replaceChildren(...this.items.map((item, at) => this.option(item, at)));
-    const count = found?.length ?? 0;
+    const count = this.items.filter((item) => !item.creates).length;
     const many = count === 1 ? pageData("one") : pageData("many").replace("{n}", String(count));
     const said = found === null ? pageData("failed") : count ? many : pageData("nothing");
     this.said.textContent = said;
@@ -162,15 +162,15 @@ export function combobox(input, settings) {
 /** Ask the server what it knows of posts, terms or an address. */
 export function fetchTargets(parameters) {
   const address = new URL(pageData("targets"), location.href);
-  for (const [name, value] of Object.entries(parameters)) if (value) address.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(parameters)) if (value || name === "only_locale") address.searchParams.set(name, value);
   return fetchJson(address);
 }
 
 /** Return the posts or terms that match, in the language of the page unless they are for a link. */
-export async function findTargets(kind, q, among = "") {
+export async function findTargets(kind, q, among = "", more = {}) {
   const locale = kind === "link" ? "" : pageData("locale");
   const without = kind === "post-reference" ? pageData("post") : "";
-  return (await fetchTargets({ kind, q, among, locale, without })).results;
+  return (await fetchTargets({ kind, q, among, locale, without, ...more })).results;
 }
 
 // A field with the address of a link: finds pages while somebody types, and says where the address leads.

@@ -1,7 +1,7 @@
 // The fields of a form, each by its data attribute; those in parts that are added later, too. The control that the server
 // rendered stays what the form sends.
 
-import { attachEach, fetchJson, notifyChanged, pageData } from "../http.js";
+import { announce, attachEach, fetchJson, notifyChanged, pageData } from "../http.js";
 import { combobox, findTargets, linkField } from "./combobox.js";
 
 const waiting = new Map();
@@ -133,6 +133,42 @@ class MediaField {
 
 const FEW = 12;
 
+/** Return what a search of terms finds, and a line to create what has no term of that name where that is allowed. */
+async function findOrCreate(field, q, found) {
+  const taxonomies = field.dataset.creatable ? JSON.parse(field.dataset.creatable) : [];
+  const known = q.toLocaleLowerCase();
+  if (!q || found.some((item) => item.title.toLocaleLowerCase() === known)) return found;
+  const title = pageData("createTerm").replace("{name}", q);
+  return [...found, ...taxonomies.map(({ slug, label }) => ({ title, detail: taxonomies.length > 1 ? label : "", creates: { slug, name: q } }))];
+}
+
+/** Create the term that a line stands for. Null where that failed, which the page then says. */
+async function createTerm({ slug, name }, place) {
+  place.querySelector(".field-errors")?.remove();
+  try {
+    const term = await fetchJson(`/api/taxonomies/${slug}/terms`, { body: { name, locale: pageData("locale") } });
+    announce(pageData("createdTerm").replace("{name}", term.name));
+    return { id: term.id, title: term.name, path: "" };
+  } catch (error) {
+    const line = document.createElement("p");
+    line.className = "field-errors";
+    line.setAttribute("role", "alert");
+    line.textContent = error.data?.message ?? pageData("createFailed");
+    place.append(line);
+    return null;
+  }
+}
+
+/** Which terms a field is for: its own attributes, or what other fields of the form say now. */
+function boundsOf(select) {
+  const { among, amongOf, onlyLocale, onlyLocaleOf, without } = select.dataset;
+  const valueOf = (name) => select.form.elements[name].value;
+  const more = {};
+  if (onlyLocale !== undefined || onlyLocaleOf) more.only_locale = onlyLocale ?? valueOf(onlyLocaleOf);
+  if (without) more.without = without;
+  return [amongOf ? valueOf(amongOf) : among ?? "", more];
+}
+
 function searchInput(label, kind) {
   const input = document.createElement("input");
   input.type = "text";
@@ -184,9 +220,19 @@ function referenceField(select) {
     show();
   }
   combobox(input, {
-    search: (q) => findTargets(kind, q === shownTitle() ? "" : q, select.dataset.among ?? ""),
-    onPick: choose,
+    search: async (q) => {
+      const words = q === shownTitle() ? "" : q;
+      return findOrCreate(select, words, await findTargets(kind, words, ...boundsOf(select)));
+    },
+    onPick: async (item) => {
+      const made = item.creates ? await createTerm(item.creates, place) : item;
+      if (made) choose(made);
+    },
   });
+  for (const name of [select.dataset.amongOf, select.dataset.onlyLocaleOf]) {
+    // A term of another taxonomy or language can be no parent.
+    if (name) select.form.elements[name].addEventListener("change", () => choose({ id: "", title: "" }));
+  }
   const shownTitle = () => select.selectedOptions[0]?.textContent.trim() ?? "";
   input.addEventListener("focus", () => input.select());
   input.addEventListener("blur", show);
@@ -203,19 +249,23 @@ function referenceField(select) {
 function manyReferences(group) {
   const boxes = [...group.querySelectorAll("[data-checks] .check")];
   const isLong = boxes.length > FEW || group.dataset.many !== "terms";
-  if (!isLong) return;
+  if (!isLong && !group.dataset.creatable) return;
   const checks = group.querySelector("[data-checks]");
-  group.querySelector("[data-other]")?.remove();
-  for (const box of boxes) if (!box.querySelector("input").checked) box.remove();
-  for (const group of checks.querySelectorAll(".check-group, .help")) group.remove();
-  checks.classList.add("chosen");
+  if (isLong) {
+    group.querySelector("[data-other]")?.remove();
+    for (const box of boxes) if (!box.querySelector("input").checked) box.remove();
+    for (const group of checks.querySelectorAll(".check-group, .help")) group.remove();
+    checks.classList.add("chosen");
+  }
   const place = document.createElement("div");
   place.className = "reference";
   const input = searchInput(labelOf(group), group.dataset.many);
+  if (group.dataset.creatable) input.placeholder = pageData("findOrCreate");
   place.append(input);
   checks.after(place);
 
   function add(item) {
+    checks.querySelector(".help")?.remove();
     const there = [...checks.querySelectorAll("input")].find((box) => box.value === item.id);
     if (!there) {
       const label = document.createElement("label");
@@ -234,7 +284,13 @@ function manyReferences(group) {
     notifyChanged(box);
     input.value = "";
   }
-  combobox(input, { search: (q) => findTargets(group.dataset.many, q, group.dataset.among ?? ""), onPick: add });
+  combobox(input, {
+    search: async (q) => findOrCreate(group, q, await findTargets(group.dataset.many, q, group.dataset.among ?? "")),
+    onPick: async (item) => {
+      const made = item.creates ? await createTerm(item.creates, place) : item;
+      if (made) add(made);
+    },
+  });
 }
 
 const SHOWN_FROM = 0.7;
