@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,7 +15,14 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from proofroom.core.database.statements import Statement, Update
+from proofroom.core.database.inserts import insert_new
+from proofroom.core.database.statements import (
+    Row,
+    Statement,
+    Update,
+    instance_from_row,
+    related_from_row,
+)
 from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, SenderLease, Webhook
@@ -95,17 +103,36 @@ def _note_claim(
 _NOTE_CLAIM: Final = Update(_note_claim)
 
 
-@transaction.atomic
-def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]:
-    """Claim up to so many deliveries of each channel. Each is the caller's until its `claimed_until`."""
-    found = {
-        channel: list(
-            claimable_deliveries(timezone.now())
+@cache
+def _claimable_of_channel(capacity: int) -> Statement:
+    return Statement(
+        lambda now, channel: (
+            claimable_deliveries(now)
             .filter(lane=channel)
             .select_related("event", "webhook")
             .select_for_update(of=("self",), skip_locked=True, no_key=True)
             .order_by("next_attempt_at", "event_id")[:capacity]
         )
+    )
+
+
+def _delivery_from_row(row: Row) -> Delivery:
+    """The delivery with its event and its webhook."""
+    delivery = instance_from_row(Delivery, row)
+    if event := related_from_row(Event, row, "event"):
+        delivery.event = event
+    delivery.webhook = related_from_row(Webhook, row, "webhook")
+    return delivery
+
+
+@transaction.atomic
+def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]:
+    """Claim up to so many deliveries of each channel. Each is the caller's until its `claimed_until`."""
+    found = {
+        channel: [
+            _delivery_from_row(row)
+            for row in _claimable_of_channel(capacity).rows(timezone.now(), channel)
+        ]
         for channel, capacity in capacities.items()
     }
     claimed = [row for rows in found.values() for row in rows]
@@ -169,7 +196,7 @@ def new_delivery(
 def queue_all(deliveries: Sequence[Delivery]) -> None:
     """Store those that are new to their channel, and wake the sender after the commit."""
     if deliveries:
-        Delivery.objects.bulk_create(deliveries, ignore_conflicts=True, batch_size=500)
+        insert_new(deliveries)
         wake_sender()
 
 

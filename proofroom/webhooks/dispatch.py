@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Final
 
 from proofroom.core import outbox
+from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.webhooks.automation.workflows import (
@@ -37,9 +39,14 @@ def subscribe_webhooks() -> None:
     outbox.events_forgotten.register(forget_events)
 
 
+_ACTIVE: Final = Statement(
+    lambda: Webhook.objects.filter(is_active=True).values(*columns_of(Webhook))
+)
+
+
 def queue_for_webhooks(events: Sequence[Event]) -> None:
     """Queue a delivery of each event for every active webhook that wants it."""
-    webhooks = list(Webhook.objects.filter(is_active=True))
+    webhooks = [instance_from_row(Webhook, row) for row in _ACTIVE.rows()]
     queue_all(
         [
             new_delivery(event, channel_of(row), webhook=row)

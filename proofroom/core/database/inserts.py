@@ -79,6 +79,15 @@ def insert_if_free(row: Model, *groups: Rows) -> bool:
     return bool(_insert([[row], *(group for group in groups if group)], if_free=True))
 
 
+def insert_new(rows: Rows) -> None:
+    """Store those of the rows that have not what only one may have and another one has."""
+    if rows and connection.vendor != "postgresql":
+        _manager(rows).bulk_create(rows, batch_size=500, ignore_conflicts=True)
+        return
+    for begin in range(0, len(rows), _AT_A_TIME):
+        _insert([rows[begin : begin + _AT_A_TIME]], if_free=True)
+
+
 def write_over(rows: Rows, columns: Sequence[str]) -> None:
     """Store these columns of rows that are there already, and the whole of those that are not."""
     if rows and connection.vendor != "postgresql":
@@ -110,7 +119,7 @@ def _insert(
     for group in groups:
         for row in group:
             row._state.adding, row._state.db = False, alias
-    if inserts[0].is_numbered and not over and len(groups) == 1:
+    if inserts[0].is_numbered and not (over or if_free) and len(groups) == 1:
         for row, (key,) in zip(groups[0], found, strict=True):
             row.pk = key
     return found

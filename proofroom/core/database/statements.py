@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 Scalar = UUID | str | int | datetime
-Argument = Scalar | Sequence[UUID] | Sequence[str]
+Argument = Scalar | Sequence[UUID] | Sequence[str] | Sequence[int]
 M = TypeVar("M", bound=Model)
 Build = Callable[..., QuerySet[Any, Any]]
 
@@ -50,10 +50,11 @@ class _Compiled:
 
 
 class Statement:
-    """`build` takes the arguments and returns a queryset of `values()`.
+    """`build` takes the arguments and returns a queryset of `values()`, or of objects: then a row has their columns,
+    and those of what `select_related` names, as `values()` would call them.
 
-    Arguments are UUIDs, strings, numbers, times, or lists of UUIDs or strings for `__in`; each must end
-    up as a parameter unchanged.
+    Arguments are UUIDs, strings, numbers, times, or lists of UUIDs, strings or numbers for `__in`;
+    each must end up as a parameter unchanged.
     """
 
     def __init__(self, build: Build) -> None:
@@ -185,6 +186,13 @@ def instance_from_row(model: type[M], row: Row) -> M:
     return instance
 
 
+def related_from_row(model: type[M], row: Row, name: str) -> M | None:
+    """The object that another one refers to by `name`, from its columns in a row; None where it refers to none."""
+    prefix = f"{name}__"
+    own = {key.removeprefix(prefix): row[key] for key in row if key.startswith(prefix)}
+    return instance_from_row(model, own) if own[model._meta.pk.attname] is not None else None
+
+
 def first_instance(model: type[M], rows: list[Row]) -> M | None:
     """The object of the one row, where there is one."""
     return instance_from_row(model, rows[0]) if rows else None
@@ -245,8 +253,18 @@ def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
     sql, parameters = compiler.as_sql()
     sources = _sources(sql, parameters, marks)
     expressions = [item[0] for item in compiler.select[: compiler.col_count]]
-    names = tuple(compiler.query.selected)
+    names = tuple(compiler.query.selected or _names(compiler, compiler.klass_info))
     return _Compiled(sql, sources, names, compiler, compiler.get_converters(expressions))
+
+
+def _names(compiler: SQLCompiler, info: Any, prefix: str = "") -> list[str]:
+    """The names of the columns of objects, and of those that belong to them, in the order of the columns."""
+    names = [
+        f"{prefix}{compiler.select[place][0].target.attname}" for place in info["select_fields"]
+    ]
+    for related in info.get("related_klass_infos", ()):
+        names += _names(compiler, related, f"{prefix}{related['field'].name}__")
+    return names
 
 
 def _marked(arguments: Sequence[Argument]) -> tuple[list[Any], list[Scalar]]:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from functools import lru_cache
+from typing import Any, Final
 from uuid import UUID
 
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
@@ -17,6 +18,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from proofroom.core.actor import Actor
+from proofroom.core.database.statements import Statement, Update, columns_of, instance_from_row
 from proofroom.core.models import Event
 from proofroom.core.outbox.events import Subscriber, record, subscribers_of, wake_dispatch
 
@@ -143,6 +145,17 @@ _BEHIND: Final = timedelta(seconds=0.5)
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """Whole posts, and events that have none."""
+
+    posts: tuple[UUID, ...] = ()
+    events: tuple[int, ...] = ()
+
+    def condition(self) -> Q:
+        return Q(post_id__in=self.posts) | Q(pk__in=self.events)
+
+
+@dataclass(frozen=True, slots=True)
 class Round:
     """`count` are the events that were taken up, `left` those of which somebody still has to be told.
 
@@ -158,10 +171,10 @@ class Round:
         return Round(self.count + other.count, left, self.gave_way or other.gave_way)
 
 
-def dispatch_due(which: Q, limit: int = BATCH, *, takes_along: bool = False) -> Round:
+def dispatch_due(which: Wanted, limit: int = BATCH, *, takes_along: bool = False) -> Round:
     """Tell everybody of the first of these events that are due.
 
-    `which` are whole posts, or events without one. With `takes_along`, others that are due and that no other worker
+    With `takes_along`, others that are due and that no other worker
     has are told in the same transaction, where these have waited long. Where the database gives way to somebody
     else, they are left for later.
     """
@@ -193,7 +206,7 @@ def dispatch_due(which: Q, limit: int = BATCH, *, takes_along: bool = False) -> 
     taken = [event for event in round_.events if event.post_id not in round_.alone]
     left = [event for event in (*round_.waiting, *taken) if event.dispatched_at is None]
     told = Round(len(taken), frozenset(event.pk for event in left))
-    return sum((dispatch_due(Q(post_id=post_id), limit) for post_id in round_.alone), told)
+    return sum((dispatch_due(Wanted(posts=(post_id,)), limit) for post_id in round_.alone), told)
 
 
 def _locked(which: Q, limit: int) -> list[Event]:
@@ -201,14 +214,35 @@ def _locked(which: Q, limit: int) -> list[Event]:
     return list(Event.objects.select_for_update(no_key=True).filter(which).order_by("id")[:limit])
 
 
-def _lock_due(which: Q, limit: int, now: datetime) -> _LockedEvents:
+@lru_cache(maxsize=20)
+def _open_of(has_posts: bool, has_events: bool, limit: int) -> Statement:
+    """What is open of posts and of events, as one asks for them, locked."""
+
+    def build(*ids: Any) -> QuerySet[Event, Any]:
+        posts = ids[0] if has_posts else ()
+        which = Wanted(posts, ids[-1] if has_events else ()).condition()
+        rows = Event.objects.select_for_update(no_key=True).filter(which & open_events())
+        return rows.order_by("id").values(*columns_of(Event))[:limit]
+
+    return Statement(build)
+
+
+def _lock_open(which: Wanted, limit: int) -> list[Event]:
+    given = [ids for ids in (which.posts, which.events) if ids]
+    if not given:
+        return []
+    rows = _open_of(bool(which.posts), bool(which.events), limit).rows(*given)
+    return [instance_from_row(Event, row) for row in rows]
+
+
+def _lock_due(which: Wanted, limit: int, now: datetime) -> _LockedEvents:
     """The first of these events that are due, and those that wait for their time before them, all locked."""
-    rows = _locked(which & open_events(), limit)
+    rows = _lock_open(which, limit)
     due = [event for event in rows if is_due(event, now)]
     waiting = [event for event in rows if not is_due(event, now)]
     if waiting and len(rows) == limit:
         # More wait than one transaction takes: they must not keep what is due from being told.
-        due = _locked(which & due_events(now), limit)
+        due = _locked(which.condition() & due_events(now), limit)
         waiting = _open_before(due, exclude=[]) if due else []
         waiting = [event for event in waiting if not is_due(event, now)]
     return _LockedEvents(due, waiting, now)
@@ -225,8 +259,8 @@ def _open_before(events: Sequence[Event], exclude: Iterable[int]) -> list[Event]
 
 
 @transaction.atomic
-def _postpone(which: Q) -> Round:
-    events = _locked(which & due_events(timezone.now()), 1)
+def _postpone(which: Wanted) -> Round:
+    events = _locked(which.condition() & due_events(timezone.now()), 1)
     for event in events:
         count_failure(event, timezone.now())
         event.save(update_fields=["attempts", "next_at"])
@@ -236,6 +270,18 @@ def _postpone(which: Q) -> Round:
 def _missing(event: Event) -> list[Subscriber]:
     """Return who was not told of it yet."""
     return [one for one in subscribers_of(event.name) if one.id not in event.told]
+
+
+@lru_cache(maxsize=100)
+def _note_told(told: tuple[str, ...]) -> Update:
+    """Note on the rows of events that everybody was told, who these are."""
+    counted = {"told": list(told), "attempts": F("attempts") + 1}
+    return Update(
+        lambda ids, now: (
+            Event.objects.filter(pk__in=ids),
+            {**counted, "next_at": None, "dispatched_at": now},
+        )
+    )
 
 
 @transaction.atomic
@@ -320,9 +366,7 @@ class _LockedEvents:
                 elif self._tell_and_note(event):
                     done.setdefault(tuple(event.told), []).append(event)
         for told, events in done.items():
-            Event.objects.filter(pk__in=[event.pk for event in events]).update(
-                told=list(told), attempts=F("attempts") + 1, next_at=None, dispatched_at=self.now
-            )
+            _note_told(told).execute([event.pk for event in events], self.now)
             for event in events:
                 event.dispatched_at = self.now
 
@@ -438,15 +482,10 @@ def dispatch_posts(post_ids: Iterable[UUID], event_ids: Iterable[int]) -> None:
 
     A worker that is behind tells of other events too: the messages that name them find nothing left to do.
     """
-    posts, events = list(post_ids), list(event_ids)
-    if posts:
-        which = Q(post_id__in=posts) | Q(pk__in=events) if events else Q(post_id__in=posts)
-    else:
-        which = Q(pk__in=events)
-    _dispatch_whole(which, takes_along=True)
+    _dispatch_whole(Wanted(tuple(post_ids), tuple(event_ids)), takes_along=True)
 
 
-def _dispatch_whole(which: Q, *, takes_along: bool = False) -> Round:
+def _dispatch_whole(which: Wanted, *, takes_along: bool = False) -> Round:
     """Tell of all of these. What came after them is told on the way, which saves its own transaction."""
     told = round_ = dispatch_due(which, takes_along=takes_along)
     while round_.count >= BATCH:
@@ -489,10 +528,10 @@ def _waiting() -> QuerySet[Event, tuple[int, UUID | None]]:
     )
 
 
-def _parts(found: Sequence[tuple[int, UUID | None]]) -> Iterator[Q]:
+def _parts(found: Sequence[tuple[int, UUID | None]]) -> Iterator[Wanted]:
     """What one transaction takes each: events without a post, and whole posts, whose earlier ones come first."""
     for begin in range(0, len(found), BATCH):
         part = found[begin : begin + BATCH]
-        posts = {post_id for _, post_id in part if post_id is not None}
-        others = [id_ for id_, post_id in part if post_id is None]
-        yield Q(post_id__in=posts) | Q(pk__in=others)
+        posts = dict.fromkeys(post_id for _, post_id in part if post_id is not None)
+        others = tuple(id_ for id_, post_id in part if post_id is None)
+        yield Wanted(tuple(posts), others)
