@@ -271,10 +271,10 @@ def send_due() -> tuple[int, bool]:
     holder = uuid4()
     until = time.monotonic() + WORK_SECONDS
     # An event may arrive just before the lock is released, unseen by its holder and announced to nobody else.
-    while delivery_queue.is_due() and delivery_queue.acquire_lock(holder):
+    while (due := delivery_queue.find_due_channels()) and delivery_queue.acquire_lock(holder):
         try:
             with CallThread() as calls:
-                loop = DeliveryLoop(calls, holder, until)
+                loop = DeliveryLoop(calls, holder, until, due)
                 loop.run()
         finally:
             delivery_queue.release_lock(holder)
@@ -292,15 +292,15 @@ def needs_sender() -> bool:
 
 
 class DeliveryLoop:
-    """Sends due deliveries while this process holds the leader lock."""
+    """Sends due deliveries while this process holds the leader lock; first those of the channels that were found."""
 
-    def __init__(self, calls: CallThread, holder: UUID, until: float) -> None:
+    def __init__(self, calls: CallThread, holder: UUID, until: float, due: Sequence[str]) -> None:
         self.calls = calls
         self.holder = holder
         self.until = until
         self.under_way: Counter[str] = Counter()
-        self.ready_channels: set[str] = set()
-        self.find_at = 0.0
+        self.ready_channels = set(due[:MAX_CHANNELS])
+        self.find_at = time.monotonic() + POLL_SECONDS
         # The caller has just taken the lock.
         self.renew_at = time.monotonic() + RENEW_SECONDS
         self.has_lock = True
@@ -308,14 +308,14 @@ class DeliveryLoop:
 
     def run(self) -> None:
         """Send until nothing is due or the time is over, and everything under way has ended."""
-        while True:
+        if time.monotonic() < self.until:
+            self.start_calls()
+        while self.under_way:
+            self.finish_calls()
             self.renew_lock()
             if self.has_lock and time.monotonic() < self.until:
                 self.find_due_channels()
                 self.start_calls()
-            if not self.under_way:
-                return
-            self.finish_calls()
 
     def renew_lock(self) -> None:
         if time.monotonic() >= self.renew_at:

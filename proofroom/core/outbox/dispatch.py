@@ -222,7 +222,8 @@ def _open_of(has_posts: bool, has_events: bool, limit: int) -> Statement:
         posts = ids[0] if has_posts else ()
         which = Wanted(posts, ids[-1] if has_events else ()).condition()
         rows = Event.objects.select_for_update(no_key=True).filter(which & open_events())
-        return rows.order_by("id").values(*columns_of(Event))[:limit]
+        found: QuerySet[Event, Any] = rows.order_by("id").values(*columns_of(Event))[:limit]
+        return found
 
     return Statement(build)
 
@@ -459,6 +460,13 @@ _LOOK: Final = 500
 """Events that a sweep looks for at once."""
 
 
+_POSTS_OF_EVENTS: Final = Statement(
+    lambda ids: (
+        Event.objects.filter(open_events(), pk__in=ids).order_by("id").values("id", "post_id")
+    )
+)
+
+
 def dispatch(event_id: int) -> bool:
     """Tell every subscriber of the event, and before it of what its post has waiting.
 
@@ -471,8 +479,7 @@ def dispatch(event_id: int) -> bool:
 def dispatch_all(event_ids: Iterable[int]) -> bool:
     """Tell every subscriber of these events, like `dispatch`."""
     ids = list(event_ids)
-    wanted = Event.objects.filter(open_events(), pk__in=ids)
-    found = list(wanted.order_by("id").values_list("id", "post_id"))
+    found = [(row["id"], row["post_id"]) for row in _POSTS_OF_EVENTS.rows(ids)]
     told = sum((_dispatch_whole(which) for which in _parts(found)), Round())
     return not told.gave_way and told.left.isdisjoint(ids)
 
