@@ -5,18 +5,16 @@ from __future__ import annotations
 from contextlib import suppress
 from importlib.util import find_spec
 
-from django.conf import settings
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
-from django.utils.crypto import constant_time_compare
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from cms_project import errors
 from cms_project.media_files import media_file
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
-from proofroom.core.observability.metrics import prometheus_text
+from proofroom.core.observability.metrics import answer_scrape
 from proofroom.core.site_icon import favicon
 
 # Content comes last: its pages answer every address that nothing else does.
@@ -64,16 +62,10 @@ def ready(request: HttpRequest) -> JsonResponse:
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answers Prometheus, where METRICS_TOKEN is set and given as a bearer token."""
-    token = settings.CMS_ENV.metrics_token
-    if token is None:
+    answer = answer_scrape(request.headers.get("Authorization", ""))
+    if answer is None:
         return errors.not_found(request)
-    given = request.headers.get("Authorization", "")
-    if not constant_time_compare(given, f"Bearer {token}"):
-        refused = HttpResponse("METRICS_TOKEN is needed as a bearer token.\n", status=401)
-        refused["WWW-Authenticate"] = "Bearer"
-        return refused
-    text, content_type = prometheus_text()
-    return HttpResponse(text, content_type=content_type)
+    return HttpResponse(answer.body, status=answer.status, headers=answer.headers)
 
 
 def _modules(name: str) -> list[str]:

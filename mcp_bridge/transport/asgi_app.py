@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -43,6 +44,7 @@ from mcp_bridge.transport.sessions import (
 )
 from mcp_bridge.transport.sse import SESSION_PARAMETER, SseTransport
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
+from proofroom.core.observability.metrics import answer_scrape
 from proofroom.core.tools import get_tool
 from proofroom.oauth.addresses import PROTECTED_RESOURCE_PATH, resource_metadata
 
@@ -95,6 +97,15 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
+    async def metrics(request: Request) -> Response:
+        answer = await workers.run_apart(
+            partial(answer_scrape, request.headers.get("authorization", ""))
+        )
+        if answer is None:
+            raise HTTPException(404)
+        headers = {**answer.headers, "Cache-Control": "no-store"}
+        return Response(answer.body, answer.status, headers)
+
     async def protected_resource(request: Request) -> Response:
         if not settings.CMS_ENV.mcp_oauth:
             raise HTTPException(404)
@@ -112,6 +123,7 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
             Route("/health", health),
             Route("/health/live", health),
             Route("/health/ready", ReadinessEndpoint(workers)),
+            Route("/health/metrics", metrics),
         ],
         lifespan=lifespan,
         exception_handlers={404: not_found},

@@ -104,7 +104,7 @@ def read_call(body: bytes, name: str) -> dict[str, Any] | None:
         not isinstance(request, dict)
         or request.get("jsonrpc") != "2.0"
         or request.get("method") != _CALL
-        or type(request.get("id")) not in (int, str)
+        or not _can_be_answered(request.get("id"))
         or not isinstance(params := request.get("params"), dict)
         or params.get("name") != name
         or not isinstance(params.get("arguments"), dict | None)
@@ -114,3 +114,14 @@ def read_call(body: bytes, name: str) -> dict[str, Any] | None:
     ):
         return None
     return request
+
+
+def _can_be_answered(call_id: object) -> bool:
+    """Whether the JSON of the answer can repeat an id as it came: no number beyond 64 bits, no half of a letter."""
+    if type(call_id) not in (int, str):
+        return False
+    try:
+        orjson.dumps(call_id)
+    except TypeError:
+        return False
+    return True

@@ -137,6 +137,19 @@ def test_what_a_call_without_the_sdk_lacks_is_told_by_the_sdk() -> None:
     assert refused_by_the_sdk(lambda one: one["body"][params].update(arguments=[])) == -32602
 
 
+@pytest.mark.parametrize("call_id", [2**64, -(2**64), "\ud800"], ids=["big", "low", "half"])
+def test_an_id_that_an_answer_cannot_repeat_is_left_to_the_sdk(call_id: int | str) -> None:
+    body = newest("tools/call", "list_taxonomies", arguments={})["body"]
+
+    def is_read(one: int | str) -> bool:
+        text = json.dumps({**body, "id": one}).encode()
+        return direct_calls.read_call(text, "list_taxonomies") is not None
+
+    assert not is_read(call_id)
+    assert is_read(2**64 - 1)
+    assert is_read("Grüße")
+
+
 def test_arguments_that_come_as_headers_too_are_compared_by_the_sdk(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -38,6 +38,12 @@ try:
 except ValueError:
     logging.getLogger("probe").exception("it broke")
 answer = client.get("/health/metrics", headers={"Authorization": "Bearer TOKEN"})
+from starlette.testclient import TestClient
+from mcp_bridge.transport.asgi_app import build_app
+of_mcp = TestClient(build_app(), base_url="http://localhost")
+asked = of_mcp.get("/health/metrics", headers={"Authorization": "Bearer TOKEN"})
+print(asked.status_code, of_mcp.get("/health/metrics").status_code, asked.headers["content-type"])
+print("proofroom_task_duration_seconds_count" in asked.text)
 print(answer.status_code, client.get("/health/metrics").status_code)
 print(answer.content.decode())
 """.replace("TOKEN", TOKEN)
@@ -93,6 +99,8 @@ def test_metrics_go_to_the_collector_and_to_prometheus(
 ) -> None:
     collector, done = worked
     assert "\n200 401\n" in done.stdout  # with the token, and without
+    assert "\n200 401 text/plain" in f"\n{done.stdout}"  # the MCP server as well
+    assert "\nTrue\n" in done.stdout
     text = done.stdout.partition("\n200 401\n")[2]
 
     assert (

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from django.conf import settings
 from django.db.models import Count, Min
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
 from proofroom.core.hooks import Hook
 from proofroom.core.models import Event
@@ -192,6 +193,29 @@ def _otlp_histograms() -> Mapping[str, Histogram]:
         return lambda value, labels: histogram.record(value, dict(labels))
 
     return {kind.name: build(kind) for kind in (*DURATIONS.values(), STATEMENTS)}
+
+
+@dataclass(frozen=True, slots=True)
+class ScrapeAnswer:
+    """What Prometheus is answered over HTTP, by whichever server it asks."""
+
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
+def answer_scrape(authorization: str) -> ScrapeAnswer | None:
+    """The metrics for who sends METRICS_TOKEN as a bearer token, else a refusal; None where no token is set."""
+    token = settings.CMS_ENV.metrics_token
+    if token is None:
+        return None
+    if not constant_time_compare(authorization, f"Bearer {token}"):
+        body = b"METRICS_TOKEN is needed as a bearer token.\n"
+        return ScrapeAnswer(
+            401, body, {"Content-Type": "text/plain; charset=utf-8", "WWW-Authenticate": "Bearer"}
+        )
+    body, content_type = prometheus_text()
+    return ScrapeAnswer(200, body, {"Content-Type": content_type})
 
 
 def prometheus_text() -> tuple[bytes, str]:
