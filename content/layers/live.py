@@ -105,9 +105,8 @@ def write_live(
     follow_live([(post, before, after)])
     following = follow_path_change(post, actor) if moves else Following()
     moves += following.moves
-    revision = add_revision(
-        post, after, changes, actor, reason, note=note, marks=marks, earlier=kept
-    )
+    revision = revision_row(post, after, changes, actor, reason, note)
+    insert_rows([*kept, revision], provenance_rows(post, revision, changes, actor, marks or {}))
     outbox.record_each(
         ("post.updated", "post.approve", *causes),
         actor=actor,
@@ -142,26 +141,6 @@ def _save(post: Post, changes: Changes, actor: Actor) -> None:
 def revision_before(post: Post, document: PostDocument) -> Revision:
     """The revision of a version that has none and that is about to be written over, not yet stored."""
     return Revision(post=post, version=post.version, reason="before", document=document.to_json())
-
-
-def add_revision(
-    post: Post,
-    document: PostDocument,
-    changes: Changes,
-    actor: Actor,
-    reason: str,
-    *,
-    note: str = "",
-    marks: Marks | None = None,
-    earlier: Sequence[Revision] = (),
-) -> Revision:
-    """Store the revision of the post's present version, with a row of provenance for each path that changed.
-
-    Revisions of `earlier` versions are stored with it.
-    """
-    revision = revision_row(post, document, changes, actor, reason, note)
-    insert_rows([*earlier, revision], provenance_rows(post, revision, changes, actor, marks or {}))
-    return revision
 
 
 def revision_row(

@@ -12,9 +12,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content import search
-from content.changes import diff
+from content.changes import Changes, diff
 from content.document import PostDocument
-from content.layers.live import add_revision, tags_of
+from content.layers.live import provenance_rows, revision_row, tags_of
 from content.layers.stage import Staged, stage
 from content.layers.state import event_payload
 from content.media_usage import follow_live
@@ -100,11 +100,11 @@ def create_post(
     require_names(document)
     if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
         raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
-    insert(post, document, actor, status)
+    changes = insert(post, empty, document, actor, status)
     if translation_of is not None:
         source = post_repository.load(translation_of)
         record_source(post, source, document, pair_modules(source, document))
-    record_created(post, empty, document, actor, source=translation_of)
+    record_created(post, changes, actor, source=translation_of)
     return post
 
 
@@ -116,16 +116,9 @@ def require_names(document: PostDocument) -> None:
 
 
 def record_created(
-    post: Post,
-    empty: PostDocument,
-    document: PostDocument,
-    actor: Actor,
-    *,
-    source: Post | None = None,
+    post: Post, changes: Changes, actor: Actor, *, source: Post | None = None
 ) -> None:
-    """The first revision, its provenance, and the events of a new post that is stored."""
-    changes = diff(empty, document)
-    add_revision(post, document, changes, actor, "created")
+    """The events of a new post that is stored, and the checks of where it stands."""
     published = ("post.published", "post.publish") if post.status == Status.PUBLISHED else ()
     outbox.record_each(
         ("post.created", *published),
@@ -190,10 +183,9 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
     post.is_placeholder = True
     empty = empty_document(post)
     post.path = path_for(post)
-    if not insert_if_free(post):
+    if not insert_if_free(post, [revision_row(post, empty, diff(empty, empty), actor, "created")]):
         raise taken_by_another(post, actor)
     search.index_post(post, empty)
-    add_revision(post, empty, diff(empty, empty), actor, "created")
     outbox.record(
         "post.created",
         actor=actor,
@@ -236,14 +228,28 @@ def set_columns(post: Post, document: PostDocument) -> None:
     post.custom_fields = document.custom_fields
 
 
-def insert(post: Post, document: PostDocument, actor: Actor, status: str = Status.DRAFT) -> None:
-    """Store a new post. Raises `RuleViolation` where another one has its place by now."""
+def insert(
+    post: Post,
+    empty: PostDocument,
+    document: PostDocument,
+    actor: Actor,
+    status: str = Status.DRAFT,
+) -> Changes:
+    """Store a new post with its first revision and provenance, and return what `document` brings to the `empty` one.
+
+    Raises `RuleViolation` where another one has its place by now.
+    """
     set_columns(post, document)
     post.status = status
     if status == Status.PUBLISHED:
         post.published_at = timezone.now()
     post.path = path_for(post)
-    if not insert_if_free(post, *post_repository.rows_of(post, document)):
+    changes = diff(empty, document)
+    revision = revision_row(post, document, changes, actor, "created")
+    provenance = provenance_rows(post, revision, changes, actor, {})
+    rows = post_repository.rows_of(post, document)
+    if not insert_if_free(post, *rows, [revision], provenance):
         raise taken_by_another(post, actor)
     search.index_post(post, document)
     follow_live([(post, None, document)])
+    return changes

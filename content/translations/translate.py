@@ -91,9 +91,9 @@ def create_translation(
         post=post, before=copy, after=document_edits.patch_fields(copy, own), actor=actor
     )
     require_names(copy)
-    insert(post, copy, actor)
+    changes = insert(post, empty, copy, actor)
     record_source(post, document, copy, ids)
-    record_created(post, empty, copy, actor, source=source)
+    record_created(post, changes, actor, source=source)
     return post
 
 

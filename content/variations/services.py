@@ -55,9 +55,9 @@ def create_variation(
         # The modules of the copy are not there yet: those of the source are.
         names = {copied: of for of, copied in ids.items()}
         raise rekey_by_names(error, names) from None
-    insert(post, copy, actor)
+    changes = insert(post, empty, copy, actor)
     record_source(post, document, copy, ids)
-    record_created(post, empty, copy, actor)
+    record_created(post, changes, actor)
     return post
 
 

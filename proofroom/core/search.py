@@ -259,13 +259,12 @@ class PostgresqlSearch:
                 if language != _SIMPLE:
                     parts.append(f"setweight(to_tsvector('{language}', %s), '{weight}')")
                     parameters.append(" ".join(words.folded + words.accented))
-            with connection.cursor() as cursor:
-                cursor.execute(
-                    f'INSERT INTO "{table.name}" ("{table.key}", document) '  # noqa: S608  # names of ours
-                    f"VALUES (%s, {' || '.join(parts)}) "
-                    f'ON CONFLICT ("{table.key}") DO UPDATE SET document = EXCLUDED.document',
-                    [entry.key, *parameters],
-                )
+            sql = (
+                f'INSERT INTO "{table.name}" ("{table.key}", document) '  # noqa: S608  # names of ours
+                f"VALUES (%s, {' || '.join(parts)}) "
+                f'ON CONFLICT ("{table.key}") DO UPDATE SET document = EXCLUDED.document RETURNING 1'
+            )
+            fetch(connection, sql, [entry.key, *parameters])
 
     @staticmethod
     def question(
