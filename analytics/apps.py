@@ -46,6 +46,26 @@ class AnalyticsConfig(AppConfig):
             ),
             order=10,
         )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.INSIGHTS,
+                gettext_lazy("Heatmaps"),
+                "admin:analytics-heatmaps",
+                "heatmap",
+                permissions=("analytics.read",),
+            ),
+            order=11,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.INSIGHTS,
+                gettext_lazy("Experiments"),
+                "admin:analytics-experiments",
+                "experiment",
+                permissions=("posts.edit",),
+            ),
+            order=12,
+        )
 
 
 def _create_partitions(**kwargs: Any) -> None:

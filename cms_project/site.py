@@ -57,6 +57,7 @@ class CmsAdminSite(admin.AdminSite):
         from agents_app.admin.run_dialog.start import ask
         from analytics.admin.heatmap import heatmap
         from analytics.admin.heatmap_frame import heatmap_frame
+        from analytics.admin.post_lists import experiments, heatmaps
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
         from cms_project.palette import palette
@@ -184,6 +185,12 @@ class CmsAdminSite(admin.AdminSite):
             path("agents_app/bulk/", self.admin_view(bulk), name="agents_app_bulk"),
             path("agents_app/field/", self.admin_view(ask_field), name="agents_app_ask_field"),
             path("mcp/", self.admin_view(connect), name="mcp-connect"),
+            path("analytics/heatmaps/", self.admin_view(heatmaps), name="analytics-heatmaps"),
+            path(
+                "analytics/experiments/",
+                self.admin_view(experiments),
+                name="analytics-experiments",
+            ),
             path(
                 "analytics/variations/<uuid:post_id>/",
                 self.admin_view(variations),

@@ -233,6 +233,32 @@ def evaluate_trial(
     has_days = "from" in params or "to" in params
     period = read_period(params) if has_days else course.period(original.pk)
     catch_up()
+    return _evaluate(original, variations, course, period, goal, effect)
+
+
+def evaluate_trials(originals: Sequence[Post]) -> list[Trial]:
+    """The last tests of these posts, over all of their days. Seven statements at most for each, and two for all."""
+    variations: dict[UUID | None, list[Post]] = defaultdict(list)
+    for row in Post.objects.filter(variation_of__in=originals).order_by("variation"):
+        variations[row.variation_of_id].append(row)
+    catch_up()
+    trials = []
+    for original in originals:
+        own = variations[original.pk]
+        course = course_of(own)
+        period = course.period(original.pk)
+        trials.append(_evaluate(original, own, course, period, None, USUAL_EFFECT))
+    return trials
+
+
+def _evaluate(
+    original: Post,
+    variations: Sequence[Post],
+    course: Course,
+    period: Period,
+    goal: str | None,
+    effect: int,
+) -> Trial:
     goals = count_goals(original.pk, period)
     if goal is None and goals:
         goal = goals[0].name
