@@ -14,7 +14,7 @@ from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.layers import open_layers
 from content.layers.stage import stage
 from content.models import Layer, Post
-from content.post_fields import EXCERPT_MAX, META_MAX, POST_FIELDS, TITLE_MAX
+from content.post_fields import POST_FIELDS
 from content.posts import document_edits
 from content.posts.create import create_post, empty_document, new_row
 from content.posts.edit import edit_post
@@ -33,12 +33,12 @@ from proofroom.imports.plan import SLUG_TRIES, PlannedPost
 from proofroom.imports.writer import ImportWriter, Outcome, WrittenItem
 from proofroom.taxonomies.models import Term
 
-_LIMITS: Final = {
-    "title": TITLE_MAX,
-    "excerpt": EXCERPT_MAX,
-    "metaTitle": TITLE_MAX,
-    "metaDescription": META_MAX,
+_LIMITED: Final = {
+    name: field
+    for name, field in POST_FIELDS.items()
+    if field.max_length and field.kind in ("text", "textarea") and not field.format
 }
+"""The texts that are cut where they are longer than the site takes."""
 
 
 def write_post(writer: ImportWriter, item: PostItem) -> WrittenItem:
@@ -120,10 +120,11 @@ class _PostWriter:
     def _fields(self) -> JsonObject:
         item = self.item
         fields: JsonObject = {"title": item.title, **item.fields}
-        for name, most in _LIMITS.items():
-            value = fields.get(name)
+        for name, field_ in _LIMITED.items():
+            value, most = fields.get(name), field_.max_length or 0
             if isinstance(value, str):
-                line = value if name == "excerpt" else " ".join(value.split())
+                has_lines = field_.kind == "textarea" and field_.panel == "main"
+                line = value if has_lines else " ".join(value.split())
                 fields[name] = line[:most].rstrip()
                 if len(line) > most:
                     text = _("%(field)s is longer than %(most)s characters; the rest was cut off.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,6 +57,20 @@ class OwnPostgresql:
     def restart(self, way: Way = "fast") -> None:
         self.stop(way)
         self.start()
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Its machine still takes what is sent, and no process of it does anything."""
+        first = int((self.data / "postmaster.pid").read_text().split()[0])
+        below = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        processes = [first, *map(int, below)]
+        for process in processes:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in processes:
+                os.kill(process, signal.SIGCONT)
 
     def _run(self, name: str, *arguments: str | Path) -> None:
         command = [str(self.bin / name), *map(str, arguments)]

@@ -23,6 +23,8 @@ from tests.faults.postgresql import OwnPostgresql, own_postgresql
 from tests.faults.processes import Site, prepare
 from tests.make import PASSWORD
 
+METRICS_TOKEN: Final = "token-of-prometheus"
+
 pytestmark = pytest.mark.services
 AT_LATEST: Final = 3.0
 AGENT: Final = """---
@@ -88,6 +90,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
             server.url,
             CMS_AGENTS_DIR=str(agents),
             THROTTLE_MCP="off",
+            METRICS_TOKEN=METRICS_TOKEN,
             AI_PROVIDER_OPENAI_API_KEY="sk-canary-never-shown-1234567890",
             AI_PROVIDER_OPENAI_BASE_URL=provider.openai_url,
         )
@@ -197,11 +200,37 @@ def test_the_checks_of_health_name_what_is_missing(running: Running) -> None:
             _is_refused(answer)
             assert answer.json()["missing"] == ["database"]
             assert answer.json()["error"] == "Cannot be reached: database."
+            assert "proofroom_database_up 0.0" in _metrics(place)
     finally:
         running.server.start()
 
     for place in places:
         assert _asked(f"{place}/health/ready").status_code == 200
+        assert "proofroom_database_up 1.0" in _metrics(place)
+        assert "proofroom_events_due " in _metrics(place)
+
+
+def test_a_database_that_takes_questions_and_says_nothing_is_named_too(running: Running) -> None:
+    places = [f"http://127.0.0.1:{running.site.port}", running.sockets, running.mcp]
+    with running.server.frozen():
+        for place in places:
+            # The second one meets the first, which still waits.
+            for _ in range(2):
+                answer = _asked(f"{place}/health/ready")
+                assert (answer.status_code, answer.json()["missing"]) == (503, ["database"])
+            assert _asked(f"{place}/health/live").status_code == 200
+            assert "proofroom_database_up 0.0" in _metrics(place)
+
+    for place in places:
+        assert _asked(f"{place}/health/ready").status_code == 200
+
+
+def _metrics(place: str) -> str:
+    """What Prometheus is answered."""
+    headers = {"Authorization": f"Bearer {METRICS_TOKEN}"}
+    answer = httpx.get(f"{place}/health/metrics", headers=headers, timeout=30)
+    assert answer.status_code == 200, answer.text
+    return answer.text
 
 
 @pytest.mark.parametrize("way", ["fast", "immediate"])

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from content.layers import open_layers
 from content.models import Post
+from content.post_fields import POST_FIELDS
 from content.posts.post_repository import load
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.imports.models import ImportLine
@@ -327,3 +328,19 @@ def test_a_page_with_the_name_of_its_folder_is_the_page_of_the_folder(tmp_path):
     assert not Redirect.objects.exists()
     assert said[-1].startswith("posts: 2 created")
     assert "posts: 2 unchanged" in run(tmp_path)[-1]
+
+
+def test_texts_are_cut_where_the_site_takes_fewer_characters(tmp_path: Path) -> None:
+    fields = [field for field in POST_FIELDS.values() if field.is_text and field.max_length]
+    named = [field for field in fields if field.kind != "url"]
+    matter = "".join(f"{field.name}: {'x' * (field.max_length + 1)}\n" for field in named)
+    write(tmp_path, {"long.md": f"---\n{matter}---\nWords."})
+
+    run(tmp_path)
+
+    (post,) = Post.objects.all()
+    stored = load(post).fields
+    assert len(named) >= 4
+    assert {name: len(stored[name]) for name in (one.name for one in named)} == {
+        field.name: field.max_length for field in named
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock, Thread
@@ -14,14 +15,14 @@ import psycopg
 from django.conf import settings
 from django.core.cache import cache
 from django.core.files.storage import FileSystemStorage, default_storage
-from django.db import Error, connection
+from django.db import connection
 
 from proofroom.core.json import JsonObject
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER_SECONDS: Final = 5
 STORAGE_CHECK_SECONDS: Final = 10.0
-STORAGE_TIMEOUT_SECONDS: Final = 2.0
+CHECK_SECONDS: Final = 2.0
 UNAVAILABLE: Final = "unavailable"
 UNAVAILABLE_MESSAGE: Final = (
     "The database cannot be reached just now. Nothing was changed; try again in a moment."
@@ -49,28 +50,68 @@ def log_database_away(error: BaseException | None, what: str) -> None:
     logger.error("%s: the database cannot be reached: %s", what, " ".join(str(error).split()))
 
 
-def list_unreachable() -> list[str]:
-    """Return what cannot be reached: `database`, `redis`, `queue`, `storage`.
+class BoundedCheck:
+    """Asks something whether it is there, and waits for at most two seconds.
 
-    Takes about two seconds each at the longest. With Redis the queue is in it, and is not named besides.
+    In a thread of its own: what takes a question and says nothing would hold its asker for ever. While one asks,
+    others wait for the same answer.
     """
-    found = []
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1")
-    except Error as error:
-        logger.warning("the database cannot be reached: %s", " ".join(str(error).split()))
-        found.append("database")
-    if settings.CMS_ENV.redis_url:
-        cache.set("proofroom.core.diagnostics.availability", "1", 10)
-        if cache.get("proofroom.core.diagnostics.availability") != "1":
-            found.append("redis")
-    elif not os.access(settings.DATA_DIR / "queue", os.W_OK):
-        logger.warning("the folder of the queue cannot be written")
-        found.append("queue")
-    if not _storage.is_reachable():
-        found.append("storage")
-    return found
+
+    def __init__(self, name: str, ask: Callable[[], bool]) -> None:
+        self.name, self._ask = name, ask
+        self._asked: Future[bool] | None = None
+        self._lock = Lock()
+
+    def begin(self) -> Future[bool]:
+        """Ask, unless somebody does already."""
+        with self._lock:
+            if self._asked is None or self._asked.done():
+                self._asked = Future()
+                Thread(target=self._run, args=(self._asked,), name=self.name, daemon=True).start()
+            return self._asked
+
+    def wait(self, asked: Future[bool], seconds: float = CHECK_SECONDS) -> bool:
+        """Whether it is there; an error, or no answer in time, is a no."""
+        try:
+            return asked.result(timeout=max(0.0, seconds))
+        except Exception as error:  # whatever the library at hand raises
+            said = " ".join(str(error).split()) or type(error).__name__
+            logger.warning("the %s cannot be reached: %s", self.name, said)
+            return False
+
+    def _run(self, asked: Future[bool]) -> None:
+        try:
+            found = self._ask()
+        except Exception as error:
+            asked.set_exception(error)
+        else:
+            asked.set_result(found)
+        finally:
+            connection.close()
+
+
+def _ask_database() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return True
+
+
+def _ask_redis() -> bool:
+    cache.set("proofroom.core.diagnostics.availability", "1", 10)
+    return bool(cache.get("proofroom.core.diagnostics.availability") == "1")
+
+
+def _ask_queue() -> bool:
+    return os.access(settings.DATA_DIR / "queue", os.W_OK)
+
+
+def _ask_storage() -> bool:
+    if isinstance(default_storage, FileSystemStorage):
+        folder = Path(default_storage.location)
+        # The first upload makes the folder.
+        return os.access(folder if folder.exists() else folder.parent, os.W_OK)
+    default_storage.exists("health")
+    return True
 
 
 class StorageCheck:
@@ -80,40 +121,35 @@ class StorageCheck:
         self._checked_at: float | None = None
         self._is_reachable = True
         self._lock = Lock()
+        self._check = BoundedCheck("storage", _ask_storage)
 
     def is_reachable(self) -> bool:
-        """Return the last finding, or a new one where that is old. A storage that says nothing counts as away."""
+        """Return the last finding, or a new one where that is old."""
         with self._lock:
             now = time.monotonic()
             if self._checked_at is None or now - self._checked_at >= STORAGE_CHECK_SECONDS:
                 self._checked_at = now
-                self._is_reachable = self._ask()
+                self._is_reachable = self._check.wait(self._check.begin())
             return self._is_reachable
 
-    def _ask(self) -> bool:
-        if isinstance(default_storage, FileSystemStorage):
-            folder = Path(default_storage.location)
-            # The first upload makes the folder.
-            return os.access(folder if folder.exists() else folder.parent, os.W_OK)
-        asked: Future[bool] = Future()
 
-        def ask() -> None:
-            try:
-                asked.set_result(default_storage.exists("health"))
-            except Exception as error:  # whatever the storage's library raises
-                asked.set_exception(error)
-
-        # The library waits for a minute and tries again: nobody waits for that here.
-        Thread(target=ask, name="storage-check", daemon=True).start()
-        try:
-            asked.result(timeout=STORAGE_TIMEOUT_SECONDS)
-        except Exception as error:
-            logger.warning("the storage of files cannot be reached: %s", type(error).__name__)
-            return False
-        return True
-
-
+database_check: Final = BoundedCheck("database", _ask_database)
+_redis: Final = BoundedCheck("redis", _ask_redis)
+_queue: Final = BoundedCheck("queue", _ask_queue)
 _storage: Final = StorageCheck()
+
+
+def list_unreachable() -> list[str]:
+    """Return what cannot be reached: `database`, `redis`, `queue`, `storage`.
+
+    Takes two seconds at the longest, as all are asked at once. With Redis the queue is in it, and not named besides.
+    """
+    end = time.monotonic() + CHECK_SECONDS
+    checks = (database_check, _redis if settings.CMS_ENV.redis_url else _queue)
+    begun = [(check, check.begin()) for check in checks]
+    is_stored = _storage.is_reachable()
+    gone = [check.name for check, asked in begun if not check.wait(asked, end - time.monotonic())]
+    return gone if is_stored else [*gone, "storage"]
 
 
 def readiness() -> tuple[int, JsonObject]:

@@ -16,6 +16,7 @@ from django.db.models import Count, Min
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from proofroom.core.diagnostics.availability import database_check
 from proofroom.core.hooks import Hook
 from proofroom.core.models import Event
 from proofroom.core.observability.operations import (
@@ -219,13 +220,20 @@ def answer_scrape(authorization: str) -> ScrapeAnswer | None:
 
 
 def prometheus_text() -> tuple[bytes, str]:
-    """Return what Prometheus scrapes, and its content type: the histograms of all processes, and what waits."""
+    """Return what Prometheus scrapes, and its content type: the histograms of all processes, and what waits.
+
+    What waits is not known while the database is away.
+    """
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 
     registry = CollectorRegistry(support_collectors_without_names=True)
     MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it registers itself
-    registry.register(WaitingCollector([each for readings in read_metrics() for each in readings]))
+    is_up = database_check.wait(database_check.begin())
+    readings = [MetricReading("proofroom_database_up", "Whether the database answers.", is_up)]
+    if is_up:
+        readings += [each for readings in read_metrics() for each in readings]
+    registry.register(WaitingCollector(readings))
     return generate_latest(registry), CONTENT_TYPE_LATEST
 
 
