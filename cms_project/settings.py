@@ -381,6 +381,7 @@ _TASK_SECONDS = {
     "content.tasks.sweep_decisions": 30.0,
     "imports.tasks.sweep_imports": 60.0,
     "content.tasks.purge_trash": 3_600.0,
+    "content.tasks.collect_search_words": 3_600.0,
     "previews.tasks.forget_old_links": 86_400.0,
     "forms.tasks.prune_submissions": 86_400.0,
     "media.tasks.sweep_variants": 30.0,

@@ -42,9 +42,11 @@ def find_posts(
     return search.Found(posts, asked, _NEWEST, shown)
 
 
-def find_keys(rows: Callable[[str], QuerySet[Post]], words: str, locale: str) -> search.FoundKeys:
+def find_keys(
+    rows: Callable[[str], QuerySet[Post]], words: Sequence[search.Word], locale: str
+) -> search.FoundKeys:
     """The keys of what `find_posts` finds among the posts of a locale, which `rows` makes; for a page of the site."""
-    asked = search.Question(TABLE, search.query_words(words), (locale,))
+    asked = search.Question(TABLE, words, (locale,))
     return search.FoundKeys(Post, rows, (locale,), asked, _NEWEST)
 
 

@@ -15,6 +15,7 @@ from content.post_jobs.jobs import execute_job, forget_old_jobs, resume_jobs
 from content.posts.autosave import delete_expired_copies
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
+from content.search_words import collect_words
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
@@ -45,6 +46,12 @@ def purge_trash() -> int:
         logger.warning("the trash is not emptied: there is no active admin")
         return 0
     return purge(actor=admin, days=settings.CMS_ENV.trash_days)
+
+
+@shared_task(name="content.tasks.collect_search_words")
+def collect_search_words() -> int:
+    """Collect the words that the search of the site suggests in place of mistyped ones."""
+    return collect_words()
 
 
 @shared_task(name="content.tasks.decide_batch")

@@ -7,7 +7,15 @@ from content.models.draft import Draft, Layer
 from content.models.editing_mark import EditingMark
 from content.models.module import ModuleGroup, ModuleInstance, PostModule
 from content.models.paths import TreeMove, UrlPattern
-from content.models.post import CopyOrigin, Post, PostQuerySet, PostTerm, SearchEntry, Status
+from content.models.post import (
+    CopyOrigin,
+    Post,
+    PostQuerySet,
+    PostTerm,
+    SearchEntry,
+    SearchWord,
+    Status,
+)
 from content.models.post_job import JobKind, JobOutcome, JobState, PostJob, PostJobItem
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
@@ -44,6 +52,7 @@ __all__ = [
     "ReplacementState",
     "Revision",
     "SearchEntry",
+    "SearchWord",
     "Status",
     "TreeMove",
     "UrlPattern",

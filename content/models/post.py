@@ -228,6 +228,27 @@ class SearchEntry(models.Model):
         return f"words of {self.post_id}"
 
 
+class SearchWord(models.Model):
+    """A folded word of the published posts of a locale, and how many had it when words were last collected."""
+
+    id = models.BigAutoField(primary_key=True)
+    locale = models.CharField(max_length=20)
+    beginning = models.CharField(max_length=1)
+    word = models.CharField(max_length=64)
+    posts = models.PositiveIntegerField()
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["locale", "word"], name="search_word")
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["locale", "beginning", "-posts"], name="search_word_beginning")
+        ]
+
+    def __str__(self) -> str:
+        return self.word
+
+
 class CopyOrigin(models.Model):
     """Of one translation or variation; its source is `translated_from` or `variation_of` of the post.
 

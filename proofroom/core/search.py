@@ -109,10 +109,11 @@ _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """`folded` has neither case nor accents; `spelled` has its accents."""
+    """`folded` has neither case nor accents; `spelled` has its accents. Any of `others`, folded too, does as well."""
 
     folded: str
     spelled: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +319,8 @@ class PostgresqlSearch:
         for place, word in enumerate(question.words):
             is_last = place == len(question.words) - 1
             forms = [f"to_tsquery('{_SIMPLE}', %s)"]
-            parameters.append(f"'{word.folded}'" + (":*" if is_last else ""))
+            end = ":*" if is_last else ""
+            parameters.append(" | ".join(f"'{form}'{end}" for form in (word.folded, *word.others)))
             for language in languages:
                 for spelling in dict.fromkeys((word.folded, word.spelled)):
                     forms.append(f"to_tsquery('{language}', %s)")
@@ -379,7 +381,12 @@ class SqliteSearch:
 
     @staticmethod
     def _words(question: Question) -> str:
-        return " AND ".join(f'"{word.folded}"' for word in question.words) + "*"
+        wanted = []
+        for place, word in enumerate(question.words):
+            end = "*" if place == len(question.words) - 1 else ""
+            forms = " OR ".join(f'"{form}"{end}' for form in (word.folded, *word.others))
+            wanted.append(f"({forms})" if word.others else forms)
+        return " AND ".join(wanted)
 
 
 def _two_numbers(sql: str, parameters: Sequence[str]) -> tuple[int, int]:
@@ -621,8 +628,8 @@ class FoundKeys(RankedRows):
         self._total: int | None = None
 
     def page(self, begin: int, end: int) -> list[UUID]:
-        """Some of them, the best first. Two queries for words that few entries have."""
-        if not self._question.words:
+        """Some of them, the best first. Two queries for words that few entries have, one where none has them."""
+        if not self._entries:
             return []
         if not self._are_few:
             return self._keys_of_many(begin, end)

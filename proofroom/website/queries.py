@@ -40,7 +40,7 @@ from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
-from proofroom.core.search import FoundKeys
+from proofroom.core.search import FoundKeys, Word
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.listings import IndexPage
@@ -370,7 +370,7 @@ def _image(row: Row, locale: str) -> SiteImage | None:
     return site_image(instance_from_row(Asset, values), locale)
 
 
-def search_published_posts(words: str, locale: str) -> FoundKeys:
+def search_published_posts(words: Sequence[Word], locale: str) -> FoundKeys:
     """The keys of the posts of a locale that hold all words, the best first."""
     return search.find_keys(_published_in, words, locale)
 

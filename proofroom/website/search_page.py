@@ -26,6 +26,7 @@ from proofroom.website.page_frame import (
     use_template_language,
 )
 from proofroom.website.queries import FoundText, load_found_posts, search_published_posts
+from proofroom.website.search_suggestions import suggest_words
 
 _READ: Final = 40_000
 """Characters of a post that are looked through: a page of results must not take long."""
@@ -105,7 +106,8 @@ def search_page(locale: str, asked: str, number: int, version: int) -> str | Non
     """A page of what was found; None past the last. `version` is the content version that it is read at.
 
     Three queries and none for its surroundings where these were read at that version before. SQLite counts a full
-    page in one more, as PostgreSQL does for common words, and nothing is asked for no words.
+    page in one more, as PostgreSQL does for common words. Where nothing is found there are at most two and those of
+    `suggest_words`; nothing is asked for no words.
     """
     words = " ".join(asked[: MAX_QUERY_LENGTH * 4].replace("\x00", " ").split())[
         :MAX_QUERY_LENGTH
@@ -113,7 +115,8 @@ def search_page(locale: str, asked: str, number: int, version: int) -> str | Non
     begin = (number - 1) * PER_PAGE
     if begin >= MAX_RESULTS:
         return None
-    hits = search_published_posts(words, locale)
+    asked_words = query_words(words)
+    hits = search_published_posts(asked_words, locale)
     posts = load_found_posts(hits.page(begin, begin + PER_PAGE))
     if not posts and number > 1:
         return None
@@ -121,10 +124,10 @@ def search_page(locale: str, asked: str, number: int, version: int) -> str | Non
     if len(posts) == PER_PAGE:
         total = hits.estimate(MAX_RESULTS)
     last = max(1, -(-min(total.number, MAX_RESULTS) // PER_PAGE))
-    asked_words = query_words(words)
+    suggestion = suggest_words(asked_words, locale) if words and not posts else ""
     around = load_surroundings(PageLocation(search_path(locale), locale), version=version)
 
-    def url(page: int) -> str:
+    def url(page: int, words: str = words) -> str:
         query = {"q": words, **({"page": str(page)} if page > 1 else {})}
         return f"{search_path(locale)}?{urlencode(query)}"
 
@@ -139,6 +142,7 @@ def search_page(locale: str, asked: str, number: int, version: int) -> str | Non
             "stylesheets": ["cms/site/lists.css"],
             "total": total.number if total.is_exact else _rounded(total.number),
             "is_total_exact": total.is_exact,
+            "suggestion": {"words": suggestion, "url": url(1, suggestion)} if suggestion else None,
             "results": [_result(post, asked_words) for post in posts],
             "pages": page_links(number, last, url),
         }

@@ -72,6 +72,7 @@ LEFT_OUT_TABLES: Final = {
     "content.ReplacedPlace": WORK,
     "content.Replacement": WORK,
     "content.SearchEntry": MADE_AGAIN,
+    "content.SearchWord": MADE_AGAIN,
     "content.TreeMove": WORK,
     "contenttypes.ContentType": MADE_AGAIN,
     "forms.FormSubmission": VISITORS,

@@ -412,7 +412,7 @@ def test_keys_are_those_of_the_posts_that_are_found(
     for size in (1, 5, 7, 100):
         keys: list[Any] = []
         for begin in range(0, len(expected) + size, size):
-            found_keys = search.find_keys(_alive_in, words, "en")
+            found_keys = search.find_keys(_alive_in, core_search.query_words(words), "en")
             part = found_keys.page(begin, begin + size)
             keys += part
             if part:
@@ -432,7 +432,11 @@ def test_a_page_of_keys_is_two_queries_and_compiled_once(
         return _alive_in(locale)
 
     for words, found_posts in (("kettle", 3), ("kettl", 3), ("number", 0)):
-        with django_assert_num_queries(2):
-            assert len(search.find_keys(rows, words, "en").page(0, 10)) == found_posts
+        # Nothing more is asked where no entry has the words.
+        with django_assert_num_queries(2 if found_posts else 1):
+            assert (
+                len(search.find_keys(rows, core_search.query_words(words), "en").page(0, 10))
+                == found_posts
+            )
     # The words are parameters of one statement.
     assert len(made) == 1

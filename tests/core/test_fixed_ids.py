@@ -49,6 +49,7 @@ TASKS = {
     "analytics.tasks.add_up_events",
     "analytics.tasks.merge_rare_figures",
     "analytics.tasks.prune_events",
+    "content.tasks.collect_search_words",
     "content.tasks.decide_batch",
     "content.tasks.publish_due_posts",
     "content.tasks.purge_trash",

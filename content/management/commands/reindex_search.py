@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from content import search
+from content import search, search_words
 from content.models import Post
 
 
@@ -15,4 +15,5 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         count = search.reindex(Post.objects.order_by("id").values_list("id", flat=True))
+        search_words.collect_words()
         self.stdout.write(f"Search knows {count} post{'' if count == 1 else 's'}.")

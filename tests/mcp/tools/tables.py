@@ -59,6 +59,7 @@ LIVE: Final = frozenset(
         "content.PostModule", "content.PostTerm", "content.Provenance",
         "content.RejectedChange",
         "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",
+        "content.SearchWord",
         "proofroom_taxonomies.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
         "proofroom_core.QueueFailure", "proofroom_core.Seal", "forms.FormDefinition", "forms.FormSubmission",
         "mcp_bridge.McpProcess",
