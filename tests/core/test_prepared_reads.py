@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, cast
 from uuid import uuid4
 
@@ -185,3 +186,42 @@ def _end_from_another(pid: int) -> None:
     parameters.pop("pool", None)
     with ReadingConnection.connect(**parameters) as other:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+
+
+def test_a_statement_that_is_asked_alone_leaves_its_connection_in_the_pool() -> None:
+    wrapper = cast(DatabaseWrapper, connection)
+    connection.close()
+
+    [(first,)] = wrapper.read_alone("SELECT pg_backend_pid()", []) or [(0,)]
+    with pytest.raises(DataError):
+        wrapper.read_alone("SELECT 1 / %s", [0])
+
+    assert connection.connection is None
+    assert wrapper.read_alone("SELECT pg_backend_pid()", []) == [(first,)]
+    assert read("SELECT pg_backend_pid()") == [(first,)]
+
+
+def test_a_statement_that_is_asked_alone_is_of_the_transaction_that_goes_on() -> None:
+    wrapper = cast(DatabaseWrapper, connection)
+    connection.close()
+
+    with transaction.atomic():
+        through_cursor("SELECT set_config('app.of_this', 'one', true)")
+        asked = wrapper.read_alone("SELECT current_setting('app.of_this', true)", [])
+
+    assert asked == [("one",)]
+
+
+def test_a_statement_that_is_asked_alone_is_counted_in_a_thread_that_asked_nothing_before() -> None:
+    def count_two() -> int:
+        try:
+            with measure(OperationKind.TASK, "a task") as measured:
+                for _ in range(2):
+                    cast(DatabaseWrapper, connection).read_alone("SELECT 1", [])
+                    connection.close()
+            return measured.statements
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as threads:
+        assert threads.submit(count_two).result() == 2

@@ -152,6 +152,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     _connection_pools: ClassVar[dict[str, ConnectionPool]] = {}
+    _has_connected: bool = False
 
     @property
     def pool(self) -> ConnectionPool | None:
@@ -170,6 +171,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._connection_pools.setdefault(self.alias, ConnectionPool(connect, **options))
         return self._connection_pools[self.alias]
 
+    def connect(self) -> None:
+        super().connect()
+        self._has_connected = True
+
     def close_if_health_check_failed(self) -> None:
         """Called by Django before each statement, and before and after each transaction: what is committed must not
         fail for want of another connection."""
@@ -187,7 +192,31 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.validate_no_broken_transaction()
         self.close_if_health_check_failed()
         self.ensure_connection()
-        connection = self.connection
+        return self._read_by(self.connection, sql, parameters)
+
+    def read_alone(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
+        """The same for a call that asks nothing else: a connection of the pool serves this one statement.
+
+        Django's taking of a connection and giving it back costs the caller as much as the statement. Where one is
+        held already, that one is asked.
+        """
+        pool = self.pool
+        # Once it connects as Django does, so that receivers of `connection_created` know of it.
+        is_held = self.connection is not None or self.in_atomic_block
+        if pool is None or is_held or not self._has_connected:
+            return self.read(sql, parameters)
+        if self.queries_logged:
+            return None
+        with self.wrap_database_errors:
+            connection = pool.getconn()
+        try:
+            return self._read_by(connection, sql, parameters)
+        finally:
+            pool.putconn(connection)
+
+    def _read_by(
+        self, connection: Connection | None, sql: str, parameters: Sequence[Any]
+    ) -> list[tuple[Any, ...]] | None:
         if not isinstance(connection, ReadingConnection) or not connection.reads.is_ready(
             self.in_atomic_block
         ):
