@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from cms_project.env_values import port_of
+
 Database = dict[str, Any]
 SQLITE = "django.db.backends.sqlite3"
 
@@ -71,7 +73,7 @@ def postgresql(url: str, *, has_pool: bool = True) -> Database:
         "USER": unquote(parts.username or ""),
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", "") or parts.hostname or "",
-        "PORT": str(parts.port or ""),
+        "PORT": str(port_of(parts) or ""),
         "CONN_MAX_AGE": 0 if has_pool else 60,
         "DISABLE_SERVER_SIDE_CURSORS": not has_pool,
         "OPTIONS": {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TypedDict
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from cms_project.env_values import port_of
+
 TIMEOUT_SECONDS = 10
 
 
@@ -29,7 +31,7 @@ def email_settings(url: str | None) -> EmailSettings:
     return {
         "EMAIL_BACKEND": f"django.core.mail.backends.{backend}.EmailBackend",
         "EMAIL_HOST": parts.hostname or "localhost",
-        "EMAIL_PORT": parts.port or (465 if is_ssl else 587 if wants_tls else 25),
+        "EMAIL_PORT": port_of(parts) or (465 if is_ssl else 587 if wants_tls else 25),
         "EMAIL_HOST_USER": unquote(parts.username or ""),
         "EMAIL_HOST_PASSWORD": unquote(parts.password or ""),
         "EMAIL_USE_TLS": wants_tls and not is_ssl,

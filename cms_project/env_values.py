@@ -7,6 +7,7 @@ import json
 import re
 from pathlib import Path
 from typing import Annotated, Literal, cast
+from urllib.parse import SplitResult
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_settings import NoDecode
@@ -147,3 +148,15 @@ def secret(description: str, *, min_length: int | None = None) -> str | None:
         json_schema_extra={"secret": True},
     )
     return cast("str | None", field)
+
+
+def port_of(parts: SplitResult) -> int | None:
+    """The port of an address. Raises `ValueError` with a sentence that shows nothing of it: what stands in the place
+    of a port is a piece of the password where somebody did not encode it."""
+    try:
+        return parts.port
+    except ValueError:
+        raise ValueError(
+            "its port is no number; write special characters of user and password as %XX, such as %40 for @, "
+            "%3A for : and %2F for /"
+        ) from None

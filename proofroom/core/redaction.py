@@ -52,12 +52,12 @@ _SHAPED: Final = re.compile(
     | \b gh[pousr]_\w{16,} | \b github_pat_\w{20,} | \b glpat-[\w-]{16,} | \b (?:npm|hf)_[A-Za-z0-9]{20,}
     | \b SG\.[\w-]{16,}\.[\w-]{16,} | \b xox[abeoprs]-[\w-]{8,} | \b AKIA[A-Z0-9]{12,}
     | \b eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*                # signed tokens
+    | (?:(?<=/preview/) | (?<=%2Fpreview%2F)) [\w-]{43}  # links that open a draft
     """
 )
 _SESSION: Final = re.compile(
     r"""(?x)
-      (?:(?<=/preview/) | (?<=%2Fpreview%2F)) [\w-]{43}  # links that open a draft
-    | (?<![A-Za-z0-9]) (?=[a-z]*[0-9]) [a-z0-9]{32} (?![A-Za-z0-9])   # sessions, of people and of AI clients
+      (?<![A-Za-z0-9]) (?=[a-z]*[0-9]) [a-z0-9]{32} (?![A-Za-z0-9])   # sessions, of people and of AI clients
     | \b (?:pbkdf2_\w{1,20}|argon2\w{0,3}|bcrypt\w{0,10}|scrypt|md5)\$[^\s"']{8,}   # hashes of passwords
     """
 )

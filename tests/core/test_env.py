@@ -255,6 +255,13 @@ def test_another_address_is_refused(url, tmp_path: Path):
         database_settings(url, tmp_path)
 
 
+def test_a_password_that_was_not_encoded_is_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="%40 for @") as refused:
+        database_settings("postgresql://me:p@ss:hunter2/more@db/name", tmp_path)
+
+    assert "hunter2" not in str(refused.value)
+
+
 def test_a_secret_key_is_made_once_and_only_its_owner_reads_it(tmp_path: Path):
     first = secret_key(given=None, data_dir=tmp_path / "data", may_generate=True)
     second = secret_key(given=None, data_dir=tmp_path / "data", may_generate=False)

@@ -92,3 +92,16 @@ def test_many_threads_lose_no_hit() -> None:
         list(pool.map(count, range(20)))
 
     assert batches.count("key", 60) == 2001
+
+
+@pytest.mark.parametrize("later", [0.1, 1.1], ids=["at once", "a second later"])
+def test_a_hit_that_somebody_else_counts_is_counted_once(now: list[float], later: float) -> None:
+    batches = HitBatches()
+    seen = []
+    for _ in range(5):
+        batches.count("key", 60)
+        batches.hand_over("key")
+        seen.append(count_hit("key", 60))
+        now[0] += later
+
+    assert seen == [1, 2, 3, 4, 5]

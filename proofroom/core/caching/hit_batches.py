@@ -79,7 +79,7 @@ class HitBatches:
             batch = self._batches.get(key)
             if batch is None:
                 return
-            batch.untold = max(0, batch.untold - hits)
+            batch.untold -= hits  # below zero where they were told of already: they are taken back
         self._tell(key, is_last=False)
 
     def clear(self) -> None:
