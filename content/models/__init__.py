@@ -8,6 +8,7 @@ from content.models.editing_mark import EditingMark
 from content.models.module import ModuleGroup, ModuleInstance, PostModule
 from content.models.paths import TreeMove, UrlPattern
 from content.models.post import (
+    UNPUBLISHED,
     CopyOrigin,
     Post,
     PostQuerySet,
@@ -15,6 +16,8 @@ from content.models.post import (
     SearchEntry,
     SearchWord,
     Status,
+    shown_status,
+    status_label,
 )
 from content.models.post_job import JobKind, JobOutcome, JobState, PostJob, PostJobItem
 from content.models.queued_change import QueuedChange
@@ -23,6 +26,7 @@ from content.models.replacement import ReplacedPlace, Replacement, ReplacementSt
 from content.models.revision import Provenance, Revision
 
 __all__ = [
+    "UNPUBLISHED",
     "Autosave",
     "BatchState",
     "ContentMigration",
@@ -56,4 +60,6 @@ __all__ = [
     "Status",
     "TreeMove",
     "UrlPattern",
+    "shown_status",
+    "status_label",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any, ClassVar, Final
 from uuid import UUID, uuid4
 
@@ -10,6 +11,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
+from django.utils.translation import pgettext
 
 from content.post_fields import (
     EXCERPT_MAX,
@@ -21,6 +23,7 @@ from content.post_fields import (
     FieldKind,
     PostField,
 )
+from proofroom.core.i18n import in_words
 from proofroom.taxonomies.models import Term
 
 VARIATION_MAX = 40
@@ -36,6 +39,24 @@ class Status(models.TextChoices):
     DRAFT = "draft"
     PUBLISHED = "published"
     ARCHIVED = "archived"
+
+
+UNPUBLISHED: Final = "unpublished"
+"""How people read a draft that was live and was taken down. It is no status of its own: it follows from the dates."""
+
+
+def shown_status(status: str, published_at: datetime | None) -> str:
+    """The status of a post as people read it."""
+    return UNPUBLISHED if status == Status.DRAFT and published_at is not None else status
+
+
+def status_label(shown: str) -> str:
+    """The word for what `shown_status` answers, in the language of the reader."""
+    return (
+        pgettext("post status", "Unpublished")
+        if shown == UNPUBLISHED
+        else in_words(str(Status(shown).label))
+    )
 
 
 class PostQuerySet(models.QuerySet["Post"]):
@@ -185,6 +206,16 @@ class Post(models.Model):
                 fields=["publish_at"], name="post_due", condition=Q(publish_at__isnull=False)
             ),
         ]
+
+    @property
+    def shown_status(self) -> str:
+        """The status as people read it: a draft that was live once is `unpublished`."""
+        return shown_status(self.status, self.published_at)
+
+    @property
+    def shown_status_label(self) -> str:
+        """The word for `shown_status`, in the language of the reader."""
+        return status_label(self.shown_status)
 
     def __str__(self) -> str:
         return self.title

@@ -11,7 +11,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.models import Layer
+from content.models import Layer, Post, Status
+from content.posts.publish import set_status
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -89,6 +90,32 @@ def test_a_row_leads_back_to_the_list_as_it_stands(signed_in: SignedIn) -> None:
 
     kept = "_changelist_filters=status__exact%3Dpublished%26o%3D-name"
     assert f'<a href="{LIST}{post.pk}/change/?{kept}">' in row
+
+
+def test_what_was_taken_down_has_a_word_and_a_filter_of_its_own(signed_in: SignedIn) -> None:
+    posts = {title: make.post(title, slug=title.lower()) for title in ("Live", "Down", "New")}
+    set_status(post_id=posts["Down"].pk, status=Status.DRAFT, actor=make.actor("editor"))
+    Post.objects.filter(pk=posts["New"].pk).update(status=Status.DRAFT, published_at=None)
+    client = signed_in("editor")
+
+    shown = rows(client)
+
+    words = {
+        title: re.findall(r'badge-(\w+)">(\w+)<', shown[str(post.pk)])
+        for title, post in posts.items()
+    }
+    assert words == {
+        "Live": [("published", "Published")],
+        "Down": [("unpublished", "Unpublished")],
+        "New": [("draft", "Draft")],
+    }
+    assert list(rows(client, "?status__exact=unpublished")) == [str(posts["Down"].pk)]
+    drafts = {str(posts[title].pk) for title in ("Down", "New")}
+    assert set(rows(client, "?status__exact=draft")) == drafts
+    page = client.get(f"{LIST}?status__exact=unpublished").content.decode()
+    assert "status__exact=unpublished" in page
+    editor = client.get(f"{LIST}{posts['Down'].pk}/change/").content.decode()
+    assert re.search(r"badge-unpublished[^>]*>\s*Unpublished", editor)
 
 
 def test_the_filters_of_a_list_ask_one_question_for_their_choices(signed_in: SignedIn) -> None:

@@ -236,7 +236,7 @@ def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
             "detail": " · ".join(filter(None, [type_label(post.type), post.locale, post.path])),
             "path": post.path,
             "state": "live" if post.status == Status.PUBLISHED else "draft",
-            "status": str(post.get_status_display()),
+            "status": post.shown_status_label,
         }
         for post in found[:_MAX_RESULTS]
     ]

@@ -410,6 +410,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         may_approve=may(request, "posts.review.approve", post),
         is_placeholder=post.is_placeholder,
         is_variation=post.variation_of_id is not None,
+        was_live=post.published_at is not None,
         is_running=post.variation_running,
     )
     clean, dirty = (header_of(state, is_dirty=is_dirty) for is_dirty in (False, True))

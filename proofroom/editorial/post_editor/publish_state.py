@@ -12,8 +12,7 @@ from typing import Final, Literal
 
 from django.utils.translation import gettext
 
-from content.models import Status
-from proofroom.core.i18n import in_words
+from content.models import UNPUBLISHED, Status, status_label
 
 STATUS_AFTER: Final = {
     "publish": Status.PUBLISHED,
@@ -45,6 +44,8 @@ class PostState:
     may_approve: bool = False
     is_placeholder: bool = False
     is_variation: bool = False
+    was_live: bool = False
+    """Whether it is or was published before."""
     is_running: bool = False
 
     @property
@@ -125,7 +126,9 @@ def _badge(state: PostState) -> tuple[str, str]:
         return "scheduled", gettext("Scheduled for")
     if state.status == Status.PUBLISHED and state.changes_in_review:
         return "review", gettext("Unpublished changes")
-    return state.status, in_words(str(Status(state.status).label))
+    if state.was_live and state.status == Status.DRAFT:
+        return UNPUBLISHED, status_label(UNPUBLISHED)
+    return state.status, status_label(state.status)
 
 
 def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]:

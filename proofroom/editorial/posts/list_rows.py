@@ -14,7 +14,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from content.models import Draft, Layer, Post, Status
+from content.models import UNPUBLISHED, Draft, Layer, Post, Status, shown_status, status_label
 from content.posts.opening_images import load_pictures, opening_module
 from content.posts.scopes import in_scope_of
 from content.review.labels import type_label
@@ -82,6 +82,10 @@ class PostRow:
     @property
     def has_page(self) -> bool:
         return self.status == Status.PUBLISHED and bool(self.path)
+
+    @property
+    def shown_status(self) -> str:
+        return shown_status(self.status, self.published_at)
 
     @property
     def is_scheduled(self) -> bool:
@@ -175,7 +179,7 @@ class PostChangeList(ViewChangeList):
         may_delete, may_copy = (
             may(self.request, permission) for permission in ("posts.delete", "posts.create")
         )
-        states = {value: str(label) for value, label in Post._meta.get_field("status").flatchoices}
+        states = {one: status_label(one) for one in (*Status.values, UNPUBLISHED)}
         pictures = load_pictures(self.result_list)
         # Words that many rows have.
         type_of, language_of = cache(type_label), cache(language_name)
@@ -215,8 +219,8 @@ class PostChangeList(ViewChangeList):
                 "path": post.path,
                 "type": type_of(post.type),
                 "language": language_of(post.locale),
-                "status": post.status,
-                "state": states.get(post.status, post.status),
+                "status": post.shown_status,
+                "state": states.get(post.shown_status, post.status),
                 "author": post.author or "—",
                 "changed": age_html(post.updated_at),
                 "first_published": age_html(post.published_at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy
 from django.views.generic import RedirectView
 
 from content import search
-from content.models import Layer, Post
+from content.models import UNPUBLISHED, Layer, Post, Status, status_label
 from content.models.post import STANDS_FOR_ITSELF
 from content.posts.queries import deleted_posts
 from content.posts.scopes import visible_to
@@ -79,6 +79,24 @@ class WaitingFilter(admin.SimpleListFilter):
         return queryset.filter(has_staged(layer)) if layer in Layer.values else queryset
 
 
+class StatusFilter(admin.ChoicesFieldListFilter):
+    """Posts of a status; drafts that were live once also by themselves."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        yield from super().choices(changelist)
+        yield {
+            "selected": UNPUBLISHED in (self.lookup_val or ()),
+            "query_string": changelist.get_query_string({self.lookup_kwarg: UNPUBLISHED}),
+            "display": status_label(UNPUBLISHED),
+        }
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
+        if UNPUBLISHED in (self.lookup_val or ()):
+            return queryset.filter(status=Status.DRAFT, published_at__isnull=False)
+        found = super().queryset(request, queryset)
+        return queryset if found is None else found
+
+
 @admin.register(Post)
 class PostAdmin(ListAdmin[Post]):
     view_permission = "posts.view"
@@ -87,7 +105,12 @@ class PostAdmin(ListAdmin[Post]):
     list_display = ("name", "kind", "language", "state", "waiting", "author_name", "changed")
     optional_columns = ("first_published", "scheduled", "created")
     list_display_links = ("name",)
-    list_filter = (("type", PostTypeFilter), ("locale", LanguageFilter), "status", WaitingFilter)
+    list_filter = (
+        ("type", PostTypeFilter),
+        ("locale", LanguageFilter),
+        ("status", StatusFilter),
+        WaitingFilter,
+    )
     search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
     ordering = ("-updated_at",)
     list_per_page = 50
