@@ -11,6 +11,8 @@ from django.test import Client
 from proofroom.core.models import Event
 from proofroom.core.redaction import SECRET_MASK
 from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.models.webhook import WebhookChanges
+from proofroom.webhooks.services.webhooks import update_webhook
 from tests import make
 from tests.admin import pages
 
@@ -39,6 +41,23 @@ def typed(**given: Any) -> dict[str, Any]:
 
 def page_of(row: Webhook) -> str:
     return f"{LIST}{row.pk}/change/"
+
+
+def test_a_form_that_was_opened_earlier_writes_nothing_back(admin: Client) -> None:
+    row = make.webhook()
+    sent = pages.fields(admin.get(page_of(row)), "url")
+    changes = WebhookChanges(url="https://other.example/hook")
+    update_webhook(webhook_id=row.pk, actor=make.actor("admin"), changes=changes)
+
+    refused = admin.post(page_of(row), {**sent, "name": "Renamed"})
+
+    assert refused.status_code == 422
+    row.refresh_from_db()
+    assert (row.name, row.url) == ("Search", "https://other.example/hook")
+    again = pages.fields(admin.get(page_of(row)), "url")
+    assert admin.post(page_of(row), {**again, "name": "Renamed"}).status_code == 302
+    row.refresh_from_db()
+    assert (row.name, row.url) == ("Renamed", "https://other.example/hook")
 
 
 def test_empty_screens_say_what_comes_next(admin: Client) -> None:

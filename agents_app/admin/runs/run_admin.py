@@ -29,7 +29,7 @@ from agents_app.models import AgentRun
 from agents_app.runs.prompt import prompt_versions
 from agents_app.runs.scopes import visible_runs
 from proofroom.core.admin.lists import ListAdmin
-from proofroom.core.admin.permissions import actor_of
+from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.i18n.ages import age_html
 
 _VERSIONS: Final = 10
@@ -148,7 +148,14 @@ class AgentRunAdmin(ListAdmin[AgentRun]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        return super().changelist_view(request, {"title": _("Agent runs"), **(extra_context or {})})
+        context: dict[str, Any] = {"title": _("Agent runs")}
+        if may(request, "agents.global"):
+            context["empty_action"] = {
+                "url": reverse("admin:agents_app_ask"),
+                "label": _("Run an agent"),
+                "is_agent_dialog": True,
+            }
+        return super().changelist_view(request, {**context, **(extra_context or {})})
 
     @admin.display(description=gettext_lazy("Agent"), ordering="agent_id")
     def agent(self, run: AgentRun) -> str:
