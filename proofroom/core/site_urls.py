@@ -15,7 +15,7 @@ from django.utils.encoding import iri_to_uri
 SEARCH: Final = "search"
 LLMS: Final = "llms.txt"
 FEED: Final = "feed.xml"
-PAGE_ROUTE: Final = "site"
+PAGE_ROUTE: Final = "page"
 """What pages are measured as that are made before Django."""
 _MARKDOWN: Final = ".md"
 _HOME: Final = "index.html"

@@ -72,13 +72,16 @@ def test_it_is_what_django_answers(address: str, encoding: str) -> None:
         (f"{LIST}?fields=layers", 422), ("{one}?fields=layers", 422), ("{one}?variation=%00", 422),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_django_refuses(address: str, status: int) -> None:
+def test_what_does_not_fit_django_refuses(
+    address: str, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
     post, front = make.post(), Front()
     front.get(LIST)
 
     answer = front.get(address.format(one=f"{LIST}/{post.pk}"))
 
     assert (answer.status, answer.is_read) == (status, False)
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
     assert "error" in answer.json()
 
 

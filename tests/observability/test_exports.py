@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from socket import gethostname
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.served import ROOT, environ
 
 TOKEN = "token-of-prometheus"
 _WORK = """
-import logging
+import logging, os
 from django.conf import settings
 from django.test import Client
 from proofroom.core.tasks import dispatch_events
@@ -44,6 +45,7 @@ of_mcp = TestClient(build_app(), base_url="http://localhost")
 asked = of_mcp.get("/health/metrics", headers={"Authorization": "Bearer TOKEN"})
 print(asked.status_code, of_mcp.get("/health/metrics").status_code, asked.headers["content-type"])
 print("proofroom_task_duration_seconds_count" in asked.text)
+print("files of metrics: ", sorted(os.listdir(os.environ["PROMETHEUS_MULTIPROC_DIR"])))
 print(answer.status_code, client.get("/health/metrics").status_code)
 print(answer.content.decode())
 """.replace("TOKEN", TOKEN)
@@ -108,6 +110,8 @@ def test_metrics_go_to_the_collector_and_to_prometheus(
         in text
     )
     assert "proofroom_http_request_duration_seconds_bucket{" in text
+    # Two containers on one folder have the same number, and names of their own.
+    assert f"histogram_{gethostname()}-" in done.stdout.partition("files of metrics: ")[2]
     assert "proofroom_events_due 0.0" in text
     assert "proofroom_oldest_event_due_seconds 0.0" in text
     assert {

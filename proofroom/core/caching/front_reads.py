@@ -10,6 +10,7 @@ from typing import Final
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections
+from django.http import Http404
 from django.utils import translation
 
 from proofroom.core.caching.front_cache import (
@@ -24,6 +25,7 @@ from proofroom.core.caching.front_cache import (
 from proofroom.core.caching.front_readers import FrontReader, ReadAnswer, front_readers
 from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.database.replica import from_replica
+from proofroom.core.errors import CmsError
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
 from proofroom.core.observability.operations import OperationKind, measure
 from proofroom.core.observability.work_ids import bind_ids
@@ -80,8 +82,8 @@ def _ask(reader: FrontReader, asked: FrontRequest) -> ReadAnswer | None:
     try:
         with from_replica():
             return reader.read(asked)
-    # Django meets either again, and has the page for it.
-    except (InterfaceError, OperationalError) as error:
+    # What is refused, and a database that is away: Django meets it again, and has the answer for it.
+    except (CmsError, Http404, InterfaceError, OperationalError) as error:
         logger.info("a read of %s goes on to Django: %s", asked.path, error)
         return None
     except Exception:

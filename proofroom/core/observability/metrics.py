@@ -6,9 +6,11 @@ of them answers for all. What waits is read from the database when it is asked f
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from socket import gethostname
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from django.conf import settings
@@ -153,9 +155,13 @@ operation_ended.register(record_operation)
 def _prometheus_histograms() -> Mapping[str, Histogram]:
     if settings.CMS_ENV.metrics_token is None:
         return {}
-    from prometheus_client import CollectorRegistry
+    from prometheus_client import CollectorRegistry, values
     from prometheus_client import Histogram as PrometheusHistogram
 
+    # Containers that share the folder have the same numbers of processes, and would write into each other's files.
+    values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]
+        lambda: f"{gethostname()}-{os.getpid()}"
+    )
     registry = CollectorRegistry()  # what is shown is read from the files, not from this one
 
     def build(kind: MetricKind) -> Histogram:

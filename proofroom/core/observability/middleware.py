@@ -10,6 +10,7 @@ from asgiref.sync import iscoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import ResolverMatch
 from django.utils.decorators import sync_and_async_middleware
 
 from proofroom.core.observability.operations import MeasuredOperation, OperationKind, measure
@@ -50,7 +51,7 @@ def _observed(
 
         def finish(response: HttpResponseBase) -> HttpResponseBase:
             match = request.resolver_match
-            measured.name = match.route if match is not None else NO_ROUTE
+            measured.name = _name_of(match) if match is not None else NO_ROUTE
             measured.outcome = str(response.status_code)
             response.headers[REQUEST_ID_HEADER] = request_id
             # Whoever nobody asked for is a visitor: to ask now would cost a query.
@@ -59,6 +60,11 @@ def _observed(
             return response
 
         yield finish
+
+
+def _name_of(match: ResolverMatch) -> str:
+    """The route, or the name of one that is an expression: nobody reads those in a chart."""
+    return match.url_name or match.route if "(?" in match.route else match.route
 
 
 def server_timing(operation: MeasuredOperation) -> str:
