@@ -8,7 +8,11 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
-from content.find_replace.runs import execute_replacement, resume_replacements
+from content.find_replace.runs import (
+    execute_replacement,
+    forget_old_replacements,
+    resume_replacements,
+)
 from content.inbox.decision_batches import execute_batch, forget_old_batches, resume_batches
 from content.inbox.rejections import forget_old_rejections
 from content.post_jobs.jobs import execute_job, forget_old_jobs, resume_jobs
@@ -35,12 +39,13 @@ def publish_due_posts() -> int:
 
 @shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
-    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, decisions, jobs and draft
-    copies."""
+    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, decisions, jobs, replacements
+    and draft copies."""
     delete_expired_copies()
     forget_old_rejections()
     forget_old_batches()
     forget_old_jobs()
+    forget_old_replacements()
     admin = _admin()
     if admin is None:
         logger.warning("the trash is not emptied: there is no active admin")

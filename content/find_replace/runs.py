@@ -16,6 +16,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
 from content.find_replace.documents import MODULES, POSTS
@@ -29,9 +30,11 @@ from content.find_replace.services import (
     require_targets,
 )
 from content.models import Layer, PostModule, Replacement, ReplacementState
+from proofroom.accounts.queries import preferences_of
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
 from proofroom.core.content_scope import own_where_limited
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import TextPlace, known_tables
 from proofroom.core.task_queue import queue_task, send_after_commit
@@ -157,6 +160,12 @@ def resume_replacements() -> int:
     return len(rows)
 
 
+def forget_old_replacements(days: int = 90) -> int:
+    """Delete what ended so long ago, with its places: it can be undone no more. Safe to run twice."""
+    ended = Replacement.objects.exclude(state=ReplacementState.RUNNING)
+    return ended.filter(touched_at__lt=timezone.now() - timedelta(days=days)).delete()[0]
+
+
 def _units(hits: Iterable[Hit]) -> list[Unit]:
     """The hits by what is written at once: a post with its modules, or a row."""
     posts = _posts_of_modules(hit.row for hit in hits if hit.table == MODULES)
@@ -188,10 +197,17 @@ def _posts_of_modules(module_ids: Iterable[str]) -> dict[str, str]:
 @transaction.atomic
 def _replace_next(replacement_id: UUID) -> bool:
     """One part. Answers False where nothing is left to do."""
-    rows = Replacement.objects.select_related("by").select_for_update(of=("self",))
+    rows = Replacement.objects.select_related("by__preferences").select_for_update(of=("self",))
     row = rows.filter(pk=replacement_id, state=ReplacementState.RUNNING).first()
     if row is None:
         return False
+    # What is stored for the person who started it is in their language, also where a worker stores it.
+    chosen = preferences_of(row.by).language if row.by else ""
+    with override(chosen or get_language()):
+        return _do_part(row)
+
+
+def _do_part(row: Replacement) -> bool:
     part, rest = row.pending[:PART_SIZE], row.pending[PART_SIZE:]
     if not part:
         return _end(row, ReplacementState.DONE)
@@ -208,6 +224,14 @@ def _replace_next(replacement_id: UUID) -> bool:
     except CmsError as error:
         logger.warning("a part of the replacement %s failed: %s", row.pk, error.message)
         return _end(row, ReplacementState.FAILED, error.message)
+    except DATABASE_AWAY:
+        raise  # the sweep goes on with it
+    except Exception:  # a defect must not be tried for ever
+        logger.exception("a part of the replacement %s failed", row.pk)
+        why = _(
+            "Something went wrong. What was replaced until then stays, and can be undone. Check the log."
+        )
+        return _end(row, ReplacementState.FAILED, why)
     keep_places(row, places)
     row.counts = dict(Counter(row.counts) + Counter(place.table for place in places))
     row.total += len(places)

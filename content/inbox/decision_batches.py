@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Final, cast
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone, translation
 from django.utils.translation import get_language
@@ -32,6 +32,7 @@ from content.layers.decide import clean_note
 from content.models import BatchState, DecisionBatch, DecisionItem, DecisionOutcome, Layer, Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue import queue_task, send_after_commit
@@ -218,7 +219,7 @@ def _decision(post: Post, items: Sequence[DecisionItem], actor: Actor, note: str
     marks = {item.path: Marked(0, item.seen, cast(Word, item.word)) for item in items}
     try:
         return decide_of_post(post=post, layer=layer, marks=marks, actor=actor, note=note)
-    except (NotAllowed, OperationalError, InterfaceError):
+    except (NotAllowed, *DATABASE_AWAY):
         raise
     except Exception:  # a defect at one post must not keep the others waiting for ever
         logger.exception("decisions on the post %s could not be carried out", post.pk)

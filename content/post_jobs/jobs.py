@@ -13,7 +13,6 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import OperationalError as DatabaseAway
 from django.db import transaction
 from django.db.models import Count, QuerySet
 from django.utils import timezone, translation
@@ -25,6 +24,7 @@ from content.post_jobs.steps import STEPS
 from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue import queue_task, send_after_commit
@@ -227,7 +227,7 @@ def _do_next(job_id: UUID) -> bool:
                     step.run(job, items, actor)
         except NotAllowed as error:
             return _end(job, JobState.FAILED, error.message)
-        except DatabaseAway:
+        except DATABASE_AWAY:
             raise  # it is tried again by the sweep
         except Exception as error:  # one post must not stop all others, nor be tried for ever
             why = (

@@ -13,12 +13,13 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.definitions import find_post_type
 from proofroom.imports.items import Item, PostItem, Remark
 from proofroom.imports.media_files import MediaFiles
-from proofroom.imports.problems import DATABASE_AWAY, sentence_of
+from proofroom.imports.problems import sentence_of
 from proofroom.imports.run_source import RunSource
 
 MAX_ITEMS: Final = 200_000

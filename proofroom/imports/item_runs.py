@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.imports.content_source import ContentSource, ImportOptions, Reader
 from proofroom.imports.items import Item, MediaItem, MenuItem, PostItem, RedirectItem, TermItem
@@ -27,7 +28,7 @@ from proofroom.imports.models import ImportLine, ImportRun, RunState
 from proofroom.imports.places import read_places
 from proofroom.imports.plan import ImportPlan, make_plan
 from proofroom.imports.post_writer import write_post
-from proofroom.imports.problems import DATABASE_AWAY, sentence_of, storable
+from proofroom.imports.problems import sentence_of, storable
 from proofroom.imports.registry import Output
 from proofroom.imports.runs import MESSAGE_MAX, add_lines, end_run, line_of, send_later, start_run
 from proofroom.imports.writer import ImportWriter, WrittenItem

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-from django.db import InterfaceError, OperationalError
 from django.utils.translation import gettext as _
 
 from proofroom.core.errors import CmsError
-
-DATABASE_AWAY: Final = (OperationalError, InterfaceError)
-"""The fault of no item: the run goes on with it later."""
 
 
 def sentence_of(error: Exception) -> str:

@@ -17,11 +17,12 @@ from django.utils.translation import override
 
 from proofroom.accounts.queries import preferences_of
 from proofroom.core.actor import Actor, Via
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import CmsError
 from proofroom.imports.archives import unpack
 from proofroom.imports.export_runs import execute_export
 from proofroom.imports.models import ImportRun, RunState
-from proofroom.imports.problems import DATABASE_AWAY, sentence_of
+from proofroom.imports.problems import sentence_of
 from proofroom.imports.run_source import RunSource
 from proofroom.imports.runs import end_run, find_importer
 

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from content.find_replace import runs
 from content.find_replace.hits import find_hits
 from content.find_replace.runs import execute_replacement, start_replacement
 from content.find_replace.services import undo_replacement
 from content.layers import approve, digest_of
-from content.models import Layer, Post, Replacement, Revision
+from content.models import Layer, Post, ReplacedPlace, Replacement, Revision
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.tasks import purge_trash
+from proofroom.accounts.models import Preferences
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import Conflict, NotAllowed, RuleViolation
 from tests import make
@@ -238,6 +243,74 @@ def test_a_worker_that_lost_its_message_is_followed_by_the_sweep(
 
     row.refresh_from_db()
     assert (row.state, row.total) == ("done", 3)
+
+
+def test_a_defect_ends_a_replacement_in_the_words_of_who_started_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(runs, "PART_SIZE", 1)
+    for number in range(3):
+        make.post(f"Post {number}", slug=f"post-{number}", excerpt="tea")
+    row = start("tea", "coffee")
+    assert row.by is not None
+    Preferences.objects.create(user=row.by, language="de")
+    replace_part, calls = runs._replace_part, iter(range(3))
+
+    def breaks_at_the_second(*arguments: Any) -> Any:
+        if next(calls) == 1:
+            raise KeyError("a defect")
+        return replace_part(*arguments)
+
+    monkeypatch.setattr(runs, "_replace_part", breaks_at_the_second)
+    execute_replacement(row.pk)
+
+    row.refresh_from_db()
+    assert (row.state, row.total, row.done) == ("failed", 1, 1)
+    assert row.why.startswith("Etwas ist schiefgegangen.")
+    Replacement.objects.update(touched_at="2020-01-01T00:00:00Z")
+    assert runs.resume_replacements() == 0
+    undo_replacement(actor=make.actor("editor", "admin"), replacement_id=row.pk)
+    assert not Post.objects.filter(excerpt="coffee").exists()
+
+
+@pytest.mark.parametrize("away", [OperationalError, InterfaceError])
+def test_a_replacement_waits_for_a_database_that_is_away(
+    away: type[Exception], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "PART_SIZE", 1)
+    for number in range(2):
+        make.post(f"Post {number}", slug=f"post-{number}", excerpt="tea")
+    row = start("tea", "coffee")
+
+    def is_away(*_arguments: Any) -> Any:
+        raise away("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runs, "_replace_part", is_away)
+        with pytest.raises(away):
+            execute_replacement(row.pk)
+    row.refresh_from_db()
+    assert (row.state, row.why) == ("running", "")
+    execute_replacement(row.pk)
+
+    row.refresh_from_db()
+    assert (row.state, row.total) == ("done", 2)
+
+
+def test_a_replacement_is_forgotten_90_days_after_it_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    make.post("One", excerpt="tea")
+    ended = start("tea", "coffee")
+    monkeypatch.setattr(runs, "PART_SIZE", 0)
+    running = start("coffee", "tea")
+    Replacement.objects.update(touched_at=timezone.now() - timedelta(days=89))
+    purge_trash()
+    assert Replacement.objects.count() == 2
+    Replacement.objects.update(touched_at=timezone.now() - timedelta(days=91))
+
+    purge_trash()
+
+    assert list(Replacement.objects.all()) == [running]
+    assert not ReplacedPlace.objects.filter(replacement_id=ended.pk).exists()
 
 
 def test_who_may_not_is_refused_and_nothing_changes(signed_in: SignedIn) -> None:
