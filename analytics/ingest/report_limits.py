@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Final
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 MAX_BODY_BYTES: Final = 256 * 1024
 MAX_METADATA_BYTES: Final = 4_000
@@ -14,5 +14,13 @@ MAX_EVENTS: Final = 100
 """Views and clicks of one call."""
 MAX_PIXELS: Final = 1_000_000
 MAX_VIEWPORT_WIDTH: Final = 100_000
-Pixels = Annotated[float, Field(ge=0, le=MAX_PIXELS)]
+PIXEL_DECIMALS: Final = 3
+
+
+def round_pixels(value: float) -> float:
+    """A place as it is stored: to a thousandth of a pixel, and never a negative zero."""
+    return round(value, PIXEL_DECIMALS) + 0.0
+
+
+Pixels = Annotated[float, Field(ge=0, le=MAX_PIXELS), AfterValidator(round_pixels)]
 ViewportWidth = Annotated[float, Field(ge=1, le=MAX_VIEWPORT_WIDTH)]

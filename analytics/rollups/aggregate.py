@@ -18,7 +18,7 @@ from typing import Final
 
 import orjson
 from django.conf import settings
-from django.db import OperationalError, connection, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.db.models import Min, Subquery
 from django.utils import timezone
 
@@ -85,12 +85,17 @@ def add_up(limit: int = CHUNK_SIZE) -> int:
 
 
 def catch_up() -> None:
-    """Count a part of what came since, before a report is read. In a busy database it is read as it is."""
+    """Count a part of what came since, before a report is read.
+
+    Where that fails, as in a busy database, the report is read without it.
+    """
     try:
         with short_busy_timeout(_REPORT_TIMEOUT):
             add_up()
     except OperationalError as error:
         logger.info("a report is read without what came last: %s", error)
+    except DatabaseError:
+        logger.exception("a report is read without what came last, as it cannot be added up")
 
 
 def add_all(seconds: float) -> int:

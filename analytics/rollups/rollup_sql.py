@@ -44,6 +44,8 @@ NO_POSITION: Final = 1_000
 """`down` of the cell of events that know their module, but no place in it."""
 _MAX_PIXELS: Final = "1e9"
 """No page is so large: numbers that no float holds would be an error."""
+_MIN_PIXELS: Final = "1e-6"
+"""What is less is at the edge: PostgreSQL fails where a quotient is too small for a float."""
 SHEETS: Final = HeatSheet._meta.db_table
 _SHEET_KEY: Final = ("post_id", "event_type", "module_id", "device", "version")
 _OF_SHEETS: Final = f"FROM {CHUNK} WHERE post_id IS NOT NULL AND NOT is_form"
@@ -75,7 +77,6 @@ class Dialect:
     whole: str
     """A number that is not negative, rounded down."""
     least: str
-    greatest: str
     mapped: str
     """The pairs of a JSON object that is the parameter `hosts`."""
 
@@ -95,7 +96,6 @@ _POSTGRESQL: Final = Dialect(
     ),
     whole="floor({0})::integer",
     least="least",
-    greatest="greatest",
     mapped="SELECT key AS given, value AS host FROM json_each_text(%(hosts)s::json)",
 )
 _SQLITE: Final = Dialect(
@@ -114,7 +114,6 @@ _SQLITE: Final = Dialect(
     is_id="{0} GLOB '" + "-".join(_HEX * number for number in _UUID_LENGTHS) + "'",
     whole="CAST({0} AS INTEGER)",
     least="min",
-    greatest="max",
     # Grouped, though no key comes twice: only so does SQLite find a host by an index of its own.
     mapped="SELECT key AS given, max(value) AS host FROM json_each(%(hosts)s) GROUP BY key",
 )
@@ -127,7 +126,9 @@ def dialect() -> Dialect:
 
 def read_chunk(sql: Dialect) -> str:
     """Makes the temporary table of the next events after an id: what of them is counted, in columns."""
-    bounded = f"{sql.least}({sql.greatest}({{0}}, 0.0), {_MAX_PIXELS})"
+    bounded = (
+        f"CASE WHEN {{0}} >= {_MIN_PIXELS} THEN {sql.least}({{0}}, {_MAX_PIXELS}) ELSE 0.0 END"
+    )
     is_placed = "x IS NOT NULL AND y IS NOT NULL AND viewport_width > 0"
     is_click = "event_type <> 'view'"
     referrer = sql.text.format("referrer")
