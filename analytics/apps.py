@@ -20,7 +20,7 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics.api.front_track import TrackEndpoint
-        from analytics.health import figures
+        from analytics.health import figures, read_sweep_metrics, scheduler
         from analytics.ingest.goals import count_goal
         from proofroom.core.admin.navigation import (
             NavigationEntry,
@@ -29,11 +29,14 @@ class AnalyticsConfig(AppConfig):
         )
         from proofroom.core.caching.front_endpoints import front_endpoints
         from proofroom.core.diagnostics import doctor
+        from proofroom.core.observability.metrics import read_metrics
         from proofroom.website.goals import goal_listeners
 
         goal_listeners.register(count_goal)
         front_endpoints.register(TrackEndpoint(), name=TrackEndpoint.path)
         doctor.app_checks.register(("analytics", figures, "run ./run migrate first"))
+        doctor.app_checks.register(("scheduler", scheduler, "run ./run migrate first"))
+        read_metrics.register(read_sweep_metrics)
         # The first views come before the scheduler's first day is over.
         post_migrate.connect(_create_partitions, sender=self)
         navigation_entries.register(

@@ -1,4 +1,4 @@
-"""The doctor's check that figures keep up with what visitors do."""
+"""The doctor's checks that figures keep up with what visitors do, and that the scheduler goes on."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from typing import Final
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
+from django.utils.translation import gettext_noop, ngettext
 
 from analytics.models import RollUp
 from analytics.rollups.aggregate import is_waiting
 from proofroom.core.diagnostics.doctor import CheckResult
+from proofroom.core.observability.metrics import MetricReading
 
 LATE_AFTER: Final = timedelta(minutes=10)
+SWEPT_WITHIN: Final = timedelta(minutes=3)
+"""The scheduler has figures added up every 30 seconds, each time for 25 at most."""
 _ADVICE: Final = gettext_noop(
     "start the worker and the scheduler; until then, reports catch up a little "
     "each time they are opened"
@@ -34,3 +37,35 @@ def figures() -> Iterator[CheckResult]:
         yield CheckResult("warn", "analytics", behind, _(_ADVICE))
     else:
         yield CheckResult("ok", "analytics", "the last views and clicks are about to be added up")
+
+
+def scheduler() -> Iterator[CheckResult]:
+    """Yield when figures were last added up, which the scheduler asks for whether or not anything is new."""
+    age = _last_sweep_age()
+    if age is None:
+        yield CheckResult("ok", "scheduler", "no sweep yet")
+        return
+    seconds = age // timedelta(seconds=1)
+    if age > SWEPT_WITHIN:
+        found = ngettext(
+            "the last sweep was %(n)s second ago", "the last sweep was %(n)s seconds ago", seconds
+        ) % {"n": f"{seconds:,}"}
+        yield CheckResult("warn", "scheduler", found, _("start the worker and the scheduler"))
+    else:
+        yield CheckResult("ok", "scheduler", f"last sweep {seconds} seconds ago")
+
+
+def read_sweep_metrics() -> Iterator[MetricReading]:
+    """Yield the age of the last sweep, once there was one. One query."""
+    age = _last_sweep_age()
+    if age is not None:
+        yield MetricReading(
+            "proofroom_last_sweep_age_seconds",
+            "Time since figures were last added up, which the scheduler asks for every 30 seconds.",
+            age.total_seconds(),
+        )
+
+
+def _last_sweep_age() -> timedelta | None:
+    swept_at = RollUp.objects.values_list("counted_at", flat=True).first()
+    return None if swept_at is None else max(timedelta(0), timezone.now() - swept_at)

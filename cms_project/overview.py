@@ -23,7 +23,7 @@ from agents_app.budgets.reservations import find_notices
 from agents_app.models import AgentRun, BudgetNotice, RunStatus
 from agents_app.runs.scopes import visible_runs
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
-from analytics.health import figures
+from analytics.health import figures, scheduler
 from analytics.rollups.periods import read_period
 from analytics.rollups.summaries import Totals, over_time
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
@@ -68,6 +68,12 @@ class Light:
     advice: str = ""
 
 
+def worker_and_scheduler() -> Iterator[CheckResult]:
+    """Yield whether what happens is sealed, and whether the scheduler goes on."""
+    yield from activity_log()
+    yield from scheduler()
+
+
 def files() -> Iterator[CheckResult]:
     """Yield what the last check of the media found."""
     last = FileCheck.objects.exclude(finished_at=None).first()
@@ -92,7 +98,7 @@ def files() -> Iterator[CheckResult]:
 
 
 _CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] = (
-    (gettext_lazy("Worker and scheduler"), activity_log),
+    (gettext_lazy("Worker and scheduler"), worker_and_scheduler),
     (gettext_lazy("Task queue"), messages),
     (gettext_lazy("AI providers"), providers),
     (gettext_lazy("Folders"), folders),

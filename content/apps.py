@@ -31,6 +31,7 @@ class ContentConfig(AppConfig):
         from content.paths import tree_changes
         from content.paths.url_patterns import follow_pattern
         from content.posts.presence import list_open_editors, post_scope_rule, post_visibility_rule
+        from content.posts.publish import read_overdue_metrics
         from content.posts.queries import visible_titles
         from content.posts.scopes import SectionPart, find_kept, is_in_scope
         from media.scopes import scoped_holders
@@ -91,6 +92,7 @@ class ContentConfig(AppConfig):
         realtime.presence_sources.register(list_open_editors)
         layers_written.register(follow)
         read_metrics.register(read_inbox_metrics)
+        read_metrics.register(read_overdue_metrics)
         scope_checks.register(is_in_scope)
         scope_parts.register(SectionPart(), name="sections")
         find_things.register(find_kept)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -11,7 +11,8 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Count, Q, QuerySet, Sum
+from django.db.models import Count, Min, Q, QuerySet, Sum
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents_app.models import AgentRun, RunMessage, RunStatus, RunStep
@@ -213,12 +214,19 @@ def _texts(payload: Mapping[str, object], key: str) -> list[str]:
     return [str(item) for item in value] if isinstance(value, list) else []
 
 
-def read_run_metrics() -> list[MetricReading]:
-    """Return how many runs are not finished, by status. One query."""
+def read_run_metrics() -> Iterator[MetricReading]:
+    """Yield how many runs are not finished, by status, and for how long the first has waited. One query."""
     counts = AgentRun.objects.filter(status__in=UNFINISHED).values_list("status")
-    return count_readings(
+    rows = list(counts.annotate(Count("pk"), Min("queued_at")).order_by("status"))
+    yield from count_readings(
         "proofroom_runs",
         "Agent runs that wait or are under way.",
         "status",
-        counts.annotate(Count("pk")).order_by("status"),
+        [(status, count) for status, count, _queued_at in rows],
+    )
+    since = [queued_at for status, _count, queued_at in rows if status == RunStatus.QUEUED]
+    yield MetricReading(
+        "proofroom_oldest_run_waiting_seconds",
+        "Age of the first agent run that waits for a worker.",
+        (timezone.now() - since[0]).total_seconds() if since else 0.0,
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -22,6 +22,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
+from proofroom.core.observability.metrics import MetricReading
 
 SCHEDULE_FAILED: Final = "post.schedule-failed"
 logger = logging.getLogger(__name__)
@@ -110,14 +111,35 @@ def move_status(
         check_paths_are_free([post], actor)
 
 
-def publish_due_posts(actor: Actor) -> int:
-    """Publish the drafts whose `publishAt` has come. Answers how many. Safe to run twice."""
-    due = Post.objects.filter(
-        publish_at__lte=timezone.now(),
+def due_posts(moment: datetime) -> QuerySet[Post]:
+    """The drafts whose `publishAt` had come by then."""
+    return Post.objects.filter(
+        publish_at__lte=moment,
         status=Status.DRAFT,
         deleted_at__isnull=True,
         is_placeholder=False,
     )
+
+
+OVERDUE_AFTER: Final = timedelta(minutes=2)
+"""The scheduler looks for due posts more often than this."""
+
+
+def read_overdue_metrics() -> list[MetricReading]:
+    """Return how many drafts should have been published two minutes ago or earlier. One query."""
+    overdue = due_posts(timezone.now() - OVERDUE_AFTER).count()
+    return [
+        MetricReading(
+            "proofroom_posts_overdue",
+            "Scheduled posts that are late by two minutes or more.",
+            overdue,
+        )
+    ]
+
+
+def publish_due_posts(actor: Actor) -> int:
+    """Publish the drafts whose `publishAt` has come. Answers how many. Safe to run twice."""
+    due = due_posts(timezone.now())
     count = 0
     for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
         try:

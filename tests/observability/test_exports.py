@@ -13,6 +13,7 @@ from socket import gethostname
 import pytest
 
 from agents_app.models import AgentRun
+from analytics.rollups.aggregate import add_all
 from proofroom.core.observability.metrics import DURATIONS, STATEMENTS, read_metrics
 from proofroom.webhooks.models import Delivery
 from tests import make
@@ -200,6 +201,7 @@ def test_the_dashboard_shows_metrics_that_there_are() -> None:
     AgentRun.objects.create(agent_id="seo-specialist", scope="post")
     waiting = make.delivery(make.event(), make.webhook(), status="pending", code=None)
     Delivery.objects.filter(pk=waiting.pk).update(next_attempt_at=waiting.created_at)
+    add_all(60)
     gauges = {reading.name for readings in read_metrics() for reading in readings}
 
     assert shown <= histograms | gauges

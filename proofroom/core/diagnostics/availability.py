@@ -23,6 +23,8 @@ logger = logging.getLogger(__name__)
 RETRY_AFTER_SECONDS: Final = 5
 STORAGE_CHECK_SECONDS: Final = 10.0
 CHECK_SECONDS: Final = 2.0
+MIN_FREE_BYTES: Final = 16 * 2**20
+"""A disk with less is full: the next upload or message may not fit."""
 UNAVAILABLE: Final = "unavailable"
 UNAVAILABLE_MESSAGE: Final = (
     "The database cannot be reached just now. Nothing was changed; try again in a moment."
@@ -101,15 +103,28 @@ def _ask_redis() -> bool:
     return bool(cache.get("proofroom.core.diagnostics.availability") == "1")
 
 
+def has_room(folder: Path) -> bool:
+    """Return whether the disk of a folder has room left. Raises `OSError` where there is no such folder.
+
+    One that does not tell its size, as some over the network, counts as having room.
+    """
+    disk = os.statvfs(folder)
+    return not disk.f_blocks or disk.f_bavail * disk.f_frsize >= MIN_FREE_BYTES
+
+
+def _takes_files(folder: Path) -> bool:
+    return os.access(folder, os.W_OK) and has_room(folder)
+
+
 def _ask_queue() -> bool:
-    return os.access(settings.DATA_DIR / "queue", os.W_OK)
+    return _takes_files(settings.DATA_DIR / "queue")
 
 
 def _ask_storage() -> bool:
     if isinstance(default_storage, FileSystemStorage):
         folder = Path(default_storage.location)
         # The first upload makes the folder.
-        return os.access(folder if folder.exists() else folder.parent, os.W_OK)
+        return _takes_files(folder if folder.exists() else folder.parent)
     default_storage.exists("health")
     return True
 

@@ -26,6 +26,7 @@ from django.utils.translation import ngettext
 from proofroom.core.activity.chain import UNSEALED_AT_MOST, oldest_unsealed_at
 from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.database.replica import REPLICA, has_replica
+from proofroom.core.diagnostics.availability import MIN_FREE_BYTES, has_room
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
 from proofroom.core.models import ContentVersion, Seal
@@ -163,7 +164,16 @@ def folders() -> Iterator[CheckResult]:
     for name, folder in (("data", settings.DATA_DIR), ("media", settings.MEDIA_ROOT)):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK | os.X_OK):
+        is_writable = os.access(folder, os.W_OK | os.X_OK)
+        if is_writable and not has_room(folder):
+            yield CheckResult(
+                "fail",
+                f"{name} folder",
+                _("the disk of %(folder)s has less than %(size)s MB left")
+                % {"folder": folder, "size": MIN_FREE_BYTES // 2**20},
+                _("make room on it, or set CMS_DATA_DIR to a folder on another disk"),
+            )
+        elif is_writable:
             yield CheckResult("ok", f"{name} folder", f"{folder} is writable")
         else:
             yield CheckResult(
