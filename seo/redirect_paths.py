@@ -15,7 +15,7 @@ from proofroom.core.site_urls import canonical_form
 from proofroom.definitions.richtext.links import safe_href
 from seo.models import ADDRESS_MAX
 
-_SERVED: Final = RESERVED - {"media"}
+_SERVED: Final = RESERVED - {".well-known", "favicon.ico", "media"}
 """First parts of addresses that never come to a redirect; a file that is gone may lead on."""
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from content.models import Post, UrlPattern
 from content.models.post import MAX_DEPTH
 from content.posts.scopes import sees
-from content.rules.url_patterns import RESERVED, RESERVED_IN_EVERY_LOCALE
+from content.rules.url_patterns import RESERVED_IN_EVERY_LOCALE, is_reserved
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core import outbox
@@ -182,8 +182,8 @@ def refuse_reserved(field: str, post: Post) -> None:
     """Raise `RuleViolation` where the path of a post is below what answers before any page does."""
     is_default = post.locale == settings.CMS_ENV.default_locale
     first = post.path.split("/")[1 if is_default else 2]
-    others = {*RESERVED, *settings.CMS_ENV.locales} if is_default else RESERVED_IN_EVERY_LOCALE
-    if first in others:
+    others = settings.CMS_ENV.locales if is_default else RESERVED_IN_EVERY_LOCALE
+    if first in others or (is_default and is_reserved(first)):
         raise invalid(
             field,
             _("Addresses below /%(first)s are reserved, so %(path)s cannot be used.")

@@ -51,6 +51,11 @@ def about_in_scope(rows: Rows, who: Scoped, field: str = "post") -> Rows:
     return _about(rows, who.scopes, field, False)
 
 
+def hidden_title() -> str:
+    """What stands for a post that somebody may not see, wherever something names it; say nothing else of it."""
+    return _("A post that you cannot see")
+
+
 def hidden_ids(ids: Collection[Any], who: Scoped) -> set[UUID]:
     """Those of the posts that somebody may not see. One query, none for those without limits."""
     if not ids or not reading_scopes(who):

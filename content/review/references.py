@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from content.changes import ABSENT, Change
 from content.document import ModuleDocument, PostDocument
 from content.models import Post
-from content.posts.scopes import hidden_ids
+from content.posts.scopes import hidden_ids, hidden_title
 from content.review.change_comparison import kind_at, shared_props
 from content.review.differences import Difference, ReferenceKind, ShownReference
 from content.review.labels import type_label
@@ -157,7 +157,7 @@ def load_titles(wanted: Wanted, who: Scoped) -> References:
     return References(
         media={id_: media_view(asset) for id_, asset in load_assets(wanted.ids["media"]).items()},
         posts={
-            str(post.pk): _("A post that you cannot see")
+            str(post.pk): hidden_title()
             if post.pk in hidden
             else f"{post.title} · {type_label(post.type)} · {post.path or post.locale}"
             for post in (found if posts else ())

@@ -14,13 +14,16 @@ from proofroom.core.errors import RuleViolation, invalid
 VARIABLES: Final = ("slug", "path", "locale", "yyyy", "mm", "dd")
 RESERVED: Final = frozenset(
     {
+        ".well-known",
         "admin",
         "api",
+        "favicon.ico",
         "forms",
         "health",
         "llms.txt",
         "media",
         "mcp",
+        "oauth",
         "preview",
         "robots.txt",
         "search",
@@ -29,11 +32,17 @@ RESERVED: Final = frozenset(
         "ws",
     }
 )
-"""First parts of addresses that are not for pages."""
+"""First parts of addresses that are not for pages. `is_reserved` knows those of numbered files too."""
+_NUMBERED: Final = re.compile(r"sitemap-[0-9]+\.xml")
 RESERVED_IN_EVERY_LOCALE: Final = frozenset({"llms.txt", "search"})
 """First parts that are not for pages after the prefix of a locale either."""
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 _LITERAL: Final = re.compile(r"[\w.~-]*\Z")
+
+
+def is_reserved(first: str) -> bool:
+    """Return whether something else than a page answers at, or below, an address whose first part this is."""
+    return first in RESERVED or _NUMBERED.fullmatch(first) is not None
 
 
 def clean_pattern(value: object) -> str:
@@ -78,7 +87,7 @@ def clean_pattern(value: object) -> str:
         if "{path}" in part and part != "{path}":
             raise _refused(_("{path} contains slashes, so it must be a part of its own."))
     below = parts[1] if parts[0] == "{locale}" and len(parts) > 1 else parts[0]
-    if parts[0] in RESERVED or below in RESERVED_IN_EVERY_LOCALE:
+    if is_reserved(parts[0]) or below in RESERVED_IN_EVERY_LOCALE:
         raise _refused(_("Addresses below /%(below)s are reserved.") % {"below": below})
     if parts[0] in settings.CMS_ENV.locales:
         raise _refused(

@@ -16,6 +16,7 @@ from content.posts.trash import delete_post
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.feedback.services import create_feedback
+from proofroom.menus.models import Menu
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -140,6 +141,27 @@ def test_a_reference_to_what_is_hidden_is_named_as_such(
 
     assert "A post that you cannot see" in shown.content.decode()
     assert "Canary" not in shown.content.decode()
+
+
+@pytest.mark.parametrize("status", ["draft", "published"])
+def test_a_menu_says_nothing_of_a_post_that_is_hidden(
+    signed_in: SignedIn, inside: Post, status: str
+) -> None:
+    hidden = make.post("Canary", type="page", slug="canary-merger", status=status)
+    item = {"id": "1", "label": "", "type": "post", "postId": str(hidden.pk), "children": []}
+    menu = Menu.objects.create(slug="main", locale="en", name="Main", items=[item])
+    address = f"/admin/proofroom_menus/menu/{menu.pk}/change/"
+    desk(inside)
+
+    shown = signed_in("desk").get(address).content.decode()
+    item_of_desk = shown[shown.index("data-name") : shown.index("tree-edit")]
+    whole = signed_in("editor").get(address).content.decode()
+
+    assert "A post that you cannot see" in item_of_desk
+    assert "canary-merger" not in item_of_desk
+    assert "badge" not in item_of_desk
+    assert "/canary-merger" in whole
+    assert ("not published" in whole) == (status == "draft")
 
 
 COUNTED = [

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+from django.utils.regex_helper import normalize
 
 from content.models import Post, UrlPattern
 from content.paths import url_patterns
 from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
 from content.posts import queries
 from content.posts.trash import delete_post, restore_post
+from content.rules.url_patterns import clean_pattern, is_reserved
 from content.variations.services import create_variation
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
@@ -270,7 +274,7 @@ def test_a_slug_or_parent_that_would_take_an_address_is_refused() -> None:
     assert path_of(child) == before
 
 
-@pytest.mark.parametrize("slug", ["admin", "api", "health", "mcp", "de", "en"])
+@pytest.mark.parametrize("slug", ["admin", "api", "health", "mcp", "oauth", "de", "en"])
 def test_no_post_comes_to_an_address_that_would_never_show_it(slug: str) -> None:
     child = page("Kettle", slug="kettle")
     german = page("Kessel", slug="kessel", locale="de")
@@ -284,6 +288,32 @@ def test_no_post_comes_to_an_address_that_would_never_show_it(slug: str) -> None
     ApiClient("editor").write("PUT", f"/api/posts/{german.pk}", {"slug": slug})
     below = page("Below", slug=slug, parentId=str(child.pk))
     assert (path_of(german), path_of(below)) == (f"/de/{slug}", f"/kettle/{slug}")
+
+
+def test_what_answers_before_pages_is_reserved() -> None:
+    answering: set[str] = set()
+
+    def collect(patterns: Iterable[URLPattern | URLResolver]) -> None:
+        for one in patterns:
+            regex = one.pattern.regex.pattern
+            if isinstance(one, URLResolver) and not str(one.pattern):
+                collect(one.url_patterns)
+            elif not (isinstance(one, URLPattern) and one.name == "page"):
+                for address, names in normalize(regex):
+                    answering.add((address % dict.fromkeys(names, "1")).split("/")[0])
+
+    collect(get_resolver().url_patterns)
+
+    assert {"admin", "api", "oauth", "sitemap-1.xml", ".well-known"} <= answering
+    assert [first for first in sorted(answering) if not is_reserved(first)] == []
+
+
+@pytest.mark.parametrize("first", ["oauth", ".well-known", "favicon.ico", "sitemap-1.xml"])
+def test_no_pattern_begins_where_something_else_answers(first: str) -> None:
+    with pytest.raises(RuleViolation) as refusal:
+        clean_pattern(f"/{first}/{{slug}}")
+
+    assert refusal.value.details == {"pattern": [f"Addresses below /{first} are reserved."]}
 
 
 def test_a_pattern_brings_no_post_to_an_address_that_would_never_show_it() -> None:

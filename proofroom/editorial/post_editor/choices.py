@@ -15,7 +15,7 @@ from django.views.decorators.http import require_safe
 
 from content import search
 from content.models import ModuleInstance, Post, Status
-from content.posts.scopes import hidden_ids, sees, visible_to
+from content.posts.scopes import hidden_ids, hidden_title, sees, visible_to
 from content.review.labels import type_label
 from content.review.references import title_lookups
 from media.models import Asset
@@ -107,7 +107,7 @@ class PostChoices:
             groups.setdefault(type_name, []).append((str(pk), f"{title} — {path}"))
         hidden = sorted(map(str, hidden_ids(self.keep, self.who)))
         if hidden:
-            groups[""] = [(pk, _("A post that you cannot see")) for pk in hidden]
+            groups[""] = [(pk, hidden_title()) for pk in hidden]
         return list(groups.items())
 
     def _forms(self) -> list[tuple[str, list[Choice]]]:

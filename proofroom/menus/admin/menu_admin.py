@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.models import Post, Status
-from content.posts.scopes import hidden_ids, visible_to
+from content.posts.scopes import hidden_ids, hidden_title, visible_to
 from content.review.labels import type_label
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
@@ -191,15 +191,17 @@ def tree_context(
         node.where = node.row.url
         if node.row.type == "post":
             post = posts.get(node.row.post_id.lower())
-            node.title = post.title if post else _("A deleted post")
-            if post is not None and post.pk in hidden:
-                node.title = _("A post that you cannot see")
-            node.where = post.path if post else ""
-            # Why visitors do not see an item; empty where they do.
-            if post is None or post.deleted_at is not None:
-                node.state = _("deleted")
+            # `state`: why visitors do not see an item; empty where they do.
+            if post is None:
+                node.title, node.where, node.state = _("A deleted post"), "", _("deleted")
+            elif post.pk in hidden:
+                node.title, node.where, node.state = hidden_title(), "", ""
             else:
-                node.state = "" if post.status == Status.PUBLISHED else _("not published")
+                node.title, node.where = post.title, post.path
+                if post.deleted_at is not None:
+                    node.state = _("deleted")
+                elif post.status != Status.PUBLISHED:
+                    node.state = _("not published")
         node.errors = [
             text
             for key, texts in errors.items()
