@@ -101,3 +101,16 @@ def test_the_database_answers_while_the_replica_does_not(running: Running) -> No
     running.replica.start()
     running.rename("Again")
     wait_until(lambda: running.seen() == {"Again"}, running.site)
+
+
+def test_a_replica_that_says_nothing_is_named(running: Running) -> None:
+    with running.replica.frozen():
+        answer = running.visitor.get("/health/ready")
+        assert (answer.status_code, answer.json()) == (
+            200, {"status": "degraded", "missing": ["replica"]},
+        )  # fmt: skip
+
+    # Who asked before it went on may still hear that it did not.
+    wait_until(
+        lambda: running.visitor.get("/health/ready").json()["status"] == "ready", running.site
+    )

@@ -15,8 +15,9 @@ import psycopg
 from django.conf import settings
 from django.core.cache import cache
 from django.core.files.storage import FileSystemStorage, default_storage
-from django.db import connection
+from django.db import connection, connections
 
+from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.json import JsonObject
 
 logger = logging.getLogger(__name__)
@@ -98,6 +99,15 @@ def _ask_database() -> bool:
     return True
 
 
+def _ask_replica() -> bool:
+    try:
+        with connections[REPLICA].cursor() as cursor:
+            cursor.execute("SELECT 1")
+    finally:
+        connections[REPLICA].close()
+    return True
+
+
 def _ask_redis() -> bool:
     cache.set("proofroom.core.diagnostics.availability", "1", 10)
     return bool(cache.get("proofroom.core.diagnostics.availability") == "1")
@@ -149,18 +159,21 @@ class StorageCheck:
 
 
 database_check: Final = BoundedCheck("database", _ask_database)
+_replica: Final = BoundedCheck("replica", _ask_replica)
 _redis: Final = BoundedCheck("redis", _ask_redis)
 _queue: Final = BoundedCheck("queue", _ask_queue)
 _storage: Final = StorageCheck()
 
 
 def list_unreachable() -> list[str]:
-    """Return what cannot be reached: `database`, `redis`, `queue`, `storage`.
+    """Return what cannot be reached: `database`, `replica`, `redis`, `queue`, `storage`.
 
     Takes two seconds at the longest, as all are asked at once. With Redis the queue is in it, and not named besides.
     """
     end = time.monotonic() + CHECK_SECONDS
-    checks = (database_check, _redis if settings.CMS_ENV.redis_url else _queue)
+    checks = [database_check, _redis if settings.CMS_ENV.redis_url else _queue]
+    if has_replica():
+        checks.insert(1, _replica)
     begun = [(check, check.begin()) for check in checks]
     is_stored = _storage.is_reachable()
     gone = [check.name for check, asked in begun if not check.wait(asked, end - time.monotonic())]
