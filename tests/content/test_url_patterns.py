@@ -300,7 +300,9 @@ def test_what_answers_before_pages_is_reserved() -> None:
                 collect(one.url_patterns)
             elif not (isinstance(one, URLPattern) and one.name == "page"):
                 for address, names in normalize(regex):
-                    answering.add((address % dict.fromkeys(names, "1")).split("/")[0])
+                    # A group without a name, called "_0", is where an address may go on.
+                    values = {name: "/" if name[0] == "_" else "1" for name in names}
+                    answering.add((address % values).split("/")[0])
 
     collect(get_resolver().url_patterns)
 
