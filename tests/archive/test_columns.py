@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from content.models import Layer, Post, Provenance, Revision
 from content.module_layouts.services import create_group
+from content.post_fields import POST_FIELDS
 from media.models import Asset
 from proofroom.menus.models import Menu
 from proofroom.menus.services import edited_menu
@@ -253,7 +254,11 @@ def fill_everything() -> None:
     )
     Post.objects.filter(variation="B").update(variation_weight=40, variation_running=True)
     make.post("A company", type="company", customFields={"industry": "Coffee"})
-    make.edited(post, {"metaTitle": "Brewing", "metaDescription": "How it is done"})
+    # Also of a field that is declared later; what is longer than a field allows would be refused.
+    texts = [
+        one for one in POST_FIELDS.values() if one.kind in ("text", "textarea") and one.is_text
+    ]
+    make.edited(post, {one.name: f"Brewing {one.column}"[: one.max_length] for one in texts})
     make.staged(post, {"metaDescription": "Made by an AI"}, layer=Layer.AI_REVIEW)
     Revision.objects.filter(post=post, version=2).update(
         note="Why it was done", agent_id="seo-specialist", run_id="run-1"

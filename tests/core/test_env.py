@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from agents_app.providers.vendors import all_vendors
 from cms_project.database import database_settings
 from cms_project.env import Environment, example_of, load, own_variable, secrets_of
 from cms_project.folders import BASE_DIR
@@ -134,8 +135,7 @@ def test_a_key_of_an_unknown_provider_is_a_typing_error(environ):
         env.require_known_providers()
 
     assert str(refused.value) == (
-        "AI_PROVIDER_OPENIA_API_KEY belongs to no provider; "
-        "the providers are openai, anthropic, google, ollama."
+        f"AI_PROVIDER_OPENIA_API_KEY belongs to no provider; the providers are {', '.join(all_vendors())}."
     )
     assert env.api_key("openia") in secrets_of(env)
 
