@@ -229,5 +229,18 @@ def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
     return replace(archived, modules=tuple(adopted))
 
 
+def keep_unsaid(
+    archived: PostDocument, row: Mapping[str, Json], here: PostDocument
+) -> PostDocument:
+    """The archived document with the values from here of fields that its row does not have.
+
+    An archive of before a field was declared says nothing of it.
+    """
+    said = cast("Mapping[str, Json]", row["post"])
+    return archived.with_fields(
+        {name: here.fields.get(name) for name in FIELD_NAMES if name not in said}
+    )
+
+
 def is_same(one: PostDocument, other: PostDocument) -> bool:
     return len(diff(one, other)) == 0

@@ -17,6 +17,7 @@ from content.archive.documents import (
     adopt_modules,
     clean_document,
     empty_of,
+    keep_unsaid,
     read_document,
     require_kinds,
 )
@@ -413,6 +414,7 @@ def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: Archive
         return
     try:
         archived = adopt_modules(read_document(row.document, row.type, row.locale), live)
+        archived = keep_unsaid(archived, row.document, live)
     except RuleViolation as error:
         raise refused(NAME, post.title, error) from error
     # When it is published is decided here.

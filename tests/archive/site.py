@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Callable
 from io import BytesIO
+from typing import Any
 from zipfile import ZipFile
 
 from django.core.files.storage import default_storage
@@ -96,3 +100,22 @@ def rewrite(archive: bytes, **changed: bytes | None) -> bytes:
             if content is not None:
                 new.writestr(name, content)
     return out.getvalue()
+
+
+def with_rows(archive: bytes, name: str, *changes: Callable[[list[Any]], Any]) -> bytes:
+    """The archive with rows that were changed, and a manifest that agrees."""
+    with ZipFile(BytesIO(archive)) as file:
+        rows = [json.loads(line) for line in file.read(name).splitlines()]
+        manifest = json.loads(file.read("manifest.json"))
+    for change in changes:
+        change(rows)
+    content = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    manifest["files"][name] = {
+        "rows": len(rows),
+        "size": len(content),
+        "sha256": hashlib.sha256(content).hexdigest(),
+    }
+    return rewrite(
+        archive,
+        **{name.replace(".", "_"): content, "manifest_json": json.dumps(manifest).encode()},
+    )

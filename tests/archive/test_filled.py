@@ -64,6 +64,25 @@ def test_update_makes_them_live():
     assert outcomes(report, "posts") == {"unchanged": 4, "updated": 1}
 
 
+@pytest.mark.parametrize("mode", [Mode.UPDATE, Mode.ADD, Mode.PROPOSE])
+def test_a_field_that_an_older_archive_does_not_have_stays(mode):
+    post = site.fill()
+
+    def forget(rows):
+        for row in rows:
+            del row["document"]["post"]["metaDescription"]
+
+    archive = site.with_rows(site.export(), "posts.jsonl", forget)
+    make.edited(post, {"metaDescription": "Written since.", "excerpt": "Fast."})
+
+    report = site.bring(archive, mode)
+
+    assert [one.path for one in report.differences] == ["post.excerpt"]
+    assert Post.objects.get(pk=post.pk).meta_description == "Written since."
+    review = open_layers(Post.objects.get(pk=post.pk)).review
+    assert review.document.fields["metaDescription"] == "Written since."
+
+
 def test_a_dry_run_stores_nothing_and_names_every_difference():
     post = site.fill()
     archive = site.export()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -32,6 +31,7 @@ from proofroom.taxonomies.services import edited_term
 from proofroom.taxonomies.shared_kind import TermKind
 from tests import make
 from tests.archive import site
+from tests.archive.site import with_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -59,25 +59,6 @@ def refuses(archive: bytes, sentence: str) -> None:
     assert not StoredFile.objects.exists()
     assert not Event.objects.filter(name__startswith="post.").exists()
     assert files() == before
-
-
-def with_rows(archive: bytes, name: str, *changes) -> bytes:
-    """The archive with rows that were changed, and a manifest that agrees."""
-    with ZipFile(BytesIO(archive)) as file:
-        rows = [json.loads(line) for line in file.read(name).splitlines()]
-        manifest = json.loads(file.read("manifest.json"))
-    for change in changes:
-        change(rows)
-    content = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
-    manifest["files"][name] = {
-        "rows": len(rows),
-        "size": len(content),
-        "sha256": hashlib.sha256(content).hexdigest(),
-    }
-    return site.rewrite(
-        archive,
-        **{name.replace(".", "_"): content, "manifest_json": json.dumps(manifest).encode()},
-    )
 
 
 def manifest_with(archive: bytes, **values: object) -> bytes:

@@ -17,7 +17,7 @@ from proofroom.core.json import JsonObject
 from proofroom.definitions import validate_props
 from tests import make
 from tests.archive import site
-from tests.archive.test_hostile import with_rows
+from tests.archive.site import with_rows
 
 pytestmark = pytest.mark.django_db
 
