@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from socket import gethostname
+from platform import node
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from django.conf import settings
@@ -160,7 +160,7 @@ def _prometheus_histograms() -> Mapping[str, Histogram]:
 
     # Containers that share the folder have the same numbers of processes, and would write into each other's files.
     values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]
-        lambda: f"{gethostname()}-{os.getpid()}"
+        lambda: f"{node()}-{os.getpid()}"
     )
     registry = CollectorRegistry()  # what is shown is read from the files, not from this one
 
