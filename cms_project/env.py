@@ -1,13 +1,14 @@
 """The environment, typed: the one place that reads environment variables.
 
 Every variable is a field of `Environment`, by its name in lower case. A secret may also come from a file that
-`<NAME>_FILE` names. `python -m cms_project.env` prints `.env.example`.
+`<NAME>_FILE` names. `python -m cms_project.env` prints `.env.example`, or writes it into the file that is named.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
@@ -162,7 +163,7 @@ class SecretFiles(PydanticBaseSettingsSource):
 EXAMPLE_HEAD = """\
 # Every variable, with its default. All are optional. Copy to .env, or set them in the environment.
 # A secret may also come from a file: NAME_FILE=/path/to/file.
-# Made by `python -m cms_project.env > .env.example`.
+# Made by `.venv/bin/python -m cms_project.env .env.example`.
 """
 
 
@@ -526,4 +527,8 @@ def own_variable(name: str, default: Plain) -> Plain:
 
 
 if __name__ == "__main__":
-    print(example_of(Environment), end="")  # noqa: T201  # the output is the file
+    # A shell that writes the output empties the file first, whether or not there is any.
+    if sys.argv[1:]:
+        Path(sys.argv[1]).write_text(example_of(Environment), encoding="utf-8")
+    else:
+        print(example_of(Environment), end="")  # noqa: T201  # the output is the file

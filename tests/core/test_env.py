@@ -225,6 +225,15 @@ def test_the_example_file_is_current():
     assert (BASE_DIR / ".env.example").read_text() == example_of(Environment)
 
 
+def test_the_example_is_written_into_a_file_that_is_named(tmp_path: Path):
+    written = tmp_path / "example"
+    subprocess.run(
+        [sys.executable, "-m", "cms_project.env", str(written)], cwd=BASE_DIR, check=True
+    )
+
+    assert written.read_text() == example_of(Environment)
+
+
 def test_sqlite_serves_without_an_address(tmp_path: Path):
     database = database_settings(None, tmp_path)
 
