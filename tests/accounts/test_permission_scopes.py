@@ -1,0 +1,24 @@
+"""Which permissions can be limited to a part of the content: a new one goes to one of the two lists on purpose."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from proofroom.accounts.roles import PERMISSIONS
+from proofroom.core.content_scope import WHOLE_SITE
+
+LOOKS_AT_CONTENT: Final = {
+    "agents.dropdown", "agents.field", "agents.global", "agents.view", "analytics.read", "analytics.view",
+    "content.replace", "feedback.create", "feedback.delete", "feedback.moderate", "feedback.resolve", "feedback.view",
+    "forms.edit", "forms.submissions", "globals.edit", "lists.share", "media.delete", "media.edit", "media.upload",
+    "media.view", "menus.edit", "posts.ai-review.approve", "posts.ai-review.save", "posts.archive", "posts.create",
+    "posts.delete", "posts.edit", "posts.preview", "posts.publish", "posts.restore", "posts.review.approve",
+    "posts.review.save", "posts.revisions.manage", "posts.translate", "posts.view", "taxonomies.edit",
+}  # fmt: skip
+"""Their services ask for the row at hand, or tests of scopes show that they change nothing outside."""
+
+
+def test_every_permission_is_limited_by_content_or_is_of_the_whole_site() -> None:
+    # One in neither list could be given to a role that is limited, and would hold everywhere.
+    assert PERMISSIONS == LOOKS_AT_CONTENT | WHOLE_SITE
+    assert LOOKS_AT_CONTENT.isdisjoint(WHOLE_SITE)
