@@ -72,7 +72,13 @@ def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
         return
     import sentry_sdk
 
-    def clean(event: Event, hint: Hint) -> Event:
+    from proofroom.core.diagnostics.availability import OnceAMinute
+
+    outage_sent = OnceAMinute()
+
+    def clean(event: Event, hint: Hint) -> Event | None:
+        if is_of_outage(hint) and not outage_sent.is_due():
+            return None
         for name, value in current_ids().items():
             event.setdefault("tags", {})[name] = value
         return redact_event(event, secrets)
@@ -85,6 +91,16 @@ def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
         max_request_body_size="never",
         max_breadcrumbs=0,
     )
+
+
+def is_of_outage(hint: Hint) -> bool:
+    """Whether an event only says that the database is away, as every request does then."""
+    from proofroom.core.diagnostics import availability
+
+    record, exc_info = hint.get("log_record"), hint.get("exc_info")
+    if record is not None and record.name == availability.logger.name:
+        return True
+    return exc_info is not None and availability.is_database_away(exc_info[1])
 
 
 def redact_event(event: Event, secrets: list[str]) -> Event:

@@ -48,9 +48,35 @@ def is_database_away(error: BaseException | None) -> bool:
     return False
 
 
+class OnceAMinute:
+    """Says for one thing of many alike whether it is the first in a minute of this process."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last: float | None = None
+        self._lock = Lock()
+
+    def is_due(self) -> bool:
+        """Whether a minute has passed since this was last true."""
+        with self._lock:
+            now = self._clock()
+            if self._last is not None and now - self._last < 60:
+                return False
+            self._last = now
+            return True
+
+
+_outage_logged: Final = OnceAMinute()
+
+
 def log_database_away(error: BaseException | None, what: str) -> None:
-    """One line in place of a traceback for each caller: the fault is not in the code."""
-    logger.error("%s: the database cannot be reached: %s", what, " ".join(str(error).split()))
+    """One line in place of a traceback for each caller: the fault is not in the code.
+
+    Of many, one a minute is an error: what watches the log hears of an outage, and not of each refused request.
+    """
+    level = logging.ERROR if _outage_logged.is_due() else logging.INFO
+    said = " ".join(str(error).split())
+    logger.log(level, "%s: the database cannot be reached: %s", what, said)
 
 
 class BoundedCheck:

@@ -1,0 +1,52 @@
+"""An outage of the database is an error once a minute, however many requests are refused."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from cms_project.observability import is_of_outage
+from proofroom.core.diagnostics import availability
+from proofroom.core.diagnostics.availability import OnceAMinute, log_database_away
+
+AWAY = psycopg.OperationalError("connection timeout expired")
+
+
+def test_one_in_a_minute_is_due() -> None:
+    times: Iterator[float] = iter([5.0, 6.0, 64.9, 65.0, 124.0])
+    gate = OnceAMinute(lambda: next(times))
+
+    assert [gate.is_due() for _ in range(5)] == [True, False, False, True, False]
+
+
+def test_refused_requests_are_one_error_and_then_information(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(availability, "_outage_logged", OnceAMinute())
+    caplog.set_level(logging.INFO)
+
+    for number in range(3):
+        log_database_away(AWAY, f"GET /{number}")
+
+    assert [(one.levelname, one.message) for one in caplog.records] == [
+        (level, f"GET /{number}: the database cannot be reached: connection timeout expired")
+        for number, level in enumerate(["ERROR", "INFO", "INFO"])
+    ]
+
+
+@pytest.mark.parametrize(
+    ("hint", "is_one"),
+    [
+        ({"exc_info": (type(AWAY), AWAY, None)}, True),
+        ({"log_record": logging.makeLogRecord({"name": availability.logger.name})}, True),
+        ({"log_record": logging.makeLogRecord({"name": "django.request"})}, False),
+        ({"exc_info": (ValueError, ValueError("of ours"), None)}, False),
+        ({}, False),
+    ],
+)
+def test_what_is_sent_is_told_apart(hint: dict[str, Any], is_one: bool) -> None:
+    assert is_of_outage(hint) is is_one
