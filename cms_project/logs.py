@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
 from proofroom.core.diagnostics.log_format import FORMAT, one_record
-from proofroom.core.observability.work_ids import current_ids
+from proofroom.core.observability.work_ids import REQUEST_ID, current_ids
 from proofroom.core.redaction import REDACTED_SECRET, redact_credentials
 
 _SAY_AGAIN_SECONDS: Final = 60.0
@@ -50,6 +50,10 @@ class JsonFormatter(RedactingFormatter):
             "message": self.hide(record.getMessage()),
             **{str(name): value for name, value in current_ids().items()},
         }
+        # Django logs what it refused once the request has ended.
+        meta = getattr(getattr(record, "request", None), "META", {})
+        if "request_id" not in found and REQUEST_ID in meta:
+            found["request_id"] = meta[REQUEST_ID]
         if record.exc_info:
             found["exception"] = self.hide(self.formatException(record.exc_info))
         return json.dumps(found, ensure_ascii=False)

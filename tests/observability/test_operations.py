@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
+from cms_project.logs import JsonFormatter
 from proofroom.core.observability import operations
 from proofroom.core.observability.operations import MeasuredOperation, OperationKind, measure
 from proofroom.core.observability.work_ids import bind_ids, choose_request_id, current_ids
@@ -80,6 +82,17 @@ def test_only_a_proxy_of_ours_names_a_request(client: Client, settings: Any) -> 
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"trusted_proxies": 1})
 
     assert client.get("/health", headers=name).headers["X-Request-ID"] == "from-outside-1"
+
+
+def test_the_record_of_a_refused_request_has_its_id(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    answer = client.get("/nothing-here")
+
+    [record] = [one for one in caplog.records if one.name == "django.request"]
+    told = json.loads(JsonFormatter().format(record))
+    assert told["message"] == "Not Found: /nothing-here"
+    assert told["request_id"] == answer.headers["X-Request-ID"]
 
 
 @pytest.mark.parametrize("given", [None, "", "short", "x" * 65, "two\nlines-of-it", "ünïcödé-id"])

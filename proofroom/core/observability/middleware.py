@@ -14,7 +14,7 @@ from django.urls import ResolverMatch
 from django.utils.decorators import sync_and_async_middleware
 
 from proofroom.core.observability.operations import MeasuredOperation, OperationKind, measure
-from proofroom.core.observability.work_ids import bind_ids, choose_request_id
+from proofroom.core.observability.work_ids import REQUEST_ID, bind_ids, choose_request_id
 
 REQUEST_ID_HEADER: Final = "X-Request-ID"
 NO_ROUTE: Final = "none"
@@ -45,7 +45,7 @@ def _observed(
 ) -> Iterator[Callable[[HttpResponseBase], HttpResponseBase]]:
     # Only a proxy of ours names requests: a visitor could give a thousand of them one name.
     given = request.headers.get(REQUEST_ID_HEADER) if settings.CMS_ENV.trusted_proxies else None
-    request_id = choose_request_id(given)
+    request_id = request.META[REQUEST_ID] = choose_request_id(given)
     with bind_ids({"request_id": request_id}), measure(OperationKind.REQUEST, NO_ROUTE) as measured:
         measured.method = request.method if request.method in _METHODS else "other"
 

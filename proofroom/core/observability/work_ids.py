@@ -14,6 +14,8 @@ from typing import Final, Literal
 from uuid import uuid4
 
 WorkId = Literal["request_id", "task_id", "run_id", "cause_id"]
+REQUEST_ID: Final = "proofroom.request_id"
+"""Where `META` of a request keeps its id; no header comes there."""
 _REQUEST_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}\Z")
 _ids: ContextVar[Mapping[WorkId, str]] = ContextVar("work_ids")
 
