@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, Literal, get_args
 
@@ -13,6 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from proofroom.core.json import JsonObject
 from proofroom.core.validation import patterns
+from proofroom.core.validation.input_validation import is_one_line
 
 FieldType = Literal[
     "text", "email", "textarea", "select", "checkbox", "number", "date", "tel", "url"
@@ -44,11 +44,9 @@ MAX_OPTIONS: Final = 200
 HONEYPOT: Final = "homepage_url"
 """A field that people do not see and leave empty; programs that fill whatever they find give themselves away."""
 
-_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]")
-
 
 def _one_line(text: str) -> str:
-    if _CONTROL.search(text):
+    if not is_one_line(text):
         raise ValueError("must not contain control characters or line breaks")
     return text
 

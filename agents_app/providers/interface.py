@@ -1,6 +1,6 @@
 """The port to what answers: a conversation with it, and how it can fail.
 
-`conversations.py` stands behind it for models, `demo` for a machine without a key. Importing this file is cheap;
+`model_conversation.py` stands behind it for models, `demo` for a machine without a key. Importing this file is cheap;
 the AI library is loaded only in the worker, when a conversation with a model begins.
 """
 

@@ -28,14 +28,13 @@ from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation import patterns
-from proofroom.core.validation.input_validation import MAX_INTEGER, refuse_unstorable
+from proofroom.core.validation.input_validation import MAX_INTEGER, is_one_line, refuse_unstorable
 
 _MAX_REFUSALS: Final = 50
 _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?\Z", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 _PHONE: Final = re.compile(r"(?=.*\d)[-+0-9()./ #*xX]+\Z", re.ASCII)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_LINE_BREAK: Final = re.compile(r"[\t\n\r\u0085\u2028\u2029]")
 _YES: Final = frozenset({"true", "on", "1", "yes"})
 _NO: Final = frozenset({"false", "off", "0", "no", ""})
 _email = EmailValidator()
@@ -90,7 +89,7 @@ def _read_text(field: Field, given: Json) -> str | None:
     if not isinstance(given, str):
         raise InvalidAnswer(gettext("%(label)s must be text."))
     text = given.replace("\r\n", "\n").replace("\r", "\n")
-    if _CONTROL.search(text) or (field.type != "textarea" and _LINE_BREAK.search(text)):
+    if _CONTROL.search(text) if field.type == "textarea" else not is_one_line(text):
         raise InvalidAnswer(
             gettext("%(label)s must not contain control characters or line breaks.")
         )

@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
+from proofroom.core.validation.input_validation import NOT_ON_A_LINE
 from proofroom.definitions.richtext import schema as richtext
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 
@@ -31,7 +32,6 @@ RICH_TEXT_MAX_BYTES = 400_000
 MARKDOWN_MAX = 200_000
 """Characters. Reading hostile Markdown of this length takes seconds."""
 
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]*\Z")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
@@ -44,7 +44,7 @@ def _wrong(code: str, sentence: str) -> PydanticCustomError:
 
 def check_line(value: object) -> object:
     """One line of text: no control characters, no line breaks."""
-    if isinstance(value, str) and (found := _CONTROL.search(value)):
+    if isinstance(value, str) and (found := NOT_ON_A_LINE.search(value)):
         raise _wrong(
             "control_character",
             _(

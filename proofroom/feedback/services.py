@@ -16,6 +16,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotAllowed, NotFound, invalid
+from proofroom.core.validation.input_validation import is_one_line
 from proofroom.feedback.models import Feedback, FeedbackCategory, FeedbackStatus
 
 CONTENT_MAX: Final = 5_000
@@ -42,7 +43,7 @@ def create_feedback(
     actor.require("posts.view")
     text = element_selector
     text = text.strip()
-    if len(text) > SELECTOR_MAX or _CONTROL.search(text) or "\n" in text:
+    if len(text) > SELECTOR_MAX or not is_one_line(text):
         raise invalid(
             "elementSelector",
             _("elementSelector must be one line of at most %(selector_max)s characters.")

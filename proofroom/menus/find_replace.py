@@ -8,7 +8,7 @@ from typing import Final
 from proofroom.core.actor import Actor
 from proofroom.core.find_replace import Hand, RowRevisions, RowSource
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import clean_line
+from proofroom.core.validation.input_validation import clean_name
 from proofroom.menus.items import clean_items
 from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import NAME_MAX, Menu
@@ -22,7 +22,7 @@ def _change_menu(menu: Menu, hand: Hand) -> None:
     items = _edit_items(menu.items, hand, "items")
     if not hand.places:
         return
-    menu.name = clean_line("name", name, NAME_MAX, required=True)
+    menu.name = clean_name(name, NAME_MAX)
     menu.items = clean_items(items, frozenset(map(str, menu_post_ids(menu.items))))
     menu.version += 1
     hand.settle({"name": menu.name, **dict(_texts_of(menu.items, "items"))})

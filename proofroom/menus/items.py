@@ -14,7 +14,7 @@ from content.posts.scopes import hidden_ids
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import is_one_line, refuse_unstorable
 from proofroom.definitions.richtext.links import safe_href
 
 MAX_MENU_DEPTH: Final = 5
@@ -88,7 +88,7 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
         label = text.strip()
         if type_ == "custom" and not label:
             raise invalid(f"{here}.label", gettext("label must not be empty."))
-        if len(label) > LABEL_MAX or not label.isprintable():
+        if len(label) > LABEL_MAX or not is_one_line(label):
             raise invalid(
                 f"{here}.label",
                 gettext(

@@ -8,7 +8,7 @@ from typing import Final
 from proofroom.core.actor import Actor
 from proofroom.core.find_replace import Hand, RowRevisions, RowSource
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import clean_line
+from proofroom.core.validation.input_validation import clean_name
 from proofroom.shared_content.kinds import TERM
 from proofroom.shared_content.revisions import SharedChange, record_revisions
 from proofroom.taxonomies.models import NAME_MAX, Term
@@ -18,7 +18,7 @@ from proofroom.taxonomies.services import term_document
 def _change_term(term: Term, hand: Hand) -> None:
     name = hand.take("name", term.name)
     if hand.places:
-        term.name = clean_line("name", name, NAME_MAX, required=True)
+        term.name = clean_name(name, NAME_MAX)
         term.version += 1
         hand.settle({"name": term.name})
 

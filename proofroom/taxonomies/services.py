@@ -44,7 +44,7 @@ class TermUsage(Protocol):
 
 term_usages: ExtensionPoint[TermUsage] = ExtensionPoint()
 
-MAX_TERMS_AT_ONCE: Final = 200
+MAX_POSTS_AT_ONCE: Final = 200
 """Live posts that one deletion changes, each with a revision of its own."""
 
 
@@ -188,12 +188,12 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     number = len({used for each in term_usages for used in {*live[each], *each.find_staged(id_)}})
     if number and not force:
         raise _in_use(term, number, _("Remove it from them first, or delete it with force=true."))
-    if sum(map(len, live.values())) > MAX_TERMS_AT_ONCE:
+    if sum(map(len, live.values())) > MAX_POSTS_AT_ONCE:
         raise _in_use(
             term,
             number,
-            _("At most %(most_at_once)s terms can be changed at once.")
-            % {"most_at_once": MAX_TERMS_AT_ONCE},
+            _("At most %(most_at_once)s posts can be changed at once.")
+            % {"most_at_once": MAX_POSTS_AT_ONCE},
         )
     for each, used in live.items():
         each.remove(id_, used, actor)

@@ -24,7 +24,6 @@ SECRET_MAX: Final = 200
 HEADERS_MAX: Final = 20
 HEADER_NAME_MAX: Final = 100
 HEADER_VALUE_MAX: Final = 1000
-"""Stands where the value of a header is; given back, it keeps the value."""
 
 HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 HEADER_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")

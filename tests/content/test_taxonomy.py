@@ -255,11 +255,12 @@ def test_too_many_posts_are_not_changed_at_once(monkeypatch: pytest.MonkeyPatch)
     coffee = term("Coffee")
     for number in range(3):
         make.post(f"Post {number}", taxonomyTermIds=[str(coffee.pk)])
-    monkeypatch.setattr(services, "MAX_TERMS_AT_ONCE", 2)
+    monkeypatch.setattr(services, "MAX_POSTS_AT_ONCE", 2)
 
-    with pytest.raises(Conflict):
+    with pytest.raises(Conflict) as refusal:
         delete_term(term_id=coffee.pk, actor=make.actor(), force=True)
 
+    assert refusal.value.message.endswith("At most 2 posts can be changed at once.")
     assert PostTerm.objects.count() == 3
 
 

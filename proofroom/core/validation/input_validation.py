@@ -81,6 +81,14 @@ def _text_fault(text: str) -> str:
 
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+NOT_ON_A_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+"""What one line of text does not have: control characters, tabs among them, and whatever breaks a line. No-break
+spaces, soft hyphens and joiners are ordinary: French, Persian and many emoji are written with them."""
+
+
+def is_one_line(text: str) -> bool:
+    """Return whether a text can be stored, and stands on one line without control characters."""
+    return NOT_ON_A_LINE.search(text) is None and not _text_fault(text)
 
 
 def clean_line(
@@ -100,7 +108,7 @@ def clean_line(
             _("%(name)s has %(number)s characters; at most %(limit)s are allowed.")
             % {"name": name, "number": f"{len(value):,}", "limit": f"{limit:,}"},
         )
-    if _CONTROL.search(value) or (not lines and ("\n" in value or "\r" in value)):
+    if (_CONTROL if lines else NOT_ON_A_LINE).search(value):
         raise invalid(
             name,
             _("%(name)s must not contain control characters or line breaks.") % {"name": name},
@@ -118,7 +126,7 @@ def clean_line(
 def clean_name(value: str, limit: int) -> str:
     """The name of something, on one line of at most so many characters. Raises `RuleViolation` on `name`."""
     name = value.strip()
-    if not name or len(name) > limit or not name.isprintable():
+    if not name or len(name) > limit or not is_one_line(name):
         raise invalid(
             "name",
             _("name must be one line of 1 to %(name_max)s characters.") % {"name_max": limit},
