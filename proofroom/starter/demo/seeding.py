@@ -17,6 +17,7 @@ from content.layers import stage
 from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.create import create_post, shared_modules
+from content.search_words import collect_words
 from media.models import Asset
 from media.services.files import store_image
 from proofroom.accounts.models import User
@@ -240,3 +241,4 @@ def ensure_staged(staged: DemoStaged, editor: User) -> bool:
 def make_seen() -> None:
     """Menus and terms were written beside the services: pages cached before are old now."""
     outbox.bump_content_version()
+    collect_words()  # which is done once an hour, else
