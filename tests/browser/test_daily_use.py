@@ -60,9 +60,9 @@ def test_a_schedule_and_an_unpublished_post_are_seen_in_header_and_list(open_pag
     page.locator(".editor-badge", has_text="Published").wait_for()
     page.locator(".editor-actions [data-menu] > summary").click()
     page.locator("button[value=unpublish]").click()
-    page.locator(".editor-badge", has_text="Draft").wait_for()
+    page.locator(".editor-badge", has_text="Unpublished").wait_for()
     page.goto("/admin/content/post/")
-    assert "Draft" in page.locator("tr", has_text=post.title).inner_text()
+    assert "Unpublished" in page.locator("tr", has_text=post.title).inner_text()
 
 
 def test_revisions_name_who_made_them_and_show_what_each_changed(open_page: Any) -> None:

@@ -123,9 +123,9 @@ def clean_line(
     return value
 
 
-def clean_name(value: str, limit: int) -> str:
+def clean_name(value: Json, limit: int) -> str:
     """The name of something, on one line of at most so many characters. Raises `RuleViolation` on `name`."""
-    name = value.strip()
+    name = value.strip() if isinstance(value, str) else ""
     if not name or len(name) > limit or not is_one_line(name):
         raise invalid(
             "name",
