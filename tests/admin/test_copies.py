@@ -71,6 +71,7 @@ def test_a_refusal_stands_at_its_field(signed_in: SignedIn) -> None:
 def test_what_is_older_than_its_source_is_named_and_can_be_left(signed_in: SignedIn) -> None:
     post = make.post()
     made = create_translation(post_id=post.pk, locale="de", actor=make.actor())
+    edit(made, title="Filterkaffee", excerpt="Von Hand.")
     edit(post, title="Moved on", excerpt="New")
     client = signed_in("translator")
 
