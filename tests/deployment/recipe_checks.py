@@ -16,7 +16,6 @@ from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.core.management import call_command
-from django.db.models import Q
 from django.template.loader import get_template
 from django.test import Client
 from mcp import Client as McpClient
@@ -34,7 +33,7 @@ from mcp_bridge.protocol.server import build_server
 from proofroom.accounts.models import User
 from proofroom.accounts.permission_labels import label_of, permission_choices
 from proofroom.core.actor import Actor
-from proofroom.core.outbox.dispatch import dispatch_due
+from proofroom.core.outbox.dispatch import sweep
 from proofroom.taxonomies.models import Term
 from proofroom.webhooks.delivery_channels import build_request
 from proofroom.webhooks.models import Delivery
@@ -168,7 +167,7 @@ def test_an_agent_runs_and_its_reactions_follow(client: Client, admin: User) -> 
     )
     execute_run(run.pk)
     assert AgentRun.objects.get(pk=run.pk).status == "succeeded"
-    dispatch_due(Q())
+    sweep(60)
     sweep_reactions()
     called, sent = RunReaction.objects.order_by("number")
     assert (called.kind, called.target, called.error) == ("mcp_tool", "note_check", "")
