@@ -1,8 +1,8 @@
 """SQL that adds events up: a statement that reads a chunk of them, and a few for each table, whatever their number.
 
 The chunk is a temporary table: what events say in JSON is read once, and judged once. So are its sums by post and
-dimension, which the counts of the site and of posts both come from, and the sheets of heatmaps that it touches, so
-that no statement reads all sheets there are. Dialects hold the few expressions that the two databases spell
+dimension, which the counts of the site and of posts both come from, and the keys of the heatmaps' sheets
+that it touches, which are found once. Dialects hold the few expressions that the two databases spell
 differently, so that each rule of counting is written once. What is put into the statements are names, patterns and
 numbers of this package alone: hence the S608 that are marked.
 """

@@ -9,7 +9,7 @@ import logging
 from typing import Final
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections
+from django.db import close_old_connections
 from django.http import Http404
 from django.utils import translation
 
@@ -24,6 +24,7 @@ from proofroom.core.caching.front_cache import (
 )
 from proofroom.core.caching.front_readers import FrontReader, ReadAnswer, front_readers
 from proofroom.core.caching.hit_batches import hit_batches
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.database.replica import from_replica
 from proofroom.core.errors import CmsError
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
@@ -83,7 +84,7 @@ def _ask(reader: FrontReader, asked: FrontRequest) -> ReadAnswer | None:
         with from_replica():
             return reader.read(asked)
     # What is refused, and a database that is away: Django meets it again, and has the answer for it.
-    except (CmsError, Http404, InterfaceError, OperationalError) as error:
+    except (CmsError, Http404, *DATABASE_AWAY) as error:
         logger.info("a read of %s goes on to Django: %s", asked.path, error)
         return None
     except Exception:
