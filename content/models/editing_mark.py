@@ -14,7 +14,11 @@ SOURCE = "source"
 
 
 class EditingMark(models.Model):
-    """One open page. `key` is what the page calls itself; `seen_at` is when it last said that it is open."""
+    """One open page. `key` is what the page calls itself; `seen_at` is when it last said that it is open.
+
+    A page that was closed is kept a while as closed: a report that it sent before and that comes later opens it not
+    again.
+    """
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="+")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
@@ -22,6 +26,7 @@ class EditingMark(models.Model):
     layer = models.CharField(
         max_length=10, choices=[(SOURCE, SOURCE), (Layer.REVIEW, Layer.REVIEW)], default=SOURCE
     )
+    is_closed = models.BooleanField(default=False, db_default=False)
     since = models.DateTimeField()
     seen_at = models.DateTimeField(db_index=True)
 

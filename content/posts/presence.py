@@ -33,6 +33,7 @@ def list_open_editors(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]
     """Open pages by post, those who came first first. One query."""
     rows = EditingMark.objects.filter(
         post_id__in=post_ids,
+        is_closed=False,
         seen_at__gte=timezone.now() - PRESENCE_TIMEOUT,
         post__deleted_at__isnull=True,
     ).order_by("since", "pk")
@@ -53,40 +54,53 @@ _KEY: Final = re.compile(r"[0-9a-f-]{36}\Z", re.ASCII)
 
 @transaction.atomic
 def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) -> None:
-    """Say that this person has the form of a post open, under a name that the page made up."""
+    """Say that this person has the form of a post open, under a name that the page made up.
+
+    Of a page that was closed already, nothing is said: reports overtake one another.
+    """
     _check(actor, key)
     if layer not in (SOURCE, Layer.REVIEW):
         raise invalid("layer", _("Only the live text and Review can be edited."))
-    if not visible_to(Post.objects.alive().filter(pk=post_id), actor).exists():
+    if not _is_visible(post_id, actor):
         raise NotFound(_("Post not found."))
     now = timezone.now()
     # Of a page of somebody else by the same name nothing is changed.
     own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)
     known = own.filter(key=key)
+    if known.filter(is_closed=True).exists():
+        return
     if known.filter(layer=layer, seen_at__gte=now - PRESENCE_TIMEOUT).update(seen_at=now):
         return
     notify(PRESENCE_CHANNEL)
     if known.update(seen_at=now, layer=layer):
         return
     EditingMark.objects.filter(seen_at__lt=now - MARK_LIFETIME).delete()
-    EditingMark.objects.bulk_create(
-        [
-            EditingMark(
-                post_id=post_id, user_id=actor.user.pk, key=key, layer=layer, since=now, seen_at=now
-            )
-        ],
-        ignore_conflicts=True,
-    )
-    kept = list(own.order_by("-seen_at").values_list("pk", flat=True)[:MAX_OPEN_PAGES])
-    own.exclude(pk__in=kept).delete()
+    _add(post_id, actor, EditingMark(key=key, layer=layer, since=now, seen_at=now))
 
 
 @transaction.atomic
 def close_editor(*, post_id: UUID, key: str, actor: Actor) -> None:
-    """The page was closed."""
+    """The page was closed. Its last report may still be on its way, or be written by another process just now."""
     _check(actor, key)
-    EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk, key=key).delete()
+    known = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk, key=key)
+    if not known.update(is_closed=True) and _is_visible(post_id, actor):
+        now = timezone.now()
+        _add(post_id, actor, EditingMark(key=key, is_closed=True, since=now, seen_at=now))
+        known.update(is_closed=True)
     notify(PRESENCE_CHANNEL)
+
+
+def _add(post_id: UUID, actor: Actor, mark: EditingMark) -> None:
+    """Keep a page that is new, unless another by its name is known, and of this person no more than there may be."""
+    mark.post_id, mark.user_id = post_id, actor.user.pk
+    EditingMark.objects.bulk_create([mark], ignore_conflicts=True)
+    own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)
+    kept = own.order_by("is_closed", "-seen_at").values_list("pk", flat=True)[:MAX_OPEN_PAGES]
+    own.exclude(pk__in=list(kept)).delete()
+
+
+def _is_visible(post_id: UUID, actor: Actor) -> bool:
+    return visible_to(Post.objects.alive().filter(pk=post_id), actor).exists()
 
 
 def _check(actor: Actor, key: str) -> None:

@@ -59,13 +59,26 @@ def test_a_page_of_somebody_else_is_neither_taken_over_nor_closed() -> None:
     assert names(post) == ["editor"]
 
 
+def test_a_report_that_its_page_overtook_by_closing_opens_it_not_again() -> None:
+    post, key = make.post(), str(uuid4())
+
+    close_editor(post_id=post.pk, key=key, actor=make.actor("editor", via="admin"))
+    mark(post, key=key)
+    assert names(post) == []
+
+    mark(post)
+    assert names(post) == ["editor"]
+
+
 def test_one_person_fills_no_table() -> None:
     post = make.post()
 
     for _ in range(MAX_OPEN_PAGES + 3):
         mark(post)
+        close_editor(post_id=post.pk, key=str(uuid4()), actor=make.actor("editor", via="admin"))
 
     assert EditingMark.objects.count() == MAX_OPEN_PAGES
+    assert len(names(post)) == MAX_OPEN_PAGES
 
 
 @pytest.mark.parametrize("key", ["", "x" * 36, "\x00" * 36, "\ud800" * 36, "a" * 1_000_000])

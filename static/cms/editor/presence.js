@@ -9,7 +9,7 @@ const REPORT_WITHOUT_SOCKET_MILLISECONDS = 6_000;
 export function startPresence(form) {
   const box = document.querySelector("[data-editing]");
   if (!box) return;
-  const key = crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2).padEnd(36, "0").slice(0, 36);
+  let key = newKey();
   let timer;
   let shown = "";
 
@@ -58,6 +58,14 @@ export function startPresence(form) {
     clearTimeout(timer);
     navigator.sendBeacon(box.dataset.editing, body(true));
   });
-  window.addEventListener("pageshow", (event) => { if (event.persisted) beat(); });
+  window.addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    key = newKey(); // by its old one it was closed
+    beat();
+  });
   beat();
+}
+
+function newKey() {
+  return crypto.randomUUID ? crypto.randomUUID() : String(Math.random()).slice(2).padEnd(36, "0").slice(0, 36);
 }
