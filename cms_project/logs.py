@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -16,7 +17,12 @@ from typing import Any, ClassVar, Final, Literal
 
 from proofroom.core.diagnostics.log_format import FORMAT, one_record
 from proofroom.core.observability.work_ids import REQUEST_ID, current_ids
-from proofroom.core.redaction import REDACTED_SECRET, redact_credentials
+from proofroom.core.redaction import (
+    MIN_SECRET_LENGTH,
+    REDACTED_SECRET,
+    redact_credentials,
+    spellings_of_all,
+)
 
 _SAY_AGAIN_SECONDS: Final = 60.0
 
@@ -26,16 +32,17 @@ class RedactingFormatter(logging.Formatter):
 
     def __init__(self, *args: Any, secrets: Iterable[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        # A short value would blank out ordinary words.
-        self.secrets = sorted((s for s in secrets if len(s) >= 6), key=len, reverse=True)
+        spelled = spellings_of_all(s for s in secrets if len(s) >= MIN_SECRET_LENGTH)
+        either = "|".join(map(re.escape, spelled))
+        self._secrets = re.compile(either, re.IGNORECASE) if either else None
 
     def format(self, record: logging.LogRecord) -> str:
         return one_record(self.hide(super().format(record)))
 
     def hide(self, text: str) -> str:
         """Return a text without secrets."""
-        for secret in self.secrets:
-            text = text.replace(secret, REDACTED_SECRET)
+        if self._secrets is not None:
+            text = self._secrets.sub(REDACTED_SECRET, text)
         return redact_credentials(text)
 
 

@@ -6,16 +6,13 @@ written, whatever a browser, a Markdown reader or a mail program would make of i
 
 from __future__ import annotations
 
-import html
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from html import unescape
 from typing import Final
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
@@ -30,7 +27,12 @@ from content.layers.state import Mark, read_marks
 from content.models import Draft
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
-from proofroom.core.redaction import SECRET_MASK, secrets_of_service
+from proofroom.core.redaction import (
+    MIN_SECRET_LENGTH,
+    SECRET_MASK,
+    secrets_of_service,
+    spellings_of_all,
+)
 from proofroom.core.tools import get_tool
 from proofroom.core.validation.input_validation import parse_uuid
 
@@ -201,7 +203,6 @@ def _is_any_untrusted(marks: Iterable[Mark]) -> bool:
 
 VISITOR_MASK: Final = "[words of a visitor]"
 # A shorter one would blank out ordinary words.
-_SHORTEST_SECRET: Final = 6
 _SHORTEST_WORD: Final = 3
 _SHORTEST_SENTENCE: Final = 12
 _MAX_WORDS: Final = 2000
@@ -275,7 +276,7 @@ def agent_api_keys() -> list[str]:
     """The keys that agents bring of their own."""
     keys = (agent.llm_config.api_key for agent in all_agents())
     found = [key.get_secret_value() for key in keys if key is not None]
-    return [value for value in found if len(value) >= _SHORTEST_SECRET]
+    return [value for value in found if len(value) >= MIN_SECRET_LENGTH]
 
 
 def _texts(value: Json) -> Iterator[str]:
@@ -309,16 +310,9 @@ def _pieces(text: str) -> Iterator[str]:
         yield from (word for word in words if len(word) >= _SHORTEST_WORD)
 
 
-@lru_cache(maxsize=2000)
-def _spellings(word: str) -> tuple[str, ...]:
-    plain, ascii_ = json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]
-    return (word, plain, ascii_, html.escape(word), quote(word), quote(word, safe=""))
-
-
 def _pattern_of(words: Iterable[str], *, whole: bool) -> re.Pattern[str] | None:
     """Any spelling of these words, the longest first. A `whole` word stands for itself and never inside another."""
-    spellings = {spelling for word in words for spelling in _spellings(word)}
-    if not spellings:
+    either = "|".join(map(re.escape, spellings_of_all(words)))
+    if not either:
         return None
-    either = "|".join(map(re.escape, sorted(spellings, key=len, reverse=True)))
     return re.compile(rf"(?<!\w)(?:{either})(?!\w)" if whole else either, re.IGNORECASE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import html
 import json
 import re
@@ -18,9 +19,10 @@ from proofroom.core.hooks import Hook
 REDACTED_SECRET: Final = "[hidden]"  # noqa: S105  # what stands in the place of one
 REDACTED_ADDRESS: Final = "[address]"
 SECRET_MASK: Final = "•••"  # noqa: S105  # what people are shown in the place of one
-# A shorter one would blank out ordinary words.
-_SHORTEST: Final = 6
-_SHORTEST_PASSWORD: Final = 8
+MIN_SECRET_LENGTH: Final = 6
+"""Of a secret that is looked for: a shorter one would blank out ordinary words."""
+MIN_PASSWORD_LENGTH: Final = 8
+"""Of the password within an address, which may be an ordinary word."""
 # A long text must not take long: each alternative takes all that it can, and what it took is not looked at again.
 _NAMED: Final = re.compile(
     r"""(?ix)
@@ -97,7 +99,7 @@ def secrets_of_service() -> list[str]:
         if field.json_schema_extra:
             value = getattr(env, name)
             found += value.values() if isinstance(value, dict) else [value]
-    return [value for value in found if isinstance(value, str) and len(value) >= _SHORTEST]
+    return [value for value in found if isinstance(value, str) and len(value) >= MIN_SECRET_LENGTH]
 
 
 class SecretRedactor:
@@ -112,11 +114,11 @@ class SecretRedactor:
             settings.CMS_ENV.redis_url,
         ):
             password = urlsplit(url).password if url else None
-            if password and len(password) >= _SHORTEST_PASSWORD:
+            if password and len(password) >= MIN_PASSWORD_LENGTH:
                 words.append(password)
-        words += [word for found in secret_sources() for word in found if len(word) >= _SHORTEST]
-        spelled = {spelling for word in words for spelling in _spellings(word)}
-        either = "|".join(map(re.escape, sorted(spelled, key=len, reverse=True)))
+        for found in secret_sources():
+            words += [word for word in found if len(word) >= MIN_SECRET_LENGTH]
+        either = "|".join(map(re.escape, spellings_of_all(words)))
         self._known = re.compile(either, re.IGNORECASE) if either else None
 
     def known(self, text: str) -> str:
@@ -128,10 +130,29 @@ class SecretRedactor:
         return redact_people(redact_credentials(self.known(text)))
 
 
-@lru_cache(maxsize=1000)
-def _spellings(word: str) -> tuple[str, ...]:
-    in_json = json.dumps(word)[1:-1]
-    return (word, in_json, repr(word)[1:-1], html.escape(word), quote(word), quote(word, safe=""))
+def spellings_of_all(words: Iterable[str]) -> list[str]:
+    """Every spelling of these words, each once, the longest first: a shorter one may be a part of it."""
+    spelled = {spelling for word in words for spelling in spellings_of(word)}
+    return sorted(spelled, key=lambda spelling: (-len(spelling), spelling))
+
+
+@lru_cache(maxsize=4000)
+def spellings_of(word: str) -> tuple[str, ...]:
+    """A word as JSON, Python, HTML, addresses and base64 write it. The only list of these: whatever hides something
+    asks here. Letters may be small or capital: headers and percent signs are written in both."""
+    in_json, in_ascii = json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]
+    return (
+        word,
+        in_json,
+        in_ascii,
+        in_json.replace("/", "\\/"),  # as PHP writes it
+        in_ascii.replace("/", "\\/"),
+        repr(word)[1:-1],
+        html.escape(word),
+        quote(word),
+        quote(word, safe=""),
+        base64.b64encode(word.encode()).decode().rstrip("="),
+    )
 
 
 def _machine(found: re.Match[str]) -> str:

@@ -7,17 +7,14 @@ What is stored of a call holds no secret that went out, and none that came back.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import hmac
-import html
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
 from typing import Final, Protocol
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 from django.conf import settings
@@ -26,7 +23,12 @@ from django.utils import timezone
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, format_time
 from proofroom.core.models import Event
-from proofroom.core.redaction import SECRET_MASK, secrets_of_service
+from proofroom.core.redaction import (
+    MIN_SECRET_LENGTH,
+    SECRET_MASK,
+    secrets_of_service,
+    spellings_of_all,
+)
 from proofroom.webhooks.models import Delivery, Webhook
 
 SIGNATURE = "X-Hub-Signature-256"
@@ -181,8 +183,6 @@ BODY_CHARACTERS_READ: Final = 4 * BODY_BYTES
 """Of an answer: looking through all of a long one would hold up the others."""
 MAX_HEADERS: Final = 60
 HEADER_MAX_CHARACTERS: Final = 500
-# A shorter one would blank out ordinary words.
-SECRET_MIN_LENGTH: Final = 6
 # A kind of content or a name of something: hidden everywhere, it would blank out what nobody keeps secret.
 ORDINARY_VALUE: Final = re.compile(r"[a-z]+/[\w.+-]+|[A-Za-z]{1,15}")
 CREDENTIAL_HEADER: Final = re.compile(
@@ -195,15 +195,10 @@ class RequestRedactor:
 
     def __init__(self, request: OutgoingRequest) -> None:
         self._own = {name.lower() for name in request.headers}
-        words = {
-            spelling for secret in secrets_of_request(request) for spelling in spellings_of(secret)
-        }
-        ordered = sorted(
-            (word for word in words if len(word) >= SECRET_MIN_LENGTH), key=len, reverse=True
-        )
+        secrets = {one for one in secrets_of_request(request) if len(one) >= MIN_SECRET_LENGTH}
+        ordered = spellings_of_all(secrets)
         self._longest = len(ordered[0]) if ordered else 1
         either = "|".join(map(re.escape, ordered))
-        # Headers and percent signs are written in capitals or not.
         self._pattern = re.compile(either, re.IGNORECASE) if ordered else None
 
     def text(self, text: str) -> str:
@@ -262,17 +257,3 @@ def stored_secrets() -> Iterable[str]:
         for value in map(str, headers.values()):
             words = (value, value.rpartition(" ")[2])  # what follows "Bearer"
             yield from (word for word in words if not ORDINARY_VALUE.fullmatch(word))
-
-
-@lru_cache(maxsize=1000)
-def spellings_of(secret: str) -> tuple[str, ...]:
-    in_json = orjson.dumps(secret).decode()[1:-1]
-    return (
-        secret,
-        in_json,
-        in_json.replace("/", "\\/"),  # as PHP writes it
-        html.escape(secret),
-        quote(secret),
-        quote(secret, safe=""),
-        base64.b64encode(secret.encode()).decode().rstrip("="),
-    )
