@@ -165,7 +165,10 @@ def test_the_modules_of_a_group_are_put_in_order_by_their_buttons(signed_in: Sig
     ]
     odd = client.post(page, {**rows, "do": "preview", "props-0": "{"})
     assert odd.status_code == 200
-    assert "This is not valid JSON" in odd.content.decode()
+    assert (
+        "This is not valid JSON. Line 1: a bracket or a value is missing at the end."
+        in odd.content.decode()
+    )
     rows = {**fields(client.get(page)), "props-0": "{", "props-2": '{"width": "narrow"}'}
     refused = client.post(page, rows)
     again: Any = fields(refused)

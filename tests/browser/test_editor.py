@@ -621,3 +621,30 @@ def test_two_copies_made_at_once_are_two_modules(open_page: Any) -> None:
 
     page.wait_for_selector("#m-new-1")
     page.wait_for_selector("#m-new-2")
+
+
+def test_json_is_folded_and_an_error_in_it_opens_it_with_its_line(open_page: Any) -> None:
+    post = make.post()
+    post.jsonld_overrides = {"@type": "Recipe", "name": "Coffee"}
+    post.save()
+    page = open_page()
+    opened(page, post)
+    page.click("[data-tab=seo]")
+    field = page.locator("#f-post-jsonldOverrides")
+    preview = page.locator("[data-field='post.jsonldOverrides'] [data-json-preview]")
+    assert not field.is_visible()
+    assert preview.inner_text() == '{ "@type": "Recipe", "name": "Coffee" }'
+
+    page.click("#f-post-jsonldOverrides-label")
+    field.fill('{\n  "@type": "Recipe",\n}')
+    assert preview.inner_text() == '{ "@type": "Recipe", }'
+    page.keyboard.press("Control+s")
+    page.wait_for_selector("#f-post-jsonldOverrides-errors")
+
+    assert (
+        "Line 3: remove the comma before “}”."
+        in page.locator("#f-post-jsonldOverrides-errors").inner_text()
+    )
+    assert field.is_visible()
+    assert not page.locator("[id='f-post-robotsJson-more']").is_visible()
+    assert serious_in_any_light(page) == []

@@ -31,6 +31,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.json_text import read_json
 from proofroom.definitions import allowed_modules, post_types
 from proofroom.definitions import modules as module_types
 from proofroom.editorial.posts.list_columns import PostTypeFilter
@@ -94,10 +95,8 @@ def read_modules(data: QueryDict) -> list[JsonObject]:
 
 def _parse_json(text: str) -> Json:
     try:
-        found: Json = json.loads(text)
+        found = read_json(text)
         refuse_unstorable(found, "modules")
-    except RecursionError:
-        raise ValueError(_("it is nested too deeply")) from None
     except RuleViolation as error:
         raise ValueError(error.message) from None
     return found
@@ -153,8 +152,7 @@ def cards(
             try:
                 _parse_json(props)
             except ValueError as error:
-                problem = str(error)[:100].rstrip(".")
-                said = [_("This is not valid JSON: %(problem)s.") % {"problem": problem}]
+                said = [str(error)]
         found.append(GroupModuleCard(place, row, said, is_new and place == len(rows) - 1))
     return found
 

@@ -96,6 +96,11 @@ class Control:
         return json.dumps(rows) if rows else ""
 
     @property
+    def json_preview(self) -> str:
+        """JSON in the length of a line, for where it is folded."""
+        return _shorten(" ".join(str(self.value).split()))
+
+    @property
     def below(self) -> list[Control]:
         """The controls of the parts and of the items."""
         return [*self.parts, *(part for item in self.items for part in item)]

@@ -26,6 +26,7 @@ from proofroom.core.errors import invalid
 from proofroom.core.i18n.time_zones import from_local_input, to_local_input
 from proofroom.core.json import Json, format_time
 from proofroom.core.site_urls import canonical_form
+from proofroom.core.validation.json_text import read_json
 from proofroom.definitions import ModuleProps, props_of
 from proofroom.definitions.props import json_schema, option_label
 from proofroom.editorial.post_editor.rich_text import (
@@ -192,16 +193,14 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
         if not typed.strip():
             return None
         try:
-            return require_encodable(cast("Json", json.loads(typed)))
+            return require_encodable(read_json(typed))
         except UnicodeEncodeError:
             sentence = _(
                 "This contains an incomplete character (a lone surrogate), which cannot be stored."
             )
             raise invalid(where, sentence) from None
-        except (ValueError, RecursionError) as error:
-            raise invalid(
-                where, _("This is not valid JSON: %(error)s.") % {"error": error}
-            ) from None
+        except ValueError as error:
+            raise invalid(where, str(error)) from None
     if field.kind == "moment":
         try:
             return format_time(from_local_input(typed)) if typed else None

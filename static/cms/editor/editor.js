@@ -194,6 +194,8 @@ function startRail(form) {
 
   /** Open the tab that an element is in. */
   function reveal(element) {
+    const fold = element?.closest("[data-json]");
+    if (fold) fold.open = true;
     const panel = element?.closest("[data-rail-panel]");
     if (panel && columns.classList.contains("is-rail-hidden")) setHidden(false);
     if (panel) open(nameOf(panel), { keep: false });

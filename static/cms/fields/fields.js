@@ -294,6 +294,7 @@ function manyReferences(group) {
 }
 
 const SHOWN_FROM = 0.7;
+const JSON_PREVIEW_LENGTH = 90;
 
 /** Says how much room is left, once most of it is used. */
 function counter(line) {
@@ -327,7 +328,17 @@ function reset(button) {
   look();
 }
 
+/** JSON that is folded: its first words follow what is typed, and its label opens it. */
+function jsonFold(fold) {
+  const field = fold.querySelector("textarea");
+  const preview = fold.querySelector("[data-json-preview]");
+  const show = () => { preview.textContent = field.value.trim().replace(/\s+/g, " ").slice(0, JSON_PREVIEW_LENGTH) || preview.dataset.none; };
+  field.addEventListener("input", show);
+  field.labels[0]?.addEventListener("click", () => { fold.open = true; });
+}
+
 attachEach("input[data-link]", linkField);
+attachEach("[data-json]", jsonFold);
 attachEach("select[data-media]", (select) => new MediaField(select));
 attachEach("select[data-reference]", referenceField);
 attachEach("fieldset[data-many], div[data-many]", manyReferences);
