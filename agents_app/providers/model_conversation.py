@@ -47,6 +47,7 @@ from agents_app.providers.model_requests import ModelQuestion, RequestTries
 from agents_app.providers.vendor import access_to
 from agents_app.providers.vendors import find_vendor
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.errors import faults_of, reason_of
 
 OUTPUT_TOOL: Final = "suggest"
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*)\n```", re.S)
@@ -213,11 +214,8 @@ class ModelConversation:
         try:
             return self._output_type.model_validate(arguments)
         except ValidationError as error:
-            problems = error.errors(include_url=False, include_input=False, include_context=False)
-        lines = [
-            f"{'.'.join(map(str, problem['loc'])) or 'answer'}: {problem['msg']}"
-            for problem in problems
-        ]
+            faults = faults_of(error, reason_of, root="answer")
+        lines = [f"{path}: {reason}" for path, reason in faults]
         more = [f"and {len(lines) - _PROBLEMS_MAX} more"] if len(lines) > _PROBLEMS_MAX else []
         text = "\n".join(["Not in the agreed form:", *lines[:_PROBLEMS_MAX], *more])
         return ToolAnswer(text, ok=False)

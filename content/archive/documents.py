@@ -28,6 +28,7 @@ from content.rules.modules import MODULES_MAX
 from proofroom.archive.kinds import Id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.errors import describe_translated, first_fault
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions import find_post_type, modules
 from proofroom.definitions.undefined_values import (
@@ -72,8 +73,7 @@ def read_document(value: Mapping[str, Json], type_: str = "", locale: str = "") 
     try:
         _Document.model_validate(value)
     except ValidationError as error:
-        fault = error.errors(include_url=False, include_input=False)[0]
-        raise invalid(".".join(str(part)[:80] for part in fault["loc"]), fault["msg"]) from None
+        raise invalid(*first_fault(error, describe_translated, root="document")) from None
     post = cast("Mapping[str, Json]", value["post"])
     unknown = set(post) - {"type", "locale", "customFields", *FIELD_NAMES}
     if unknown:

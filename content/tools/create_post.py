@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from pydantic import Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from content.document import PostDocument
 from content.models import Post
@@ -22,7 +23,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
-from proofroom.core.validation.errors import error_path
+from proofroom.core.validation.errors import error_path, first_fault, reason_of
 
 NO_PROSE = (
     "contentMarkdown was not used: the template has no prose module. "
@@ -188,12 +189,12 @@ def _read(item: dict[str, Any]) -> ModuleEdit:
     try:
         return ModuleEdit.model_validate(item)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        path = error_path(first["loc"], root="")
-        if first["type"] == "extra_forbidden":
-            known = [str(field.alias) for field in ModuleEdit.model_fields.values()]
-            message = (
-                f"A moduleEdit has no key {path!r}.{hint(path, known)} Known: {', '.join(known)}."
-            )
-            raise RuleViolation(message) from None
-        raise RuleViolation(f"{path}: {first['msg']}.") from None
+        raise RuleViolation(first_fault(error, _describe, root="moduleEdit")[1]) from None
+
+
+def _describe(item: ErrorDetails) -> str:
+    path = error_path(item["loc"], root="moduleEdit")
+    if item["type"] != "extra_forbidden":
+        return f"{path}: {reason_of(item).rstrip('.')}."
+    known = [str(field.alias) for field in ModuleEdit.model_fields.values()]
+    return f"A moduleEdit has no key {path!r}.{hint(path, known)} Known: {', '.join(known)}."

@@ -30,6 +30,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, RuleViolation
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.errors import describe_translated, first_fault
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 logger = logging.getLogger(__name__)
@@ -261,11 +262,10 @@ class ArchiveImport:
         except RuleViolation as error:
             raise refused(name, str(number), error) from error
         except ValidationError as error:
-            fault = error.errors(include_url=False, include_input=False)[0]
-            path = ".".join(str(part)[:80] for part in fault["loc"])
+            path, reason = first_fault(error, describe_translated, root="row")
             raise ArchiveError(
                 _("Row %(number)s of %(name)s is not valid: %(path)s: %(reason)s.")
-                % {**where, "path": path, "reason": fault["msg"]}
+                % {**where, "path": path, "reason": reason.removesuffix(".")}
             ) from error
 
     def find_people(self) -> None:

@@ -22,12 +22,14 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
+from django.utils.translation import gettext as _
 from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from proofroom.archive.consistency import NumberedRow, refuse_doubles
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import parse_uuid
 
 if TYPE_CHECKING:
     from proofroom.archive.export import Export
@@ -39,18 +41,21 @@ _LAST_YEAR: Final = 2500
 
 
 def _check_id(value: str) -> str:
-    if str(UUID(value)) != value:
-        raise ValueError("must be a UUID in lower case")
+    if str(parse_uuid(value)) != value:
+        raise ValueError(_("This must be a UUID in lower case."))
     return value
 
 
 def _check_moment(value: str) -> str:
     moment = parse_datetime(value)
     if moment is None or moment.tzinfo is None:
-        raise ValueError("must be a time in ISO 8601 with its zone")
+        raise ValueError(_("This must be a time in ISO 8601 with its zone."))
     # Any zone of a reader can show it.
     if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
-        raise ValueError(f"must be a time between {_FIRST_YEAR} and {_LAST_YEAR}")
+        raise ValueError(
+            _("This must be a time between %(first)s and %(last)s.")
+            % {"first": _FIRST_YEAR, "last": _LAST_YEAR}
+        )
     return value
 
 

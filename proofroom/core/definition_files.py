@@ -20,6 +20,8 @@ from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from proofroom.core.validation.errors import faults_of, reason_of
+
 ID_PATTERN: Final = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
 ID_MAX: Final = 80
 _SIZE_MAX: Final = 200_000
@@ -135,12 +137,7 @@ class DefinitionFiles(Generic[D]):
         try:
             return self.shape.model_validate(values)
         except ValidationError as error:
-            raise Unreadable(
-                *(
-                    (".".join(map(str, item["loc"])), item["msg"].removeprefix("Value error, "))
-                    for item in error.errors(include_url=False, include_input=False)
-                )
-            ) from None
+            raise Unreadable(*faults_of(error, reason_of, root="")) from None
 
     def _paths(self) -> Iterator[Path]:
         for folder in self.folders():

@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from typing import cast
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_noop
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -18,16 +17,6 @@ from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.props import defaults, props_of
 
 _MOST_PATHS = 20
-_SENTENCES = {
-    "string_type": gettext_noop("This must be text."),
-    "list_type": gettext_noop("This must be a list."),
-    "dict_type": gettext_noop("This must be an object."),
-    "model_type": gettext_noop("This must be an object."),
-    "string_unicode": gettext_noop(
-        "This contains an incomplete character (a lone surrogate), which cannot be stored."
-    ),
-}
-"""In place of pydantic's, which speak of Python."""
 
 
 def check(
@@ -75,7 +64,7 @@ def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str
 
 def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     if error["type"] != "extra_forbidden":
-        return describe_translated(error, _SENTENCES)
+        return describe_translated(error)
     # The wire names allowed where the last part of the location stands.
     location = error["loc"]
     here: type[ModuleProps] | None = props

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import require_site_language
+from proofroom.core.validation.errors import describe_translated, first_fault
 from proofroom.definitions import find_post_type
 from proofroom.imports.items import Item, PostItem, Remark
 from proofroom.imports.media_files import MediaFiles
@@ -136,9 +137,8 @@ class ContentSource(RunSource):
         try:
             options = ImportOptions.model_validate(known)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
-            field = str(first["loc"][0]) if first["loc"] else "options"
-            raise invalid(field, f"{field}: {first['msg']}") from None
+            path, reason = first_fault(error, describe_translated, root="options")
+            raise invalid(path.partition(".")[0], f"{path}: {reason}") from None
         options = options.model_copy(update={"type": options.type or self.default_type})
         find_post_type(options.type)
         require_site_language(options.site_locale)

@@ -23,6 +23,7 @@ from oauthlib.common import Request
 from pydantic import ValidationError as WrongShape
 
 from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.core.validation.errors import first_fault, reason_of
 from proofroom.oauth.addresses import issuer, issues_tokens, resource_metadata, server_metadata
 from proofroom.oauth.client_metadata import Registration, count_new_client, register_client
 from proofroom.oauth.connections import find_connected_client
@@ -125,9 +126,8 @@ def register(request: HttpRequest) -> HttpResponse:
             register_client(Registration.model_validate_json(request.body)), status=201
         )
     except WrongShape as error:
-        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        return _error(_metadata_error(field), f"{field}: {first['msg']}".strip(": "))
+        field, reason = first_fault(error, reason_of, root="body")
+        return _error(_metadata_error(field), f"{field}: {reason}")
     except ValidationError as error:
         field = next(iter(error.message_dict))
         return _error(_metadata_error(field), " ".join(error.messages))

@@ -16,7 +16,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.tools.registry import Tool, all_tools, get_tool
 from proofroom.core.tools.schemas import lean_schema
-from proofroom.core.validation.errors import error_path, reason_of, shorten_key
+from proofroom.core.validation.errors import error_path, faults_of, reason_of, shorten_key
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.core.validation.json_schema import Schema
 
@@ -68,14 +68,14 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
             )
         ]
     except ValidationError as error:
-        errors = error.errors(include_url=False)
-    found = [
-        (error_path(item["loc"], root="arguments"), _sentence(item, schema))
-        for item in errors[:MAX_ERRORS_SHOWN]
-    ]
-    if len(errors) > MAX_ERRORS_SHOWN:
-        found.append(("arguments", f"and {len(errors) - MAX_ERRORS_SHOWN} more"))
-    return found
+        found = faults_of(
+            error,
+            lambda item: _sentence(item, schema),
+            root="arguments",
+            limit=MAX_ERRORS_SHOWN,
+        )
+        more = error.error_count() - MAX_ERRORS_SHOWN
+    return [*found, ("arguments", f"and {more} more")] if more > 0 else found
 
 
 def signature(tool: Tool[BaseModel]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from django.utils.translation import gettext_noop
+from django.utils.translation import get_language, gettext_noop
+from django.utils.translation import gettext as _
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
@@ -27,8 +28,20 @@ _PYDANTIC: Final = {
     "int_type": gettext_noop("Input should be a valid integer"),
     "float_type": gettext_noop("Input should be a valid number"),
     "missing": gettext_noop("Field required"),
+    "extra_forbidden": gettext_noop("Extra inputs are not permitted"),
 }
 """Pydantic's own sentences, to be translated; in English they are said as pydantic says them."""
+_OURS: Final = {
+    "string_type": gettext_noop("This must be text."),
+    "list_type": gettext_noop("This must be a list."),
+    "dict_type": gettext_noop("This must be an object."),
+    "model_type": gettext_noop("This must be an object."),
+    "string_unicode": gettext_noop(
+        "This contains an incomplete character (a lone surrogate), which cannot be stored."
+    ),
+}
+"""In place of pydantic's, which speak of Python."""
+Describe = Callable[[ErrorDetails], str]
 
 
 def violation_of(error: ValidationError, model: type[BaseModel]) -> RuleViolation:
@@ -50,18 +63,36 @@ def refuse(details: Mapping[str, list[str]]) -> RuleViolation:
 
 
 def details_of(
-    error: ValidationError,
-    describe: Callable[[ErrorDetails], str],
-    *,
-    prefix: str = "",
-    limit: int = MAX_ERRORS,
+    error: ValidationError, describe: Describe, *, prefix: str = "", limit: int = MAX_ERRORS
 ) -> dict[str, list[str]]:
     """Return the sentences of an error by path. Paths begin with `prefix`."""
     details: dict[str, list[str]] = {}
-    for item in error.errors(include_url=False)[:limit]:
-        path = error_path([*([prefix] if prefix else []), *item["loc"]], root="body")
-        details.setdefault(path, []).append(describe(item))
+    for path, sentence in faults_of(error, describe, prefix=prefix, root="body", limit=limit):
+        details.setdefault(path, []).append(sentence)
     return details
+
+
+def first_fault(error: ValidationError, describe: Describe, *, root: str) -> tuple[str, str]:
+    """Return the path and the sentence of what is wrong first."""
+    return faults_of(error, describe, root=root, limit=1)[0]
+
+
+def faults_of(
+    error: ValidationError,
+    describe: Describe,
+    *,
+    root: str,
+    prefix: str = "",
+    limit: int | None = None,
+) -> list[tuple[str, str]]:
+    """Return the path and the sentence of everything that is wrong; `root` is the path of the value as a whole."""
+    return [
+        (
+            error_path([*([prefix] if prefix else []), *item["loc"]], root=root),
+            describe(item),
+        )
+        for item in error.errors(include_url=False)[:limit]
+    ]
 
 
 def error_path(location: Iterable[int | str], *, root: str) -> str:
@@ -92,13 +123,25 @@ def describe_as_json(item: ErrorDetails) -> str:
     )
 
 
-def describe_translated(item: ErrorDetails, own: Mapping[str, str]) -> str:
-    """Return what is wrong in the reader's language: in our `own` words for its type, else in pydantic's."""
-    if item["type"] in own:
-        return in_words(own[item["type"]])
-    plain = _PYDANTIC.get(item["type"], "")
+def describe_translated(item: ErrorDetails, own: Mapping[str, str] = _OURS) -> str:
+    """Return what is wrong in the reader's language: in our `own` words for its type, else in pydantic's.
+
+    Where there are no words in that language, it says no more than that the value is not valid.
+    """
+    kind = item["type"]
+    if kind in own:
+        return in_words(own[kind])
+    plain = _PYDANTIC.get(kind, "")
     translated = in_words(plain)
-    said = item["msg"] if translated == plain else translated.format(**item.get("ctx", {}))
+    if translated != plain:
+        limits = dict(item.get("ctx", {}))
+        if "expected" in limits:
+            limits["expected"] = str(limits["expected"]).replace("' or '", "', '")
+        said = translated.format(**limits)
+    elif kind == "value_error" or (get_language() or "en").startswith("en"):
+        said = reason_of(item)  # our own validators speak the reader's language
+    else:
+        said = _("This value is not valid.")
     return said.rstrip(".") + "."
 
 

@@ -1,0 +1,142 @@
+"""What pydantic refuses is said by one translator: without its own prefix, and in the reader's language."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+from django.conf import settings
+from django.utils import translation
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from content.archive.documents import read_document
+from proofroom.archive.container import ArchiveError
+from proofroom.archive.kinds import Id, Moment
+from proofroom.core.errors import RuleViolation
+from proofroom.core.validation.errors import (
+    describe_translated,
+    faults_of,
+    first_fault,
+    reason_of,
+)
+from proofroom.imports.importers.json_file import JsonImporter
+from tests.archive import site
+
+HOME = Path(settings.BASE_DIR)
+PLACES = {
+    "proofroom/core/validation/errors.py",
+    "proofroom/core/api/answer.py",
+    "cms_project/env.py",
+}
+"""The translator; what only asks for the kinds of errors; and settings, which may import nothing."""
+
+
+def _refuse(value: str) -> str:
+    raise ValueError("Name it otherwise.")
+
+
+class Shape(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    name: Annotated[str, AfterValidator(_refuse)] = ""
+    text: str = ""
+    mode: Literal["a", "b"] = "a"
+    values: dict[str, int] = {}
+    pair: tuple[int, int] = (0, 0)
+    id: Id | None = None
+    at: Moment | None = None
+    few: Annotated[list[int], Field(max_length=1)] = []
+
+
+def fault(**values: Any) -> ValidationError:
+    with pytest.raises(ValidationError) as caught:
+        Shape.model_validate(values)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("values", "path", "english", "german"),
+    [
+        ({"name": "x"}, "name", "Name it otherwise.", "Name it otherwise."),
+        ({"text": 1}, "text", "This must be text.", "Das muss Text sein."),
+        ({"spell": 1}, "spell", "Extra inputs are not permitted.",
+         "Diese Angabe ist hier nicht vorgesehen."),
+        ({"values": {"a": "x"}}, "values.a", "Input should be a valid integer.",
+         "Das muss eine ganze Zahl sein."),
+        ({"mode": "c"}, "mode", "Input should be 'a' or 'b'.",
+         "Das muss einer dieser Werte sein: 'a', 'b'."),
+        ({"pair": 1}, "pair", "Input should be a valid tuple.", "Dieser Wert ist nicht gültig."),
+        ({"id": "1"}, "id", "This must be a UUID in lower case.",
+         "Das muss eine UUID in Kleinbuchstaben sein."),
+        ({"at": "yesterday"}, "at", "This must be a time in ISO 8601 with its zone.",
+         "Das muss ein Zeitpunkt nach ISO 8601 mit seiner Zeitzone sein."),
+    ],
+)  # fmt: skip
+def test_a_fault_is_said_in_the_language_of_the_reader(
+    values: dict[str, Any], path: str, english: str, german: str
+) -> None:
+    for language, sentence in (("en", english), ("de", german)):
+        with translation.override(language):
+            found = first_fault(fault(**values), describe_translated, root="all")
+        assert found == (path, sentence), language
+
+
+def test_all_faults_are_said_by_path() -> None:
+    error = fault(name="x", spell=1)
+
+    assert faults_of(error, reason_of, root="") == [
+        ("name", "Name it otherwise."),
+        ("spell", "Extra inputs are not permitted"),
+    ]
+    assert len(faults_of(error, reason_of, root="", limit=1)) == 1
+
+
+def test_options_of_an_import_are_refused_in_german() -> None:
+    with translation.override("de"), pytest.raises(RuleViolation) as caught:
+        JsonImporter().check_options({"media": 5})
+
+    assert caught.value.details == {"media": ["media: Das muss Text sein."]}
+
+
+def test_a_document_of_an_archive_is_refused_in_german() -> None:
+    document = {"schemaVersion": 1, "post": 5, "taxonomyTermIds": [], "modules": []}
+    with translation.override("de"), pytest.raises(RuleViolation) as caught:
+        read_document(document)
+
+    assert caught.value.details == {"post": ["Das muss ein Objekt sein."]}
+
+
+@pytest.mark.django_db
+def test_a_row_of_an_archive_is_refused_in_german() -> None:
+    site.fill()
+    forged = site.with_rows(site.export(), "posts.jsonl", lambda rows: rows[0].update(id="../etc"))
+    with translation.override("de"), pytest.raises(ArchiveError) as caught:
+        site.bring(forged)
+
+    assert str(caught.value) == (
+        "Zeile 1 von posts ist ungültig: id: Das muss eine UUID in Kleinbuchstaben sein."
+    )
+
+
+def test_the_errors_of_pydantic_are_read_in_one_place() -> None:
+    folders = (
+        "agents_app",
+        "analytics",
+        "content",
+        "forms",
+        "mcp_bridge",
+        "media",
+        "proofroom",
+        "seo",
+        "cms_project",
+    )
+    found = {
+        path.relative_to(HOME).as_posix()
+        for folder in folders
+        for path in (HOME / folder).rglob("*.py")
+        if re.search(r"\.errors\(", path.read_text(encoding="utf-8"))
+    }
+
+    assert found == PLACES
