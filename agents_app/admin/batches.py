@@ -39,7 +39,7 @@ from agents_app.runs.labels import translate_activity
 from agents_app.runs.retry import retry_run
 from agents_app.runs.scopes import visible_batches
 from content.models import Layer, Post
-from proofroom.core.admin.labels import badge
+from proofroom.core.admin.labels import LabelFilter, badge
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
     actor_of,
@@ -126,6 +126,15 @@ def bulk_page(request: HttpRequest, ids: Sequence[str], refused: RunRefusal | No
 _AGAIN = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.CANCELLED)
 
 
+class BatchAgentFilter(LabelFilter):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("Agent")
+
+    def label(self, value: str) -> str:
+        return agent_name(value)
+
+
 @admin.register(AgentBatch)
 class AgentBatchAdmin(ListAdmin[AgentBatch]):
     view_permission = "agents.view"
@@ -135,7 +144,7 @@ class AgentBatchAdmin(ListAdmin[AgentBatch]):
     )
     list_display = ("agent", "state", "number", "price", "by_name", "created_at")
     list_display_links = ("agent",)
-    list_filter = ("agent_id",)
+    list_filter = (("agent_id", BatchAgentFilter),)
     list_per_page = 50
     show_full_result_count = False
     ordering = ("-created_at", "pk")

@@ -26,6 +26,7 @@ from proofroom.accounts.models import User
 from proofroom.core.admin.bounded_lists import BoundedPaginator, ValueFilter
 from proofroom.core.admin.charts import HEIGHT, Upright, upright
 from proofroom.core.admin.lists import ListAdmin, ViewChangeList
+from proofroom.core.agent_names import agent_name
 from proofroom.core.tools import all_tools
 
 FilterChoices = list[tuple[str, str]]
@@ -104,9 +105,8 @@ class CallAgentFilter(ValueFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
         users = User.objects.filter(agent_id__isnull=False).order_by("agent_id")
-        return [
-            (id_, id_) for id_ in users.values_list("agent_id", flat=True)[:_MAX_CHOICES] if id_
-        ]
+        ids = users.values_list("agent_id", flat=True)[:_MAX_CHOICES]
+        return [(id_, agent_name(id_)) for id_ in ids if id_]
 
     def narrowed(self, rows: QuerySet[McpCall], value: str) -> QuerySet[McpCall]:
         return rows.filter(agent_id=value[:100])

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.i18n import in_words
 from proofroom.definitions import taxonomies
 from proofroom.taxonomies.models import ORDER_MAX, SLUG_MAX, Term
 
@@ -16,6 +17,12 @@ UNCHANGED_PARENT: Final = object()
 """Stands for "leave the parent as it is"."""
 MAX_TERM_DEPTH: Final = 8
 _SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
+
+
+def taxonomy_label(name: str) -> str:
+    """Return what a taxonomy is called; its name where it is not defined any more."""
+    definition = taxonomies.get(name)
+    return in_words(definition.label) if definition else name
 
 
 def clean_slug(value: str) -> str:

@@ -67,6 +67,25 @@ def test_the_riskiest_come_first_and_filters_narrow(signed_in: SignedIn) -> None
         assert titles(client.get(f"{INBOX}?{query}").content.decode()) == shown, query
 
 
+def test_filters_and_what_they_narrow_to_are_in_words(signed_in: SignedIn) -> None:
+    make.staged(make.post("Page", type="page"), {"excerpt": "Ours"}, by=make.agent_actor("alumni"))
+    staged(4)
+    client = signed_in()
+
+    shown = client.get(f"{INBOX}?agent=seo-specialist&locale=en").content.decode()
+    together = client.get(f"{INBOX}all/?layer=ai-review&agent=seo-specialist&locale=en&type=blog")
+
+    # An agent whose file is gone has its id only.
+    assert re.findall(r'<option value="([a-z-]+)"[^>]*>([^<]+) \(\d\)</option>', shown) == [
+        ("alumni", "alumni"),
+        ("seo-specialist", "SEO specialist"),
+        ("blog", "Blog post"),
+        ("page", "Page"),
+        ("en", "English"),
+    ]
+    assert "SEO specialist, Blog post, English" in together.content.decode()
+
+
 def test_a_change_to_a_draft_is_not_called_live(signed_in: SignedIn) -> None:
     draft, live = make.post("Draft", status=Status.DRAFT), make.post("Live")
     for post in (draft, live):
@@ -313,7 +332,7 @@ def test_what_is_not_listed_is_only_rejected_where_it_is_not_the_same(signed_in:
 
     page = client.get(address).content.decode()
     rest = re.findall(r'name="rest" value="([^"]+)"', page)[0]
-    assert "43 changes in AI Review: en<" in page
+    assert "43 changes in AI Review: English<" in page
     client.post(address, {"rest": rest, "action": "accept"})
 
     assert len(make.layers(many).ai_review.changes) == 43

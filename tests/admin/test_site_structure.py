@@ -363,3 +363,14 @@ def test_a_new_term_and_a_new_redirect_say_that_they_were_made(client: Client) -
 
     said = [[str(message) for message in page.context["messages"]] for page in made]
     assert said == [["Created “Storage”."], ["Created “/old”."]]
+
+
+def test_filters_of_terms_say_names(signed_in: SignedIn) -> None:
+    make.term("Coffee", "topics")
+    Term.objects.create(taxonomy="topics", slug="tea", name="Tea", locale="en")
+
+    shown = text(signed_in().get("/admin/proofroom_taxonomies/term/?q=coff"))
+
+    assert ">Topics</a>" in shown
+    assert ">All languages</a>" in shown
+    assert ">English</a>" in shown

@@ -162,3 +162,9 @@ def test_the_list_takes_as_many_statements_for_one_call_as_for_fifty() -> None:
         name = f"person{number}"
         called(principal=f"client:{token(name).pk}", user=make.user("editor", name), code=name)
     assert statements() == few
+
+
+def test_the_filter_of_agents_says_names() -> None:
+    make.agent_actor("seo-specialist")
+
+    assert ">SEO specialist</a>" in shown("?outcome=ok")

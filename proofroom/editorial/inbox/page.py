@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import asdict
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -32,6 +32,7 @@ from content.review.references import References
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.agent_names import agent_name
 from proofroom.core.errors import CmsError
+from proofroom.core.i18n.languages import language_name
 from proofroom.editorial.inbox.batches import running_batches
 from proofroom.editorial.inbox.decisions import decide, read_marks, require_opened
 from proofroom.editorial.inbox.queue_rows import (
@@ -127,15 +128,10 @@ def _show(
         "asked": asked,
         "choices": [
             ("risk", _("Risk"), asked.risk, risks),
-            ("agent", _("Agent"), asked.agent, _options(there.agent)),
-            ("author", _("Person"), asked.author, _options(there.author)),
-            (
-                "type",
-                _("Type"),
-                asked.type,
-                _options(there.type, {t: type_label(t) for t in there.type}),
-            ),
-            ("locale", _("Language"), asked.locale, _options(there.locale)),
+            ("agent", _("Agent"), asked.agent, _options(there.agent, agent_name)),
+            ("author", _("Person"), asked.author, _options(there.author, str)),
+            ("type", _("Type"), asked.type, _options(there.type, type_label)),
+            ("locale", _("Language"), asked.locale, _options(there.locale, language_name)),
             ("age", _("Age"), asked.age, [(name, str(word), 0) for name, word in AGES.items()]),
         ],
         "layers": [both, *((name, label, counts[name]) for name, label in LAYERS.items())],
@@ -151,8 +147,9 @@ def _show(
     return page(request, "admin/inbox.html", context, title=_("Inbox"), status=status)
 
 
-def _options(counts: Counter[str], labels: Mapping[str, str] | None = None) -> list[Option]:
-    return [(name, (labels or {}).get(name, name), counts[name]) for name in sorted(counts)]
+def _options(counts: Counter[str], name_of: Callable[[str], str]) -> list[Option]:
+    found = [(value, name_of(value), count) for value, count in counts.items()]
+    return sorted(found, key=lambda option: (option[1].casefold(), option[0]))
 
 
 def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]]:
@@ -201,13 +198,13 @@ def group_words(group: Alike, agent: str) -> str:
 
 
 def filter_words(asked: QueueFilter) -> str:
-    """Return what a list is narrowed by: "High risk, Blog, de"; empty where by nothing."""
+    """Return what a list is narrowed by: "High risk, Blog, German"; empty where by nothing."""
     said = [
         str(RISKS[int(asked.risk)]) if asked.risk else "",
-        asked.agent,
+        agent_name(asked.agent) if asked.agent else "",
         asked.author,
         type_label(asked.type) if asked.type else "",
-        asked.locale,
+        language_name(asked.locale) if asked.locale else "",
         str(AGES[asked.age]) if asked.age else "",
     ]
     return ", ".join(word for word in said if word)

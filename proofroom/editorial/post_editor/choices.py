@@ -30,6 +30,7 @@ from proofroom.definitions import allowed_modules, find_post_type, modules, taxo
 from proofroom.definitions.richtext.links import is_external, safe_href
 from proofroom.editorial.post_editor.form_fields import Choice, EditorField, Typed
 from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import taxonomy_label
 
 _MAX_CHOICES: Final = 50
 """A list without scripts has the newest of these."""
@@ -130,11 +131,6 @@ class PostChoices:
             label = taxonomy_label(term.taxonomy)
             groups.setdefault(label, []).append((str(term.pk), term.name))
         return list(groups.items())
-
-
-def taxonomy_label(name: str) -> str:
-    definition = taxonomies.get(name)
-    return in_words(definition.label) if definition else name
 
 
 def chosen_ids(typed: Iterable[Typed]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.edit_pages import EditAdmin
+from proofroom.core.admin.labels import LabelFilter, LanguageFilter
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.content_scope import Scoped, reading_scopes, visible_post_ids
 from proofroom.core.database.lookups import find_by_id
@@ -35,7 +36,7 @@ from proofroom.core.validation.form_fields import InputForm
 from proofroom.definitions import Taxonomy, find_taxonomy, taxonomies
 from proofroom.shared_content.edit_page import edit_page_context, edited_row, save_or_propose
 from proofroom.taxonomies.models import NewTerm, Term, TermChanges
-from proofroom.taxonomies.rules import MAX_TERM_DEPTH
+from proofroom.taxonomies.rules import MAX_TERM_DEPTH, taxonomy_label
 from proofroom.taxonomies.services import (
     change_term,
     create_term,
@@ -242,8 +243,7 @@ class ParentForm(InputForm):
         names = dict(site_languages())
         options = []
         for row in rows:
-            taxonomy = taxonomies.get(row.taxonomy)
-            of = in_words(taxonomy.label) if taxonomy else row.taxonomy
+            of = taxonomy_label(row.taxonomy)
             where = names.get(row.locale, _("All languages"))
             options.append((str(row.pk), f"{row.name} ({of}, {where})"))
         select = cast(forms.Select, self.fields["parentId"].widget)
@@ -309,6 +309,20 @@ class DeleteTermForm(forms.Form):
     )
 
 
+class TaxonomyFilter(LabelFilter):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("Taxonomy")
+
+    def label(self, value: str) -> str:
+        return taxonomy_label(value)
+
+
+class TermLanguageFilter(LanguageFilter):
+    def label(self, value: str) -> str:
+        return super().label(value) or _("All languages")
+
+
 @admin.register(Term)
 class TermAdmin(EditAdmin[Term]):
     view_permission = add_permission = "taxonomies.edit"
@@ -323,7 +337,7 @@ class TermAdmin(EditAdmin[Term]):
         "This permanently deletes the term. Terms below it move to its parent."
     )
     list_display = ("name", "taxonomy", "slug", "locale", "parent", "uses")
-    list_filter = ("taxonomy", "locale")
+    list_filter = (("taxonomy", TaxonomyFilter), ("locale", TermLanguageFilter))
     list_select_related = ("parent",)
     search_fields = ("name", "slug")
     ordering = ("taxonomy", "order_index", "name")
