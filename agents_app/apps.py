@@ -19,9 +19,9 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from agents_app.admin.notifications import KINDS
         from agents_app.definitions import checks  # noqa: F401  # registers them
         from agents_app.definitions.agents import is_off, name_of_agent, scope_of_agent
+        from agents_app.notifications import KINDS
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys

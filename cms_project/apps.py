@@ -1,7 +1,7 @@
 """The project's own admin site in the place of Django's, and the product's files."""
 
 from django.apps import AppConfig
-from django.contrib.admin.apps import AdminConfig
+from django.contrib.admin.apps import SimpleAdminConfig
 
 from cms_project.folders import PRODUCT_DIR
 
@@ -17,5 +17,7 @@ class ProductFilesConfig(AppConfig):
     path = str(PRODUCT_DIR)
 
 
-class CmsAdminConfig(AdminConfig):
+class CmsAdminConfig(SimpleAdminConfig):
+    """Loads no admin module: the site does when it is first asked for one, which most processes never do."""
+
     default_site = "cms_project.site.CmsAdminSite"

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
+from threading import RLock, local
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from django.contrib import admin, messages
+from django.contrib.admin.options import ModelAdmin
 from django.db import transaction
+from django.db.models import Model
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
@@ -50,7 +54,56 @@ class CmsAdminSite(admin.AdminSite):
     index_title = gettext_lazy("Home")
     index_template = "admin/home.html"
 
+    def __init__(self, name: str = "admin") -> None:
+        self._loading = RLock()
+        self._is_loading = self._is_loaded = False
+        self._importing = local()
+        super().__init__(name)
+
+    # Django's name and type; all that it does with models goes through here.
+    @property
+    def _registry(self) -> dict[type[Model], ModelAdmin[Any]]:
+        """The pages of models. Reading them loads the admin modules of all apps."""
+        if not self._is_loaded and not getattr(self._importing, "registers", False):
+            self._load()
+        return self._pages
+
+    @_registry.setter
+    def _registry(self, pages: dict[type[Model], ModelAdmin[Any]]) -> None:
+        self._pages = pages
+
+    def _load(self) -> None:
+        """Import them once. The thread that is at it reads what is registered so far; others wait."""
+        with self._loading:
+            if self._is_loaded or self._is_loading:
+                return
+            self._is_loading = True
+            try:
+                admin.autodiscover()
+                self._is_loaded = True
+            finally:
+                self._is_loading = False
+
+    @contextmanager
+    def _as_module_registers(self) -> Iterator[None]:
+        """A module that is being imported, by whomever, loads no others and waits for nobody who does."""
+        before = getattr(self._importing, "registers", False)
+        self._importing.registers = True
+        try:
+            yield
+        finally:
+            self._importing.registers = before
+
+    def register(self, *args: Any, **options: Any) -> None:
+        with self._as_module_registers():
+            super().register(*args, **options)
+
+    def unregister(self, *args: Any) -> None:
+        with self._as_module_registers():
+            super().unregister(*args)
+
     def get_urls(self) -> list[URLPattern | URLResolver]:
+        self._load()  # before what is imported here, so that apps register in their order
         # Models are not loaded yet when the site itself is imported.
         from agents_app.admin.batches import bulk
         from agents_app.admin.run_dialog.field_run import ask_field

@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from importlib.util import find_spec
 
-from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 
 from cms_project import errors
+from cms_project.admin_urls import AdminURLs
 from cms_project.media_files import media_file
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
 from proofroom.core.observability.metrics import answer_scrape
@@ -78,8 +78,8 @@ def _modules(name: str) -> list[str]:
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("admin/", include("proofroom.accounts.admin.sign_in_urls")),
-    path("admin/", admin.site.urls),
+    path("admin/", include("proofroom.accounts.sign_in_urls")),
+    AdminURLs("admin/"),
     path("health", health, name="health"),
     path("health/live", health, name="health-live"),
     path("health/ready", ready, name="health-ready"),

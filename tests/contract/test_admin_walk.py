@@ -14,7 +14,7 @@ from django.contrib import admin
 from django.urls import URLResolver
 
 from content.models import Layer, Post
-from proofroom.accounts.admin import sign_in_urls
+from proofroom.accounts import sign_in_urls
 from proofroom.accounts.models import User
 from proofroom.accounts.services.invitations import create_invitation
 from tests import make

@@ -14,16 +14,25 @@ SDKS: Final = {"pydantic_ai", "openai", "anthropic", "google.genai", "genai_pric
 OPERATIONS: Final = {"sentry_sdk", "opentelemetry.sdk", "prometheus_client"}
 """Libraries that a variable switches on."""
 WEB: Final = {"PIL", "nh3", "mcp", "celery.worker.consumer", "celery.bin", "pytest"}
+ADMIN: Final = {
+    "agents_app.admin", "analytics.admin", "media.admin", "proofroom.accounts.admin",
+    "proofroom.editorial.posts.post_admin", "proofroom.imports.admin",
+    "allauth.account.views", "allauth.mfa.webauthn.views", "fido2",
+}  # fmt: skip
+"""Pages of the admin, which whoever opens the first one loads."""
 STARTS: Final = {
-    "web": ("import cms_project.wsgi", {*WEB, *SDKS, *OPERATIONS, "redis", "uvicorn", "channels"}),
-    "sockets": ("import cms_project.asgi", {*WEB, *SDKS, *OPERATIONS, "redis"}),
+    "web": (
+        "import cms_project.wsgi",
+        {*WEB, *ADMIN, *SDKS, *OPERATIONS, "redis", "uvicorn", "channels"},
+    ),
+    "sockets": ("import cms_project.asgi", {*WEB, *ADMIN, *SDKS, *OPERATIONS, "redis"}),
     "worker": (
         "from cms_project import celery_app; celery_app.loader.import_default_modules()",
         {*SDKS, *OPERATIONS, "redis", "mcp", "channels"},
     ),
     "mcp": (
         "import django; django.setup(); import mcp_bridge.management.commands.run_mcp",
-        {*SDKS, *OPERATIONS, "redis", "PIL", "nh3", "channels", "celery.worker.consumer"},
+        {*ADMIN, *SDKS, *OPERATIONS, "redis", "PIL", "nh3", "channels", "celery.worker.consumer"},
     ),
 }
 
@@ -68,3 +77,43 @@ def test_the_collector_passes_over_what_a_web_process_has_loaded(entry: str):
     code = f"import gc, {entry}; print(gc.isenabled(), gc.get_freeze_count() > 100_000)"
 
     assert answer(code) == "True True"
+
+
+def test_other_addresses_and_their_names_are_found_without_the_admin():
+    code = (
+        "import cms_project.wsgi, sys; from django.urls import resolve, reverse; "
+        "reverse('account_login'); reverse('media-file', args=['a.png']); resolve('/api/posts'); "
+        "print('agents_app.admin' in sys.modules, end=' '); "
+        "print(reverse('admin:content_post_changelist'), 'agents_app.admin' in sys.modules)"
+    )
+
+    assert answer(code) == "False /admin/content/post/ True"
+
+
+@pytest.mark.parametrize("first", ["proofroom.accounts.admin", "proofroom.oauth.admin"])
+def test_pages_of_libraries_stay_away_whichever_module_of_the_admin_comes_first(first: str):
+    code = (
+        f"import django; django.setup(); import {first}; from django.contrib import admin; "
+        "print(*sorted({model._meta.app_label for model in admin.site._registry}))"
+    )
+
+    assert answer(code) == (
+        "agents_app analytics auth content forms mcp_bridge media proofroom_accounts proofroom_core "
+        "proofroom_feedback proofroom_imports proofroom_menus proofroom_oauth proofroom_taxonomies "
+        "proofroom_webhooks seo"
+    )
+
+
+def test_the_first_pages_of_the_admin_may_be_asked_for_at_once():
+    code = (
+        "import cms_project.wsgi; from concurrent.futures import ThreadPoolExecutor; "
+        "from importlib import import_module; from django.contrib import admin; "
+        "from django.urls import reverse; pool = ThreadPoolExecutor(4); "
+        "asked = [pool.submit(reverse, 'admin:index'), "
+        "pool.submit(import_module, 'agents_app.admin'), "
+        "pool.submit(import_module, 'proofroom.accounts.admin'), "
+        "pool.submit(lambda: len(admin.site._registry))]; "
+        "print(asked[0].result(50), asked[3].result() == len(admin.site._registry) > 20)"
+    )
+
+    assert answer(code) == "/admin/ True"

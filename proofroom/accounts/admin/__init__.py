@@ -1,10 +1,18 @@
 """The admin of accounts: people, invitations, roles, and the tokens of their programs."""
 
+from contextlib import suppress
+
+# Before their pages are taken away, whichever module is imported first.
+import allauth.account.admin
+import allauth.mfa.admin
+import allauth.socialaccount.admin
+import allauth.usersessions.admin  # noqa: F401
 from allauth.account.models import EmailAddress, EmailConfirmation
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
+from django.contrib.admin.exceptions import NotRegistered
 
 from proofroom.accounts.admin import invitations, roles, tokens, users
 
@@ -21,5 +29,5 @@ _THEIRS = (
     SocialToken,
 )
 for model in _THEIRS:
-    if admin.site.is_registered(model):
+    with suppress(NotRegistered):
         admin.site.unregister(model)

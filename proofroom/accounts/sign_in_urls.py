@@ -1,6 +1,7 @@
 """Addresses of django-allauth's pages under `/admin/`: what comes before a login, and each person's own methods.
 
-They have the names that allauth looks for. Its pages for signing up are left out.
+They have the names that allauth looks for. Its pages for signing up are left out. A view is loaded when somebody
+first opens its page: they bring libraries of passkeys and of providers, of no use to who serves visitors.
 """
 
 from __future__ import annotations
@@ -9,12 +10,6 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any, Final
 
-from allauth.account import views as account
-from allauth.account.decorators import reauthentication_required
-from allauth.mfa.base import views as factors
-from allauth.mfa.recovery_codes import views as recovery_codes
-from allauth.mfa.totp import views as totp
-from allauth.mfa.webauthn import views as passkeys
 from allauth.socialaccount.models import SocialAccount
 from django.conf import settings
 from django.contrib import admin
@@ -24,11 +19,11 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, re_path
 from django.utils.functional import Promise
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 
-from proofroom.accounts.admin import provider, saml
-from proofroom.accounts.admin.invitations import accept_invitation_page
 from proofroom.accounts.models import User
 from proofroom.accounts.provider_ids import OIDC, SAML
 from proofroom.core.second_factor import lacks_second_factor
@@ -36,6 +31,28 @@ from proofroom.core.second_factor import lacks_second_factor
 View = Callable[..., HttpResponseBase]
 _UNREADABLE: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
 """What the library of passkeys raises for a credential that no browser would send."""
+
+
+def loaded_later(name: str) -> View:
+    """The view of that dotted name, imported by its first call."""
+
+    def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        response: HttpResponseBase = import_string(name)(request, *args, **kwargs)
+        return response
+
+    view.__name__ = name.rpartition(".")[2]
+    return view
+
+
+def own_email(request: HttpRequest) -> HttpResponseBase:
+    """allauth's page of the address, after a login that is not long ago."""
+    from allauth.account import views
+    from allauth.account.decorators import reauthentication_required
+
+    response: HttpResponseBase = reauthentication_required(views.email, app="allauth.account")(
+        request
+    )
+    return response
 
 
 def in_frame(view: View, title: str | Promise) -> View:
@@ -91,8 +108,23 @@ def _page(route: str, view: View, name: str, title: str | Promise) -> URLPattern
     return path(route, in_frame(view, title), name=name)
 
 
-def _saml(route: str, view: saml.SamlView, name: str) -> URLPattern:
-    return re_path(rf"^login/(?P<organization_slug>{SAML})/{route}$", view, name=name)
+def _account(view: str) -> View:
+    return loaded_later(f"allauth.account.views.{view}")
+
+
+def _factors(view: str) -> View:
+    return loaded_later(f"allauth.mfa.{view}")
+
+
+def _provider(view: str) -> View:
+    return loaded_later(f"proofroom.accounts.admin.provider.{view}")
+
+
+def _saml(route: str, view: str, name: str, *, from_provider: bool = False) -> URLPattern:
+    """With `from_provider`, its page sends the form, which has no token of this site."""
+    loaded = loaded_later(f"proofroom.accounts.admin.saml.{view}")
+    answer = csrf_exempt(loaded) if from_provider else loaded
+    return re_path(rf"^login/(?P<organization_slug>{SAML})/{route}$", answer, name=name)
 
 
 _METHODS = gettext_lazy("Login methods")
@@ -106,122 +138,144 @@ urlpatterns: list[URLPattern] = [
     path("logout/", admin.site.admin_view(admin.site.logout), name="account_logout"),
     _page(
         "login/forgot/",
-        with_passwords(account.password_reset),
+        with_passwords(_account("password_reset")),
         "account_reset_password",
         _FORGOT,
     ),
     _page(
-        "login/forgot/sent/", account.password_reset_done, "account_reset_password_done", _FORGOT
+        "login/forgot/sent/",
+        _account("password_reset_done"),
+        "account_reset_password_done",
+        _FORGOT,
     ),
     _page(
         "login/reset/done/",
-        account.password_reset_from_key_done,
+        _account("password_reset_from_key_done"),
         "account_reset_password_from_key_done",
         gettext_lazy("Your password was changed"),
     ),
     re_path(
         r"^login/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
         in_frame(
-            with_passwords(account.password_reset_from_key), gettext_lazy("Choose a new password")
+            with_passwords(_account("password_reset_from_key")),
+            gettext_lazy("Choose a new password"),
         ),
         name="account_reset_password_from_key",
     ),
     _page(
-        "login/email/", account.email_verification_sent, "account_email_verification_sent", _EMAIL
+        "login/email/",
+        _account("email_verification_sent"),
+        "account_email_verification_sent",
+        _EMAIL,
     ),
-    _page("login/email/<str:key>/", account.confirm_email, "account_confirm_email", _EMAIL),
+    _page("login/email/<str:key>/", _account("confirm_email"), "account_confirm_email", _EMAIL),
     _page(
         "login/code/",
-        factors.authenticate,
+        _factors("base.views.authenticate"),
         "mfa_authenticate",
         gettext_lazy("Two-factor authentication"),
     ),
-    _page("login/passkey/", passkeys.login_webauthn, "mfa_login_webauthn", gettext_lazy("Log in")),
+    _page(
+        "login/passkey/",
+        _factors("webauthn.views.login_webauthn"),
+        "mfa_login_webauthn",
+        gettext_lazy("Log in"),
+    ),
     _page(
         "login/invitation/<str:secret>/",
-        accept_invitation_page,
+        loaded_later("proofroom.accounts.admin.invitations.accept_invitation_page"),
         "accept_invitation",
         gettext_lazy("Create your account"),
     ),
     _page(
-        "login/provider/", provider.start_provider_login, "provider_login", gettext_lazy("Log in")
+        "login/provider/",
+        _provider("start_provider_login"),
+        "provider_login",
+        gettext_lazy("Log in"),
     ),
     re_path(
         rf"^login/(?P<provider_id>{OIDC})/callback/$",
-        never_cache(provider.provider_callback),
+        never_cache(_provider("provider_callback")),
         name="openid_connect_callback",
     ),
-    _saml("acs/", saml.receive_answer, "saml_acs"),
-    _saml("acs/finish/", saml.finish_login, "saml_finish_acs"),
-    _saml("metadata/", saml.show_metadata, "saml_metadata"),
-    _saml("logout/", saml.log_out, "saml_sls"),
-    _page("account/confirm/", account.reauthenticate, "account_reauthenticate", _CONFIRM),
-    _page("account/confirm/code/", factors.reauthenticate, "mfa_reauthenticate", _CONFIRM),
+    _saml("acs/", "receive_answer", "saml_acs", from_provider=True),
+    _saml("acs/finish/", "finish_login", "saml_finish_acs"),
+    _saml("metadata/", "show_metadata", "saml_metadata"),
+    _saml("logout/", "log_out", "saml_sls", from_provider=True),
+    _page("account/confirm/", _account("reauthenticate"), "account_reauthenticate", _CONFIRM),
+    _page(
+        "account/confirm/code/",
+        _factors("base.views.reauthenticate"),
+        "mfa_reauthenticate",
+        _CONFIRM,
+    ),
     _page(
         "account/confirm/passkey/",
-        passkeys.reauthenticate_webauthn,
+        _factors("webauthn.views.reauthenticate_webauthn"),
         "mfa_reauthenticate_webauthn",
         _CONFIRM,
     ),
     _page(
         "account/confirm/provider/",
-        provider.confirm_with_provider,
+        _provider("confirm_with_provider"),
         "confirm_with_provider",
         _CONFIRM,
     ),
     _page(
         "account/email/",
-        reauthentication_required(account.email, app="allauth.account"),
+        own_email,
         "account_email",
         gettext_lazy("Email"),
     ),
-    _page("account/methods/", factors.index, "mfa_index", _METHODS),
-    _page("account/methods/", factors.index, "mfa_list_webauthn", _METHODS),
-    path("account/methods/provider/connect/", provider.connect_provider, name="connect_provider"),
+    _page("account/methods/", _factors("base.views.index"), "mfa_index", _METHODS),
+    _page("account/methods/", _factors("base.views.index"), "mfa_list_webauthn", _METHODS),
+    path(
+        "account/methods/provider/connect/", _provider("connect_provider"), name="connect_provider"
+    ),
     path(
         "account/methods/provider/disconnect/",
-        provider.disconnect,
+        _provider("disconnect"),
         name="disconnect_provider",
     ),
     _page(
         "account/methods/app/",
-        totp.activate_totp,
+        _factors("totp.views.activate_totp"),
         "mfa_activate_totp",
         gettext_lazy("Set up an authenticator app"),
     ),
     _page(
         "account/methods/app/remove/",
-        totp.deactivate_totp,
+        _factors("totp.views.deactivate_totp"),
         "mfa_deactivate_totp",
         gettext_lazy("Remove the authenticator app"),
     ),
     _page(
         "account/methods/recovery-codes/",
-        recovery_codes.view_recovery_codes,
+        _factors("recovery_codes.views.view_recovery_codes"),
         "mfa_view_recovery_codes",
         gettext_lazy("Recovery codes"),
     ),
     _page(
         "account/methods/recovery-codes/new/",
-        recovery_codes.generate_recovery_codes,
+        _factors("recovery_codes.views.generate_recovery_codes"),
         "mfa_generate_recovery_codes",
         gettext_lazy("Create new recovery codes"),
     ),
     _page(
         "account/methods/passkeys/add/",
-        passkeys.add_webauthn,
+        _factors("webauthn.views.add_webauthn"),
         "mfa_add_webauthn",
         gettext_lazy("Add a passkey"),
     ),
     _page(
         "account/methods/passkeys/<int:pk>/edit/",
-        passkeys.edit_webauthn,
+        _factors("webauthn.views.edit_webauthn"),
         "mfa_edit_webauthn",
         gettext_lazy("Rename the passkey"),
     ),
     _page(
         "account/methods/passkeys/<int:pk>/remove/",
-        passkeys.remove_webauthn,
+        _factors("webauthn.views.remove_webauthn"),
         "mfa_remove_webauthn",
         gettext_lazy("Remove the passkey"),
     ),
