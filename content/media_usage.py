@@ -46,7 +46,10 @@ def rebuild_references() -> int:
 
     Answers how many rows there are then.
     """
-    for holder_kind, holders in ((POST, find_posts_using_media()), (GLOBAL, _globals())):
+    for holder_kind, holders in (
+        (POST, find_posts_using_media()),
+        (GLOBAL, ModuleInstance.objects.globals()),
+    ):
         ids = list(holders.order_by("pk").values_list("pk", flat=True))
         for begin in range(0, len(ids), _BATCH):
             _rebuild(holder_kind, ids[begin : begin + _BATCH])
@@ -68,10 +71,6 @@ def find_posts_using_media() -> QuerySet[Post]:
     )
 
 
-def _globals() -> QuerySet[ModuleInstance]:
-    return ModuleInstance.objects.filter(scope="global")
-
-
 @transaction.atomic
 def _rebuild(kind: str, ids: Sequence[UUID]) -> None:
     held: Iterable[Held]
@@ -81,7 +80,12 @@ def _rebuild(kind: str, ids: Sequence[UUID]) -> None:
         list(locked.select_for_update(of=("self",), no_key=True).values_list("pk"))
         held = collect_uses(list(find_posts_using_media().filter(pk__in=ids)))
     else:
-        rows = _globals().filter(pk__in=ids).order_by("pk").select_for_update(of=("self",))
+        rows = (
+            ModuleInstance.objects.globals()
+            .filter(pk__in=ids)
+            .order_by("pk")
+            .select_for_update(of=("self",))
+        )
         held = collect_global_uses(list(rows))
     drop_references(kind, ids)
     set_references(held)
@@ -105,7 +109,7 @@ def posts_inside(who: Scoped, to_change: bool) -> QuerySet[Post, Any]:
 
 
 def label_global_modules(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
-    rows = ModuleInstance.objects.filter(scope="global", pk__in=ids)
+    rows = ModuleInstance.objects.globals().filter(pk__in=ids)
     return {
         pk: UsageSource(label or slug or "", global_slug=slug)
         for pk, label, slug in rows.values_list("pk", "label", "global_slug")

@@ -20,8 +20,7 @@ from content.posts.autosave import delete_expired_copies
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
 from content.search_words import collect_words
-from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import first_admin
 from proofroom.core.actor import Actor
 
 logger = logging.getLogger(__name__)
@@ -82,5 +81,5 @@ def sweep_decisions() -> int:
 
 def _admin() -> Actor | None:
     """The first active admin, in whose name the scheduler works."""
-    admin = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk").first()
+    admin = first_admin()
     return Actor(user=admin, via="system") if admin is not None else None

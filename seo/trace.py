@@ -13,7 +13,6 @@ from django.utils.translation import gettext as _
 
 from content.models import Post
 from content.paths.post_paths import HOME_SLUG, pattern_of
-from content.posts.queries import published_posts
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
@@ -27,7 +26,7 @@ from proofroom.core.site_urls import (
 )
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import feed_at, list_path, listing_at
-from proofroom.website.queries import count_pages_by_locale
+from proofroom.website.queries import count_pages_by_locale, published_at
 from seo.models import ADDRESS_MAX
 from seo.queries import target_of
 
@@ -143,7 +142,7 @@ def _without_locale(path: str) -> str:
 
 def try_post(found: Trace, path: str, locale: str, outcome: Outcome, status: int) -> bool:
     """Add the step of the published post at a path. Returns whether there is one."""
-    post = published_posts().filter(path=path, locale=locale).order_by("published_at", "id").first()
+    post = published_at(path, locale).first()
     if post is None:
         found.add("post", False, f"No published post stands at {path}.")
         return False

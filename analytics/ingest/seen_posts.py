@@ -105,7 +105,7 @@ def _statement(vendor: str) -> tuple[str, tuple[Any, ...]]:
 
 def visible_posts() -> QuerySet[Post, Any]:
     """The posts that visitors can see: published ones, and the variations of them that are running."""
-    running = Post.objects.kept().filter(variation_running=True)
+    running = Post.objects.running()
     of_published = Q(
         variation_running=True,
         variation_of__status="published",

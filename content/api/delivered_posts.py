@@ -19,9 +19,9 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, NullIf
 
 from content.media_usage import GLOBAL, POST
-from content.models import PostModule, PostTerm
+from content.models import Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS
-from content.posts.queries import published_posts, reachable_posts
+from content.posts.queries import published_posts
 from content.variations.arms import OF_THE_PLACE, arms_in, running_arms
 from media.models import Asset, MediaReference
 from media.presenters import delivered_asset
@@ -141,8 +141,8 @@ def _variation(fields: frozenset[str] | None) -> Statement:
     """A running variation where its original stands: what it says is its own, the place is not."""
     return Statement(
         lambda post_id: (
-            reachable_posts()
-            .filter(pk=post_id, variation_running=True)
+            Post.objects.running()
+            .filter(pk=post_id)
             .values(**_written(fields, original="variation_of"))
         )
     )

@@ -45,7 +45,7 @@ class GlobalArchive(TableKind[GlobalRow, ModuleInstance]):
     label = gettext_lazy("Global modules")
 
     def export(self, export: Export) -> Iterator[JsonObject]:
-        rows = ModuleInstance.objects.filter(scope="global").order_by("pk")
+        rows = ModuleInstance.objects.globals().order_by("pk")
         wanted = export.of_kind(GLOBALS)
         if wanted is not None:
             rows = rows.filter(pk__in=wanted)
@@ -65,7 +65,7 @@ class GlobalArchive(TableKind[GlobalRow, ModuleInstance]):
         return row.label or row.slug
 
     def stored(self) -> QuerySet[ModuleInstance]:
-        return ModuleInstance.objects.filter(scope="global")
+        return ModuleInstance.objects.globals()
 
     def write_row(self, row: GlobalRow, module: ModuleInstance | None, job: ArchiveImport) -> None:
         if module is None:

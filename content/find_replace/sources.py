@@ -132,10 +132,10 @@ class GlobalModuleSource:
     permission: str = "globals.edit"
 
     def names(self, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
-        return names_of_rows(_globals(), keys)
+        return names_of_rows(ModuleInstance.objects.globals(), keys)
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
-        return find_rows(edit, GLOBALS, _globals(), ("label",), ("props",))
+        return find_rows(edit, GLOBALS, ModuleInstance.objects.globals(), ("label",), ("props",))
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
@@ -143,7 +143,7 @@ class GlobalModuleSource:
         places: list[TextPlace] = []
         for part in batches(keys):
             changed: list[tuple[ModuleInstance, str, JsonObject]] = []
-            for row in _globals().filter(pk__in=part).order_by("pk"):
+            for row in ModuleInstance.objects.globals().filter(pk__in=part).order_by("pk"):
                 hand = Hand(edit, GLOBALS, row.pk)
                 try:
                     label, props = _changed(row, hand)
@@ -156,10 +156,6 @@ class GlobalModuleSource:
             if edit.writes and not edit.problems:
                 _write(changed, edit.reason, actor)
         return places
-
-
-def _globals() -> QuerySet[ModuleInstance]:
-    return ModuleInstance.objects.filter(scope="global")
 
 
 def _changed(row: ModuleInstance, hand: Hand) -> tuple[str, JsonObject]:

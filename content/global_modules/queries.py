@@ -54,7 +54,7 @@ class Placements:
 def globals_list(q: str = "", type: str = "") -> QuerySet[ModuleInstance]:
     """Global modules by slug, each with `affected`: how many posts place it live."""
     alive = Q(placements__post__deleted_at__isnull=True)
-    found = ModuleInstance.objects.filter(scope="global")
+    found = ModuleInstance.objects.globals()
     if type:
         found = found.filter(type=type)
     if q:
@@ -68,7 +68,7 @@ def placed_by_slug(slugs: Collection[str]) -> dict[str, tuple[UUID, int]]:
     if not slugs:
         return {}
     alive = Q(placements__post__deleted_at__isnull=True)
-    found = ModuleInstance.objects.filter(scope="global", global_slug__in=slugs)
+    found = ModuleInstance.objects.globals().filter(global_slug__in=slugs)
     rows = found.annotate(posts=Count("placements__post", distinct=True, filter=alive))
     return {
         str(slug): (pk, posts) for slug, pk, posts in rows.values_list("global_slug", "pk", "posts")
@@ -77,7 +77,7 @@ def placed_by_slug(slugs: Collection[str]) -> dict[str, tuple[UUID, int]]:
 
 def find_global(slug: str, *, locked: bool = False) -> ModuleInstance:
     """The global module of that slug. Raises `NotFound`."""
-    rows = ModuleInstance.objects.filter(scope="global")
+    rows = ModuleInstance.objects.globals()
     if locked:
         rows = rows.select_for_update(of=("self",))
     # PostgreSQL would refuse to look for a text with NUL.

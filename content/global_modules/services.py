@@ -179,7 +179,7 @@ def write_global(
     _allow(actor)
     if reason != APPROVED:
         require_live_change(GLOBAL_MODULE, actor)
-    slugs = ModuleInstance.objects.filter(scope="global", pk=row_id)
+    slugs = ModuleInstance.objects.globals().filter(pk=row_id)
     module = lock_global(slugs.values_list("global_slug", flat=True).first() or str(row_id))
     check_version(expected_version, module.version, _("This global module"))
     _rewrite(module, document, actor, reason)

@@ -21,7 +21,7 @@ class GlobalModuleKind:
     model = ModuleInstance
 
     def find(self, row_id: UUID) -> ModuleInstance | None:
-        return ModuleInstance.objects.filter(scope="global", pk=row_id).first()
+        return ModuleInstance.objects.globals().filter(pk=row_id).first()
 
     def with_document(self, row: SharedRow, document: JsonObject) -> ModuleInstance:
         if not isinstance(row, ModuleInstance):

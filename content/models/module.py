@@ -11,6 +11,12 @@ from django.db.models import Q
 from content.models.post import Post
 
 
+class ModuleInstanceQuerySet(models.QuerySet["ModuleInstance"]):
+    def globals(self) -> ModuleInstanceQuerySet:
+        """The global modules of the site, which posts share."""
+        return self.filter(scope="global")
+
+
 class ModuleInstance(models.Model):
     """The props of a module. A global one is shared by every post that places it.
 
@@ -27,6 +33,10 @@ class ModuleInstance(models.Model):
     props = models.JSONField(default=dict)
     version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
+
+    objects: ClassVar[models.Manager[ModuleInstance]] = models.Manager.from_queryset(
+        ModuleInstanceQuerySet
+    )()
 
     class Meta:
         verbose_name = "global module"

@@ -72,6 +72,10 @@ class PostQuerySet(models.QuerySet["Post"]):
         """Those that visitors may see."""
         return self.alive().filter(status=Status.PUBLISHED)
 
+    def running(self) -> PostQuerySet:
+        """The variations that take visitors from their original."""
+        return self.kept().filter(variation_running=True)
+
 
 class Post(models.Model):
     """The live layer of a post. `version` grows with every change of live content.

@@ -148,7 +148,7 @@ def _checked(
 ) -> list[JsonObject]:
     places = read_places(check_places(entries))
     slugs = {place.global_slug for place in places if place.global_slug}
-    rows = ModuleInstance.objects.filter(scope="global", global_slug__in=slugs)
+    rows = ModuleInstance.objects.globals().filter(global_slug__in=slugs)
     shared = {str(slug): str(type_) for slug, type_ in rows.values_list("global_slug", "type")}
     cleaned: list[GroupModule] = []
     for number, place in enumerate(places):

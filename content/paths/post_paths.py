@@ -17,7 +17,7 @@ from content.models.post import MAX_DEPTH
 from content.posts.scopes import sees
 from content.rules.url_patterns import RESERVED_IN_EVERY_LOCALE, is_reserved
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import first_admin
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement, instance_from_row
@@ -144,8 +144,7 @@ def save_paths(posts: Sequence[Post]) -> None:
 
 def actor_of_move(changed_by: User | None) -> Actor | None:
     """Whoever changed what posts follow; where that account is gone, the first active admin."""
-    admins = User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk")
-    user = changed_by or admins.first()
+    user = changed_by or first_admin()
     return Actor(user=user, via="system") if user is not None else None
 
 

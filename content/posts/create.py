@@ -50,7 +50,7 @@ class ProposedPost:
 
 def shared_modules() -> dict[str, str]:
     """The instance id of every global module, by its slug."""
-    rows = ModuleInstance.objects.filter(scope="global").values_list("global_slug", "pk")
+    rows = ModuleInstance.objects.globals().values_list("global_slug", "pk")
     return {str(slug): str(pk) for slug, pk in rows}
 
 

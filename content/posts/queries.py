@@ -334,7 +334,7 @@ def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None
         if scope == "global":
             raise invalid("globalSlug", gettext("Global modules are added by their globalSlug."))
         return None
-    row = ModuleInstance.objects.filter(scope="global", global_slug=slug).first()
+    row = ModuleInstance.objects.globals().filter(global_slug=slug).first()
     if row is None:
         sentence = gettext("There is no global module %(slug)r.") % {"slug": slug}
         raise invalid("globalSlug", sentence, code="unknown_global")

@@ -58,7 +58,7 @@ def arm_of_bucket(place: int, arms: Sequence[Arm]) -> Arm | None:
 
 def running_arms() -> Subquery:
     """The running variations of each post as a list in JSON: what would else be a query of its own."""
-    arms = Post.objects.kept().filter(variation_of=OuterRef("pk"), variation_running=True)
+    arms = Post.objects.running().filter(variation_of=OuterRef("pk"))
     listed = arms.order_by().values(all=JSONList("id", "variation", "variation_weight"))
     return Subquery(listed, output_field=JSONField())
 
@@ -71,7 +71,7 @@ def arms_in(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
 
 def weight_left(original: UUID) -> int:
     """Percent of the visitors that the running variations leave to their original. One query."""
-    running = Post.objects.kept().filter(variation_of=original, variation_running=True)
+    running = Post.objects.running().filter(variation_of=original)
     return 100 - (running.aggregate(total=Sum("variation_weight"))["total"] or 0)
 
 

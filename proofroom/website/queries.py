@@ -29,7 +29,7 @@ from content.models import Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS, SearchWeight
 from content.posts.linked_posts import Neighbour, padded
 from content.posts.opening_images import media_of_opening_module, opening_module
-from content.posts.queries import module_rows, published_posts, reachable_posts
+from content.posts.queries import module_rows, published_posts
 from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
 from media.presenters import SiteImage, site_image
@@ -91,7 +91,7 @@ _MOST_ABOVE: Final = 8
 """Paths above a page that are read with it."""
 _PAGE: Final = Statement(
     lambda path, locale, above: (
-        _at(path, locale)
+        published_at(path, locale)
         .annotate(
             content_version=Coalesce(Subquery(_VERSION), 0),
             terms=_terms(),
@@ -107,8 +107,8 @@ _PAGE: Final = Statement(
 )
 _ARM: Final = Statement(
     lambda post_id: (
-        reachable_posts()
-        .filter(pk=post_id, variation_running=True)
+        Post.objects.running()
+        .filter(pk=post_id)
         .annotate(terms=_terms(), modules=_modules())
         .values(*_SHOWN, "terms", "modules")
     )
@@ -218,10 +218,11 @@ def _ordered_terms(rows: Sequence[Sequence[Any]] | None) -> list[Term]:
 
 def is_published_at(path: str, locale: str) -> bool:
     """Return whether there is a page to lead visitors to."""
-    return _at(path, locale).exists()
+    return published_at(path, locale).exists()
 
 
-def _at(path: str, locale: str) -> QuerySet[Post]:
+def published_at(path: str, locale: str) -> QuerySet[Post]:
+    """The published posts at a path; visitors get the first."""
     # PostgreSQL refuses to look for a NUL, which no path holds.
     posts = published_posts() if "\x00" not in path else Post.objects.none()
     return posts.filter(path=path, locale=locale).order_by("published_at", "id")

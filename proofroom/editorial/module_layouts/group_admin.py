@@ -160,7 +160,7 @@ def cards(
 def choices(post_type: str) -> Choices:
     """Return what may be added: the modules of the type, and those that are shared. One query."""
     allowed = {found.name: in_words(found.label) for found in allowed_modules(post_type)}
-    rows = ModuleInstance.objects.filter(scope="global", type__in=allowed).order_by("global_slug")
+    rows = ModuleInstance.objects.globals().filter(type__in=allowed).order_by("global_slug")
     shared = [
         (f"{type_}@{slug}", f"{label or slug} ({allowed[type_]})")
         for type_, slug, label in rows.values_list("type", "global_slug", "label")

@@ -176,7 +176,7 @@ def schedule_field() -> EditorField:
 
 
 _GLOBAL_MODULES: Final = Statement(
-    lambda: ModuleInstance.objects.filter(scope="global").values("global_slug", "id", "props")
+    lambda: ModuleInstance.objects.globals().values("global_slug", "id", "props")
 )
 
 

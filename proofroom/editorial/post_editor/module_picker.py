@@ -131,7 +131,7 @@ def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
         role = next(iter(module.ai.layout_roles), "body")
         groups.setdefault(role, []).append(_offer(module))
     shown = [(_ROLES.get(role, role), offers) for role, offers in groups.items() if offers]
-    rows = ModuleInstance.objects.filter(scope="global").order_by("label", "global_slug")
+    rows = ModuleInstance.objects.globals().order_by("label", "global_slug")
     shared = [
         _offer(definition, str(slug), label or str(slug))
         for slug, type_name, label in rows.values_list("global_slug", "type", "label")

@@ -14,8 +14,9 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
-from content.models import UNPUBLISHED, Draft, Layer, Post, Status, shown_status, status_label
+from content.models import UNPUBLISHED, Layer, Post, Status, shown_status, status_label
 from content.posts.opening_images import load_pictures, opening_module
+from content.posts.queries import has_changes_in
 from content.posts.scopes import in_scope_of
 from content.review.labels import type_label
 from content.review.references import media_view
@@ -34,14 +35,10 @@ _PICTURE: Final = ("filename", "file", "mime", "width", "height", "variants", "a
 _STAND_IN: Final = str(UUID(int=0))
 
 
-def has_staged(layer: str) -> Exists:
-    return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
-
-
 def _row_data(ids: Sequence[UUID]) -> QuerySet[Any, Any]:
     posts: QuerySet[Any, Any] = with_proposed_titles(Post.objects.filter(pk__in=ids)).annotate(
-        in_review=has_staged(Layer.REVIEW),
-        in_ai_review=has_staged(Layer.AI_REVIEW),
+        in_review=has_changes_in(Layer.REVIEW),
+        in_ai_review=has_changes_in(Layer.AI_REVIEW),
         opening=opening_module(),
         by=F("author__username"),
     )

@@ -23,7 +23,7 @@ from django.views.generic import RedirectView
 from content import search
 from content.models import UNPUBLISHED, Layer, Post, Status, status_label
 from content.models.post import STANDS_FOR_ITSELF
-from content.posts.queries import deleted_posts
+from content.posts.queries import deleted_posts, has_changes_in
 from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, find_deleters, restore_post
 from proofroom.core.admin.labels import LanguageFilter
@@ -44,7 +44,7 @@ from proofroom.editorial.post_editor.rich_text import richtext
 from proofroom.editorial.post_editor.views import edit, live_preview, module_part, report_presence
 from proofroom.editorial.posts.copy_page import copy_pages
 from proofroom.editorial.posts.list_columns import PostTypeFilter
-from proofroom.editorial.posts.list_rows import PostChangeList, found_keys, has_staged
+from proofroom.editorial.posts.list_rows import PostChangeList, found_keys
 from proofroom.editorial.posts.move_pages import move_pages
 from proofroom.editorial.posts.new_post import add
 from proofroom.editorial.posts.page_tree import page_tree
@@ -76,7 +76,7 @@ class WaitingFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
         layer = self.value() or ""
-        return queryset.filter(has_staged(layer)) if layer in Layer.values else queryset
+        return queryset.filter(has_changes_in(Layer(layer))) if layer in Layer.values else queryset
 
 
 class StatusFilter(admin.ChoicesFieldListFilter):
