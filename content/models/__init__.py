@@ -19,11 +19,12 @@ from content.models.post import (
     shown_status,
     status_label,
 )
-from content.models.post_job import JobKind, JobOutcome, JobState, PostJob, PostJobItem
+from content.models.post_job import JobKind, JobOutcome, PostJob, PostJobItem
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement, ReplacementState
 from content.models.revision import Provenance, Revision
+from proofroom.core.background_jobs.models import JobState
 
 __all__ = [
     "UNPUBLISHED",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from typing import ClassVar
-from uuid import uuid4
 
-from django.conf import settings
 from django.db import models
+
+from proofroom.core.background_jobs.models import BackgroundJob
 
 
 class JobKind(models.TextChoices):
@@ -14,13 +14,6 @@ class JobKind(models.TextChoices):
     PUBLISH = "publish"
     ARCHIVE = "archive"
     DELETE = "delete"
-
-
-class JobState(models.TextChoices):
-    RUNNING = "running"
-    DONE = "done"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
 
 
 class JobOutcome(models.TextChoices):
@@ -32,28 +25,17 @@ class JobOutcome(models.TextChoices):
     KEPT = "kept"
 
 
-class PostJob(models.Model):
+class PostJob(BackgroundJob):
     """One step with many posts. `is_undo`: what was done is being taken back, or was.
 
     `total` and `done` count the posts of the direction that it goes. `title` is that of the page whose copy it is.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     kind = models.CharField(max_length=10, choices=JobKind.choices)
-    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.RUNNING)
     is_undo = models.BooleanField(default=False)
     title = models.CharField(max_length=300, blank=True, default="")
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
-    why = models.TextField(blank=True, default="")
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    by_name = models.CharField(max_length=150, blank=True, default="")
-    language = models.CharField(max_length=20, blank=True, default="")
-    touched_at = models.DateTimeField(auto_now=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         verbose_name = "background job"
@@ -69,10 +51,6 @@ class PostJob(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}: {self.title or self.total}"
-
-    @property
-    def is_running(self) -> bool:
-        return self.state == JobState.RUNNING
 
 
 class PostJobItem(models.Model):

@@ -14,11 +14,9 @@ from django.utils import timezone
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem, Status
 from content.post_jobs import jobs
 from content.post_jobs.jobs import (
+    POST_JOBS,
     cancel_job,
-    execute_job,
-    forget_old_jobs,
     outcomes_of,
-    resume_jobs,
     start_copy,
     start_job,
     undo_job,
@@ -28,6 +26,7 @@ from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from proofroom.core.actor import Actor
+from proofroom.core.background_jobs import runner
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from tests import make
@@ -40,7 +39,7 @@ pytestmark = pytest.mark.django_db
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave all jobs to a worker, which is the test."""
     monkeypatch.setattr(jobs, "MAX_IN_REQUEST", 0)
-    monkeypatch.setattr(jobs, "queue_task", lambda *_names: None)
+    monkeypatch.setattr(runner, "queue_task", lambda *_names: None)
 
 
 def tree() -> Post:
@@ -72,7 +71,7 @@ def test_a_worker_copies_what_stands_below(at_a_time: int, monkeypatch: pytest.M
 
     assert (job.state, job.done, job.total) == ("running", 1, 5)
     assert copied() == ["/top-copy"]
-    execute_job(job.pk)
+    POST_JOBS.execute(job.pk)
     job.refresh_from_db()
     assert (job.state, job.done) == (JobState.DONE, 5)
     assert copied() == [
@@ -85,7 +84,7 @@ def test_a_worker_copies_what_stands_below(at_a_time: int, monkeypatch: pytest.M
     assert copy.path == "/top-copy"
     ended = Event.objects.get(name="posts.job-ended")
     assert ended.payload["done"] == 5
-    execute_job(job.pk)
+    POST_JOBS.execute(job.pk)
     assert len(copied()) == 5
 
 
@@ -95,7 +94,7 @@ def test_a_page_that_went_meanwhile_is_left_out_with_all_below_it() -> None:
     _copy, job = start_copy(post_id=top.pk, actor=make.actor())
     delete_post(post_id=Post.objects.get(path="/top/middle").pk, actor=make.actor())
 
-    execute_job(job.pk)
+    POST_JOBS.execute(job.pk)
 
     assert copied() == ["/top-copy", "/top-copy/other"]
     assert outcomes_of(job) == {"done": 2, "refused": 3}
@@ -109,7 +108,7 @@ def test_a_page_whose_address_is_taken_keeps_no_other_one_back() -> None:
     copy, job = start_copy(post_id=top.pk, actor=make.actor())
     page("other", copy)
 
-    execute_job(job.pk)
+    POST_JOBS.execute(job.pk)
 
     assert outcomes_of(job) == {"done": 4, "refused": 1}
     assert "other" in job.items.get(outcome=JobOutcome.REFUSED).why
@@ -122,13 +121,13 @@ def test_a_copy_that_is_cancelled_keeps_what_is_done_and_is_undone() -> None:
     with pytest.raises(Conflict):
         undo_job(job_id=job.pk, actor=make.actor("admin"))
     cancel_job(job_id=job.pk, actor=make.actor("admin"))
-    execute_job(job.pk)
+    POST_JOBS.execute(job.pk)
     assert copied() == ["/top-copy"]
     with pytest.raises(Conflict):
         cancel_job(job_id=job.pk, actor=make.actor("admin"))
 
     undo_job(job_id=job.pk, actor=make.actor("admin"))
-    execute_job(job.pk)
+    POST_JOBS.execute(job.pk)
 
     assert copied() == []
     job.refresh_from_db()
@@ -142,10 +141,10 @@ def test_an_undo_that_was_cancelled_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
     posts = [make.post(name, status=Status.DRAFT) for name in ("Tea", "Milk", "Coffee")]
     admin = make.actor("admin")
     job = start_job(kind=JobKind.PUBLISH, post_ids=[post.pk for post in posts], actor=admin)
-    execute_job(job.pk)
+    POST_JOBS.execute(job.pk)
     undo_job(job_id=job.pk, actor=admin)
-    monkeypatch.setattr(jobs, "TURN_SECONDS", -1.0)
-    execute_job(job.pk)
+    monkeypatch.setattr(POST_JOBS, "turn_seconds", -1.0)
+    POST_JOBS.execute(job.pk)
     client = Client()
     client.force_login(make.user("admin"))
     address = f"/admin/content/postjob/{job.pk}/change/"
@@ -160,7 +159,7 @@ def test_an_undo_that_was_cancelled_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
     job.refresh_from_db()
     assert (job.state, job.done, job.total) == (JobState.RUNNING, 1, 3)
     for _turn in range(3):
-        execute_job(job.pk)
+        POST_JOBS.execute(job.pk)
 
     job.refresh_from_db()
     assert (job.state, job.done, job.total) == (JobState.DONE, 3, 3)
@@ -232,15 +231,15 @@ def test_who_lost_the_right_or_the_account_changes_nothing_more() -> None:
     actor = make.actor("editor")
     first = start_job(kind=JobKind.PUBLISH, post_ids=[post.pk], actor=actor)
     make.user("editor").__class__.objects.filter(pk=actor.user.pk).update(role="translator")
-    execute_job(first.pk)
+    POST_JOBS.execute(first.pk)
     first.refresh_from_db()
     assert (first.state, first.done) == (JobState.FAILED, 0)
     second = start_job(kind=JobKind.PUBLISH, post_ids=[other.pk], actor=make.actor("admin"))
     PostJob.objects.filter(pk=second.pk).update(by=None)
-    execute_job(second.pk)
+    POST_JOBS.execute(second.pk)
     second.refresh_from_db()
     assert second.state == JobState.FAILED
-    assert "no longer has an account" in second.why
+    assert "no longer has an active account" in second.why
     assert {row.status for row in Post.objects.all()} == {Status.DRAFT}
 
 
@@ -273,17 +272,19 @@ def test_programs_and_translators_begin_no_job() -> None:
 def test_a_lost_job_goes_on_and_old_ones_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     monkeypatch.setattr(jobs, "MAX_IN_REQUEST", 0)
-    monkeypatch.setattr(jobs, "send_after_commit", lambda _send, what: sent.append(what))
+    monkeypatch.setattr(runner, "send_after_commit", lambda _send, what: sent.append(what))
     job = start_job(kind=JobKind.PUBLISH, post_ids=[make.post("Tea").pk], actor=make.actor("admin"))
     sent.clear()
-    assert resume_jobs() == 0
+    assert POST_JOBS.resume_late() == 0
     PostJob.objects.update(touched_at=timezone.now() - timedelta(minutes=5))
 
-    assert resume_jobs() == 1
+    assert POST_JOBS.resume_late() == 1
     assert sent == [f"post job {job.pk}"]
-    assert forget_old_jobs() == 0
-    PostJob.objects.update(ended_at=timezone.now() - timedelta(days=91))
-    assert forget_old_jobs() == 2  # with its post
+    assert POST_JOBS.forget_old() == 0
+    PostJob.objects.update(state=JobState.DONE, touched_at=timezone.now() - timedelta(days=89))
+    assert POST_JOBS.forget_old() == 0
+    PostJob.objects.update(touched_at=timezone.now() - timedelta(days=91))
+    assert POST_JOBS.forget_old() == 2  # with its post
 
 
 @pytest.mark.usefixtures("later")
@@ -295,12 +296,12 @@ def test_a_turn_that_is_over_goes_on_by_a_message_of_its_own(
         kind=JobKind.PUBLISH, post_ids=[post.pk for post in posts], actor=make.actor("admin")
     )
     sent: list[str] = []
-    monkeypatch.setattr(jobs, "send_after_commit", lambda _send, what: sent.append(what))
-    monkeypatch.setattr(jobs, "TURN_SECONDS", -1.0)
+    monkeypatch.setattr(runner, "send_after_commit", lambda _send, what: sent.append(what))
+    monkeypatch.setattr(POST_JOBS, "turn_seconds", -1.0)
     done = []
 
     for _turn in range(4):
-        execute_job(job.pk)
+        POST_JOBS.execute(job.pk)
         job.refresh_from_db()
         done.append((job.done, job.state))
 
@@ -325,7 +326,7 @@ def test_a_post_that_breaks_a_step_keeps_no_other_one_back(
 
     monkeypatch.setattr(jobs, "STEPS", {JobKind.PUBLISH: replace(step, run=run)})
 
-    execute_job(job.pk)
+    POST_JOBS.execute(job.pk)
 
     job.refresh_from_db()
     assert (job.state, job.done) == (JobState.DONE, 3)

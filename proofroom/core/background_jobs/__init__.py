@@ -1,0 +1,1 @@
+"""Work that people start and workers carry out."""

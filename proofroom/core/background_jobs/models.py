@@ -1,0 +1,43 @@
+"""The row of a background job: who started it, how far it is, and how it ended."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from django.conf import settings
+from django.db import models
+
+
+class JobState(models.TextChoices):
+    RUNNING = "running"
+    DONE = "done"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class BackgroundJob(models.Model):
+    """Work that somebody started. A kind adds what it has to do, and a partial index of `touched_at` for the sweep.
+
+    `why` says what stopped it, in `language`. `attempts` counts how often the sweep woke it since it last got
+    further.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    state = models.CharField(max_length=10, choices=JobState.choices, default=JobState.RUNNING)
+    why = models.TextField(blank=True, default="")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, blank=True, default="")
+    language = models.CharField(max_length=20, blank=True, default="", db_default="")
+    attempts = models.PositiveSmallIntegerField(default=0, db_default=0)
+    touched_at = models.DateTimeField(auto_now=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_running(self) -> bool:
+        return self.state == JobState.RUNNING

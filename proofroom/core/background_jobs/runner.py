@@ -1,0 +1,219 @@
+"""Carries out background jobs: begun, done part by part, resumed, cancelled, ended and forgotten.
+
+Each part is its own transaction with the note of what came of it, so that a worker may be killed at any point. The
+lock on the row lets one worker be at it at a time; the row is the truth, and a message only wakes a worker.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, ClassVar, Final, Generic, TypeVar
+from uuid import UUID
+
+from celery import shared_task
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import get_language, gettext_lazy, override
+from django.utils.translation import gettext as _
+
+from proofroom.core.actor import Actor
+from proofroom.core.background_jobs.models import BackgroundJob, JobState
+from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.errors import CmsError, Conflict, NotAllowed
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.task_queue import queue_task, send_after_commit
+
+logger = logging.getLogger(__name__)
+J = TypeVar("J", bound=BackgroundJob)
+P = TypeVar("P")
+R = TypeVar("R", bound="JobRunner[Any]")
+MAX_WOKEN: Final = 10
+"""Jobs of one kind that a sweep wakes."""
+STUCK_AFTER: Final = timedelta(minutes=15)
+"""After being woken for so long without getting any further, a job has failed: it may be what kills its workers."""
+
+
+class JobRunner(ABC, Generic[J]):
+    """A kind of background job. Register it with `register_runner`.
+
+    `task` is the name of its Celery task, which is stored in queues; `noun` is what logs call a job of it.
+    """
+
+    model: type[J]
+    task: ClassVar[str]
+    noun: ClassVar[str]
+    failed_state: ClassVar[str] = JobState.FAILED
+    finished_code: ClassVar[str] = "finished"
+    defect_text: ClassVar[str | Promise] = gettext_lazy("Something went wrong. Check the log.")
+    turn_seconds: float = 20.0
+    """After so long the worker takes up what else waits; the job goes on with a message of its own."""
+    late_after: ClassVar[timedelta] = timedelta(seconds=90)
+    keep_ended: ClassVar[timedelta] = timedelta(days=90)
+
+    @abstractmethod
+    def execute(self, job_id: UUID) -> None:
+        """Do what is not done yet, for one turn. Safe to call any number of times."""
+
+    def on_end(self, job: J, actor: Actor | None) -> None:
+        """Record that the job is over, in the transaction that ends it; with who cancelled it."""
+
+    def create(self, actor: Actor, **values: Any) -> J:
+        """Store a job that the actor starts. What a worker stores of it is in the language of now."""
+        return self.model._default_manager.create(
+            by_id=actor.user.pk,
+            by_name=actor.user.username,
+            language=get_language() or "",
+            **values,
+        )
+
+    def begin(self, job: J, *, at_once: bool) -> J:
+        """Once the job is stored: have a worker do it, or do it before the answer where it is little."""
+        if at_once:
+            self.execute(job.pk)
+            job.refresh_from_db()
+        else:
+            self.send_later(job.pk)
+        return job
+
+    def send_later(self, job_id: UUID) -> None:
+        """Wake a worker after the commit."""
+        what = f"{self.noun} {job_id}"
+        send_after_commit(lambda: queue_task(self.task, str(job_id)), what)
+
+    def lock(self, job_id: UUID) -> J | None:
+        rows = self.model._default_manager.select_for_update(no_key=True, of=("self",))
+        return rows.select_related("by").filter(pk=job_id).first()
+
+    def actor_of(self, job: J) -> Actor:
+        """Whoever started it, with the rights of now. Raises `NotAllowed`."""
+        if job.by is None or not job.by.is_active:
+            raise NotAllowed(_("The person who started this no longer has an active account."))
+        return Actor(user=job.by, via="admin")
+
+    def explain(self, job: J, error: Exception) -> str:
+        """Return the sentence that is stored of an error. What is a defect is logged."""
+        if isinstance(error, CmsError):
+            return error.message
+        logger.error("%s %s failed", self.noun, job.pk, exc_info=error)
+        return str(self.defect_text)
+
+    def end(self, job: J, state: str, why: str = "", actor: Actor | None = None) -> None:
+        """Close a job that is locked."""
+        job.state, job.why, job.ended_at = state, why or job.why, timezone.now()
+        job.save()
+        self.on_end(job, actor)
+
+    @transaction.atomic
+    def cancel(self, job_id: UUID, actor: Actor) -> J:
+        """Do nothing more; what is done stays. The caller asked whether the actor may. Raises `Conflict`."""
+        job = self.lock(job_id)
+        if job is None or not job.is_running:
+            raise Conflict(_("This has already finished."), code=self.finished_code)
+        self.end(job, JobState.CANCELLED, actor=actor)
+        return job
+
+    @transaction.atomic
+    def resume_late(self) -> int:
+        """Go on with what a lost message or a dead worker left. Returns how many. What is locked is being done."""
+        rows = self.model._default_manager.filter(
+            state=JobState.RUNNING, touched_at__lt=timezone.now() - self.late_after
+        )
+        locked = rows.select_for_update(no_key=True, of=("self",), skip_locked=True)
+        late = list(locked.order_by("touched_at")[:MAX_WOKEN])
+        for job in late:
+            if job.attempts >= STUCK_AFTER // self.late_after:
+                with override(job.language or settings.LANGUAGE_CODE):
+                    text = _("It was interrupted %(number)s times without getting any further.")
+                    self.end(job, self.failed_state, text % {"number": job.attempts})
+                continue
+            job.attempts += 1
+            job.save(update_fields=["attempts", "touched_at"])
+            self.send_later(job.pk)
+        return len(late)
+
+    def forget_old(self) -> int:
+        """Delete what has been over for `keep_ended`. Returns how many rows. Safe to run twice."""
+        over = self.model._default_manager.exclude(state=JobState.RUNNING)
+        return over.filter(touched_at__lt=timezone.now() - self.keep_ended).delete()[0]
+
+
+class PartRunner(JobRunner[J], Generic[J, P]):
+    """A kind of job that is done part by part, each in a transaction under the lock of its row."""
+
+    @abstractmethod
+    def next_part(self, job: J) -> Sequence[P]:
+        """Return what one transaction does; empty where nothing is left."""
+
+    @abstractmethod
+    def do_part(self, job: J, part: Sequence[P], actor: Actor) -> None:
+        """Do the part, and note in its rows and the job what came of it. `NotAllowed` ends the job."""
+
+    def refuse_part(self, job: J, part: Sequence[P], why: str) -> bool:
+        """Note that the part could not be done, so that the others are. Answers False where the job cannot go on."""
+        return False
+
+    def execute(self, job_id: UUID) -> None:
+        ends = time.monotonic() + self.turn_seconds
+        while self.execute_part(job_id):
+            if time.monotonic() > ends:
+                self.send_later(job_id)
+                return
+
+    @transaction.atomic
+    def execute_part(self, job_id: UUID) -> bool:
+        """Do one part, which is never tried for ever. Answers False where nothing is left to do."""
+        job = self.lock(job_id)
+        if job is None or not job.is_running:
+            return False
+        with override(job.language or settings.LANGUAGE_CODE):
+            part = self.next_part(job)
+            if not part:
+                self.end(job, JobState.DONE)
+                return False
+            try:
+                actor = self.actor_of(job)
+                with transaction.atomic():
+                    self.do_part(job, part, actor)
+            except DATABASE_AWAY:
+                raise  # the sweep goes on with it
+            except Exception as error:
+                why = self.explain(job, error)
+                if isinstance(error, NotAllowed) or not self.refuse_part(job, part, why):
+                    self.end(job, self.failed_state, why)
+                    return False
+        job.attempts = 0
+        job.save()
+        return True
+
+
+job_runners: Final[ExtensionPoint[JobRunner[Any]]] = ExtensionPoint()
+
+
+def register_runner(runner: R) -> R:
+    """Make the Celery task of a kind of job, and have the sweep resume and forget its jobs.
+
+    Call it where the kind is defined; `tasks.py` of its app imports that file.
+    """
+
+    def run(job_id: str) -> None:
+        runner.execute(UUID(job_id))
+
+    shared_task(name=runner.task)(run)
+    job_runners.register(runner, name=runner.task)
+    return runner
+
+
+def resume_late_jobs() -> int:
+    """Go on with jobs of every kind whose worker died or whose message was lost. Returns how many. For the sweep."""
+    return sum(runner.resume_late() for runner in job_runners)
+
+
+def forget_old_jobs() -> int:
+    """Delete the jobs of every kind that ended long ago. Returns how many rows."""
+    return sum(runner.forget_old() for runner in job_runners)
