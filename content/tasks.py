@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import logging
-from uuid import UUID
 
 from celery import shared_task
 from django.conf import settings
 
-from content.find_replace.runs import (
-    execute_replacement,
-    forget_old_replacements,
-    resume_replacements,
-)
-from content.inbox.decision_batches import execute_batch, forget_old_batches, resume_batches
+from content.find_replace import runs as _replacements  # noqa: F401  # a kind of background job
+from content.inbox import decision_batches as _decisions  # noqa: F401  # a kind of background job
 from content.inbox.rejections import forget_old_rejections
 from content.post_jobs import jobs as _jobs  # noqa: F401  # a kind of background job
 from content.posts.autosave import delete_expired_copies
@@ -39,13 +34,10 @@ def publish_due_posts() -> int:
 
 @shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
-    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, decisions, jobs, replacements
-    and draft copies."""
+    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, draft copies and jobs."""
     delete_expired_copies()
     forget_old_rejections()
-    forget_old_batches()
     forget_old_jobs()
-    forget_old_replacements()
     admin = _admin()
     if admin is None:
         logger.warning("the trash is not emptied: there is no active admin")
@@ -59,20 +51,10 @@ def collect_search_words() -> int:
     return collect_words()
 
 
-@shared_task(name="content.tasks.decide_batch")
-def decide_batch(batch_id: str) -> None:
-    execute_batch(UUID(batch_id))
-
-
-@shared_task(name="content.tasks.run_replacement")
-def run_replacement(replacement_id: str) -> None:
-    execute_replacement(UUID(replacement_id))
-
-
 @shared_task(name="content.tasks.sweep_decisions")
 def sweep_decisions() -> int:
-    """Go on with decisions, replacements and jobs whose worker died or whose message was lost. Answers how many."""
-    return resume_batches() + resume_replacements() + resume_late_jobs()
+    """Go on with background jobs whose worker died or whose message was lost. Answers how many."""
+    return resume_late_jobs()
 
 
 def _admin() -> Actor | None:

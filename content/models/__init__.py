@@ -22,7 +22,7 @@ from content.models.post import (
 from content.models.post_job import JobKind, JobOutcome, PostJob, PostJobItem
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
-from content.models.replacement import ReplacedPlace, Replacement, ReplacementState
+from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Provenance, Revision
 from proofroom.core.background_jobs.models import JobState
 
@@ -54,7 +54,6 @@ __all__ = [
     "RejectedChange",
     "ReplacedPlace",
     "Replacement",
-    "ReplacementState",
     "Revision",
     "SearchEntry",
     "SearchWord",

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from typing import ClassVar
-from uuid import uuid4
 
-from django.conf import settings
 from django.db import models
 
 from content.models.draft import Layer
 from content.models.post import Post
+from proofroom.core.background_jobs.models import BackgroundJob
 
 
 class BatchState(models.TextChoices):
@@ -31,26 +30,15 @@ class DecisionOutcome(models.TextChoices):
     REFUSED = "refused"
 
 
-class DecisionBatch(models.Model):
+class DecisionBatch(BackgroundJob):
     """The decisions of one person on many changes. How far it is, its items say.
 
-    `gone` counts the changes that did not wait any more when it was made. `touched_at` is when a worker last did
-    something; `why` says what stopped it, in `language`.
+    `gone` counts the changes that did not wait any more when it was made.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    by_name = models.CharField(max_length=150)
-    language = models.CharField(max_length=20)
     note = models.TextField(blank=True, default="")
     state = models.CharField(max_length=10, choices=BatchState.choices, default=BatchState.RUNNING)
-    why = models.TextField(blank=True, default="")
     gone = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
-    touched_at = models.DateTimeField()
-    ended_at = models.DateTimeField(null=True)
 
     class Meta:
         verbose_name_plural = "decision batches"
@@ -66,10 +54,6 @@ class DecisionBatch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.by_name} {self.pk}"
-
-    @property
-    def is_over(self) -> bool:
-        return self.state != BatchState.RUNNING
 
 
 class DecisionItem(models.Model):

@@ -12,17 +12,17 @@ from django.db import InterfaceError, OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.translation import override
 
 from content.find_replace import runs
 from content.find_replace.hits import find_hits
-from content.find_replace.runs import execute_replacement, start_replacement
+from content.find_replace.runs import REPLACEMENTS, start_replacement
 from content.find_replace.services import undo_replacement
 from content.layers import approve, digest_of
 from content.models import Layer, Post, ReplacedPlace, Replacement, Revision
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.tasks import purge_trash
-from proofroom.accounts.models import Preferences
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import Conflict, NotAllowed, RuleViolation
 from tests import make
@@ -216,9 +216,9 @@ def test_many_rows_are_replaced_by_a_worker_with_progress_and_cancelled_in_betwe
     row = start("tea", "coffee")
     with pytest.raises(Conflict):
         undo_replacement(actor=make.actor("editor", "admin"), replacement_id=row.pk)
-    runs._replace_next(row.pk)
+    REPLACEMENTS.execute_part(row.pk)
     client.post(f"{LIST}{row.pk}/change/", {"action": "cancel"})
-    execute_replacement(row.pk)
+    REPLACEMENTS.execute(row.pk)
 
     row.refresh_from_db()
     assert (row.state, row.total, row.done) == ("cancelled", 2, 2)
@@ -235,11 +235,11 @@ def test_a_worker_that_lost_its_message_is_followed_by_the_sweep(
     for number in range(3):
         make.post(f"Post {number}", slug=f"post-{number}", excerpt="tea")
     row = start("tea", "coffee")
-    assert runs.resume_replacements() == 0
+    assert REPLACEMENTS.resume_late() == 0
     Replacement.objects.update(touched_at="2020-01-01T00:00:00Z")
 
     with run_on_commit():
-        assert runs.resume_replacements() == 1
+        assert REPLACEMENTS.resume_late() == 1
 
     row.refresh_from_db()
     assert (row.state, row.total) == ("done", 3)
@@ -251,9 +251,8 @@ def test_a_defect_ends_a_replacement_in_the_words_of_who_started_it(
     monkeypatch.setattr(runs, "PART_SIZE", 1)
     for number in range(3):
         make.post(f"Post {number}", slug=f"post-{number}", excerpt="tea")
-    row = start("tea", "coffee")
-    assert row.by is not None
-    Preferences.objects.create(user=row.by, language="de")
+    with override("de"):
+        row = start("tea", "coffee")
     replace_part, calls = runs._replace_part, iter(range(3))
 
     def breaks_at_the_second(*arguments: Any) -> Any:
@@ -262,13 +261,13 @@ def test_a_defect_ends_a_replacement_in_the_words_of_who_started_it(
         return replace_part(*arguments)
 
     monkeypatch.setattr(runs, "_replace_part", breaks_at_the_second)
-    execute_replacement(row.pk)
+    REPLACEMENTS.execute(row.pk)
 
     row.refresh_from_db()
     assert (row.state, row.total, row.done) == ("failed", 1, 1)
     assert row.why.startswith("Etwas ist schiefgegangen.")
     Replacement.objects.update(touched_at="2020-01-01T00:00:00Z")
-    assert runs.resume_replacements() == 0
+    assert REPLACEMENTS.resume_late() == 0
     undo_replacement(actor=make.actor("editor", "admin"), replacement_id=row.pk)
     assert not Post.objects.filter(excerpt="coffee").exists()
 
@@ -288,10 +287,10 @@ def test_a_replacement_waits_for_a_database_that_is_away(
     with monkeypatch.context() as patch:
         patch.setattr(runs, "_replace_part", is_away)
         with pytest.raises(away):
-            execute_replacement(row.pk)
+            REPLACEMENTS.execute(row.pk)
     row.refresh_from_db()
     assert (row.state, row.why) == ("running", "")
-    execute_replacement(row.pk)
+    REPLACEMENTS.execute(row.pk)
 
     row.refresh_from_db()
     assert (row.state, row.total) == ("done", 2)

@@ -10,8 +10,14 @@ import pytest
 from django.db.models import F
 
 from content.inbox import decision_batches
-from content.inbox.decision_batches import begin_batch, cancel_batch, counts_of, find_batch
-from content.inbox.decisions import Marked, Word
+from content.inbox.decision_batches import (
+    DECISION_BATCHES,
+    begin_batch,
+    cancel_batch,
+    counts_of,
+    find_batch,
+)
+from content.inbox.decisions import Marked, Word, decide_of_post
 from content.models import (
     BatchState,
     DecisionBatch,
@@ -61,15 +67,15 @@ def test_what_moved_is_left_and_a_worker_that_died_is_followed_by_another(
     batch = begin_batch(marks=proposed, actor=editor(), note="As agreed")
     make.staged(posts[1], {"metaDescription": "Moved meanwhile"}, by=make.agent_actor())
     Post.objects.filter(pk=posts[3].pk).delete()
-    monkeypatch.setattr(decision_batches, "_decision", dying_at(posts[4]))
+    monkeypatch.setattr(decision_batches, "decide_of_post", dying_at(posts[4]))
 
     for _ in range(6):  # each time it comes to that post, the worker dies
         with pytest.raises(KeyboardInterrupt):
-            decision_batches.execute_batch(batch.pk)
+            DECISION_BATCHES.execute(batch.pk)
     monkeypatch.undo()
     assert counts_of([batch.pk])[batch.pk][DecisionOutcome.WAITING] > 0
-    decision_batches.execute_batch(batch.pk)
-    decision_batches.execute_batch(batch.pk)
+    DECISION_BATCHES.execute(batch.pk)
+    DECISION_BATCHES.execute(batch.pk)
 
     assert outcomes(batch) == ["gone", "taken", "moved", "held", "taken", "taken"]
     batch.refresh_from_db()
@@ -93,15 +99,15 @@ def test_a_post_that_is_purged_while_its_changes_are_read_holds_nothing_up(
 ) -> None:
     posts = described(2)
     batch = begin_batch(marks=marks(), actor=editor())
-    whole = decision_batches._decide
+    whole = DECISION_BATCHES.do_part
 
-    def purged(of: DecisionBatch, items: Sequence[DecisionItem]) -> None:
+    def purged(of: DecisionBatch, items: Sequence[DecisionItem], actor: Actor) -> None:
         if Post.objects.count() == len(posts):
             Post.objects.filter(pk=str(items[0].post_id)).delete()
-        whole(of, items)
+        whole(of, items, actor)
 
-    monkeypatch.setattr(decision_batches, "_decide", purged)
-    decision_batches.execute_batch(batch.pk)
+    monkeypatch.setattr(DECISION_BATCHES, "do_part", purged)
+    DECISION_BATCHES.execute(batch.pk)
 
     assert outcomes(batch) == ["gone", "taken"]
 
@@ -111,11 +117,9 @@ def layer_of(mark: Marked) -> str:
 
 
 def dying_at(post: Post) -> Any:
-    whole = decision_batches._decision
-
-    def decide(of: Post, *args: Any) -> Any:
-        done = whole(of, *args)
-        if of == post:
+    def decide(**given: Any) -> Any:
+        done = decide_of_post(**given)
+        if given["post"] == post:
             raise KeyboardInterrupt
         return done
 
@@ -125,10 +129,10 @@ def dying_at(post: Post) -> Any:
 def test_who_lost_their_rights_decides_on_nothing_more() -> None:
     posts = described(3)
     batch = begin_batch(marks=marks("reject"), actor=editor(), note="No")
-    decision_batches._decide_next(batch.pk)
+    DECISION_BATCHES.execute_part(batch.pk)
     User.objects.filter(username="editor").update(role="translator")
 
-    decision_batches.execute_batch(batch.pk)
+    DECISION_BATCHES.execute(batch.pk)
 
     batch.refresh_from_db()
     assert batch.state == BatchState.STOPPED
@@ -140,7 +144,7 @@ def test_who_lost_their_rights_decides_on_nothing_more() -> None:
 def test_cancelled_decisions_keep_what_is_done_and_are_for_their_person_and_admins() -> None:
     described(3)
     batch = begin_batch(marks=marks("reject"), actor=editor())
-    decision_batches._decide_next(batch.pk)
+    DECISION_BATCHES.execute_part(batch.pk)
     other = Actor(user=make.user("editor", "other"), via="admin")
 
     for call in (find_batch, cancel_batch):
@@ -150,12 +154,12 @@ def test_cancelled_decisions_keep_what_is_done_and_are_for_their_person_and_admi
     cancel_batch(batch_id=batch.pk, actor=editor())
     with pytest.raises(Conflict):
         cancel_batch(batch_id=batch.pk, actor=editor())
-    decision_batches.execute_batch(batch.pk)
+    DECISION_BATCHES.execute(batch.pk)
 
     assert sorted(outcomes(batch)) == ["rejected", "waiting", "waiting"]
-    assert decision_batches.forget_old_batches(days=1) == 0
-    DecisionBatch.objects.update(ended_at=F("created_at") - timedelta(days=2))
-    decision_batches.forget_old_batches(days=1)
+    assert DECISION_BATCHES.forget_old() == 0
+    DecisionBatch.objects.update(touched_at=F("created_at") - timedelta(days=31))
+    DECISION_BATCHES.forget_old()
     assert not DecisionBatch.objects.exists()
 
 
@@ -183,10 +187,10 @@ def test_what_may_not_be_begun_stores_nothing() -> None:
 def test_a_lost_message_is_made_good_by_the_sweep(run_on_commit: Any) -> None:
     described(2)
     batch = begin_batch(marks=marks(), actor=editor())
-    assert decision_batches.resume_batches() == 0
+    assert DECISION_BATCHES.resume_late() == 0
     DecisionBatch.objects.update(touched_at=F("created_at") - timedelta(minutes=2))
 
     with run_on_commit():
-        assert decision_batches.resume_batches() == 1
+        assert DECISION_BATCHES.resume_late() == 1
 
     assert outcomes(batch) == ["taken", "taken"]

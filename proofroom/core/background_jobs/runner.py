@@ -19,7 +19,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext_lazy, override
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
@@ -42,7 +42,8 @@ STUCK_AFTER: Final = timedelta(minutes=15)
 class JobRunner(ABC, Generic[J]):
     """A kind of background job. Register it with `register_runner`.
 
-    `task` is the name of its Celery task, which is stored in queues; `noun` is what logs call a job of it.
+    `task` is the name of its Celery task, which is stored in queues; `noun` is what logs call a job of it, and
+    `defect_text` what people read where something broke.
     """
 
     model: type[J]
@@ -50,7 +51,7 @@ class JobRunner(ABC, Generic[J]):
     noun: ClassVar[str]
     failed_state: ClassVar[str] = JobState.FAILED
     finished_code: ClassVar[str] = "finished"
-    defect_text: ClassVar[str | Promise] = gettext_lazy("Something went wrong. Check the log.")
+    defect_text: ClassVar[str | Promise]
     turn_seconds: float = 20.0
     """After so long the worker takes up what else waits; the job goes on with a message of its own."""
     late_after: ClassVar[timedelta] = timedelta(seconds=90)

@@ -18,7 +18,7 @@ from content.find_replace.hits import find_hits
 from content.find_replace.review import REVIEW_TABLES
 from content.find_replace.runs import cancel_replacement, start_replacement, visible_replacements
 from content.find_replace.services import FIND_MAX, REPLACE_MAX, undo_replacement
-from content.models import Layer, Replacement, ReplacementState
+from content.models import JobState, Layer, Replacement
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import actor_of, may
@@ -60,7 +60,7 @@ class ReplacementAdmin(RunAdmin[Replacement]):
     ordering = ("-created_at",)
     run_template = "admin/replace/replacement.html"
     not_found = gettext_lazy("Replacement not found.")
-    states = {**STATES, ReplacementState.FAILED: ("failed", gettext_lazy("Stopped"))}
+    states = {**STATES, JobState.FAILED: ("failed", gettext_lazy("Stopped"))}
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Replacement]:
         return visible_replacements(super().get_queryset(request), actor_of(request))

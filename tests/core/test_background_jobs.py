@@ -1,0 +1,138 @@
+"""Background jobs of every kind: what ends them, and what a sweep does with those that get no further."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError, connections, transaction
+from django.utils import timezone
+from django.utils.translation import override
+
+from content.models import JobKind, JobState, PostJob, Status
+from content.post_jobs import jobs
+from content.post_jobs.jobs import POST_JOBS, start_job
+from proofroom.core.background_jobs import runner
+from proofroom.core.background_jobs.models import BackgroundJob
+from proofroom.core.background_jobs.runner import job_runners, resume_late_jobs
+from proofroom.core.models import Event
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Leave all jobs to a worker, which is the test; the messages that it would get."""
+    messages: list[str] = []
+    monkeypatch.setattr(jobs, "MAX_IN_REQUEST", 0)
+    monkeypatch.setattr(runner, "send_after_commit", lambda _send, what: messages.append(what))
+    return messages
+
+
+def new_job(*titles: str) -> PostJob:
+    posts = [make.post(title, status=Status.DRAFT) for title in titles]
+    return start_job(
+        kind=JobKind.PUBLISH, post_ids=[post.pk for post in posts], actor=make.actor("admin")
+    )
+
+
+def sweep() -> int:
+    PostJob.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+    return resume_late_jobs()
+
+
+def test_every_kind_has_an_index_of_what_runs() -> None:
+    assert {each.model._meta.label for each in job_runners} >= {
+        "content.PostJob",
+        "content.Replacement",
+        "content.DecisionBatch",
+    }
+    for each in job_runners:
+        assert issubclass(each.model, BackgroundJob)
+        partial = [index for index in each.model._meta.indexes if index.condition is not None]
+        assert [index.fields for index in partial] == [["touched_at"]]
+
+
+def test_a_job_that_kills_its_workers_ends_in_the_language_of_who_started_it(
+    sent: list[str],
+) -> None:
+    with override("de"):
+        job = new_job("Tea", "Milk")
+
+    for _time in range(9):
+        sweep()
+    POST_JOBS.execute_part(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.attempts, job.done) == (JobState.RUNNING, 0, 1)
+    for _time in range(10):
+        assert sweep() == 1
+    sent.clear()
+    assert sweep() == 1
+
+    job.refresh_from_db()
+    assert (job.state, job.attempts, job.done) == (JobState.FAILED, 10, 1)
+    assert job.ended_at is not None
+    assert job.why.startswith("Der Vorgang wurde 10-mal unterbrochen")
+    assert sent == []
+    assert Event.objects.get(name="posts.job-ended").payload["state"] == "failed"
+    POST_JOBS.execute(job.pk)
+    assert sweep() == 0
+    assert job.items.filter(outcome="waiting").count() == 1
+
+
+def test_a_job_waits_where_the_database_is_away(
+    sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = new_job("Tea")
+
+    def is_away(*_arguments: Any) -> None:
+        raise OperationalError("gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(POST_JOBS, "do_part", is_away)
+        with pytest.raises(OperationalError):
+            POST_JOBS.execute(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.why) == (JobState.RUNNING, "")
+    POST_JOBS.execute(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.done) == (JobState.DONE, 1)
+
+
+@pytest.mark.usefixtures("sent")
+def test_somebody_whose_account_is_inactive_has_nothing_more_done() -> None:
+    job = new_job("Tea")
+    user = make.user("admin")
+    user.is_active = False
+    user.save()
+
+    POST_JOBS.execute(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.done) == (JobState.FAILED, 0)
+    assert job.why == "The person who started this no longer has an active account."
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+def test_a_job_that_a_worker_is_at_is_not_woken(sent: list[str]) -> None:
+    job = new_job("Tea")
+    sent.clear()
+    PostJob.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+
+    def resume_elsewhere() -> int:
+        try:
+            return resume_late_jobs()
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            POST_JOBS.lock(job.pk)
+            assert pool.submit(resume_elsewhere).result(timeout=60) == 0
+        assert pool.submit(resume_elsewhere).result(timeout=60) == 1
+    assert sent == [f"post job {job.pk}"]
