@@ -242,7 +242,8 @@ def test_two_editors_know_of_one_another_and_the_second_chooses(open_page: Any) 
     first.wait_for_selector(".person", state="detached")
 
 
-def test_a_long_post_works_without_scripts_and_on_a_phone(open_page: Any) -> None:
+def long_post() -> Post:
+    """A post of so many modules that the editor shows them closed."""
     post = make.post()
 
     def add(document: Any) -> Any:
@@ -253,6 +254,11 @@ def test_a_long_post_works_without_scripts_and_on_a_phone(open_page: Any) -> Non
         return document
 
     edit_post(post_id=post.pk, actor=make.actor("admin"), edit=add)
+    return post
+
+
+def test_a_long_post_works_without_scripts_and_on_a_phone(open_page: Any) -> None:
+    post = long_post()
     last = make.layers(post).live.modules[-1].id
     page = open_page(scripts=False)
     page.goto(f"/admin/content/post/{post.pk}/change/")
@@ -648,3 +654,43 @@ def test_json_is_folded_and_an_error_in_it_opens_it_with_its_line(open_page: Any
     assert field.is_visible()
     assert not page.locator("[id='f-post-robotsJson-more']").is_visible()
     assert serious_in_any_light(page) == []
+
+
+def test_a_module_that_does_not_load_says_so_in_its_place_and_is_tried_again(
+    open_page: Any,
+) -> None:
+    page = open_page()
+    opened(page, long_post())
+    card = page.locator(".module-item").last
+    page.route(re.compile("/module/"), lambda route: route.fulfill(body="no module"))
+
+    card.locator("summary").first.click()
+    notice = card.locator("[data-failure]")
+    notice.wait_for()
+    assert "This module could not be loaded. Check your connection." in notice.inner_text()
+    assert not card.locator("[data-closed]").is_visible()
+    notice.locator("button").click()  # still out of reach
+    page.wait_for_selector("[data-failure] button:focus")
+    assert page.locator("[data-failure]").count() == 1
+    assert serious_in_any_light(page) == []
+
+    page.unroute_all()
+    notice.locator("button").click()
+    page.wait_for_selector("[data-module] [data-controls] input:focus")
+    assert page.locator("[data-failure]").count() == 0
+    assert page.evaluate("document.activeElement.value") == "No. 8"
+
+
+def test_a_module_that_could_not_be_added_is_tried_again_in_its_place(open_page: Any) -> None:
+    page = open_page()
+    opened(page, make.post())
+    page.locator(".module-item > details > summary").last.focus()
+    page.route(re.compile("/module/$"), lambda route: route.fulfill(body="no module"))
+
+    page.keyboard.press("d")
+    page.wait_for_selector(".module-item:last-child [data-failure] button:focus")
+    page.unroute_all()
+    page.keyboard.press("Enter")
+
+    page.wait_for_selector("#m-new-2 [data-controls] :focus")
+    assert page.locator("[data-failure]").count() == 0

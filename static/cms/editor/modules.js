@@ -1,7 +1,7 @@
 // Modules as cards: loaded when they are opened, added from a dialog, duplicated, moved, removed and restored without a
 // reload.
 
-import { announce, fetchPage, notifyAdded } from "../http.js";
+import { HttpError, announce, fetchPage, notifyAdded } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
 const REMEMBERED = 300; // cards of posts, in this browser
@@ -24,20 +24,41 @@ export function startModules(form, changes) {
     changes.plan();
   }
 
+  const firstField = (card) => card.querySelector("[data-controls] :is(input:not([type=hidden]), textarea, select, [contenteditable=true])");
+
+  /** Say in `place` what could not be loaded, with a button that tries again and takes the focus along. */
+  function showFailure(place, error, again) {
+    const notice = form.querySelector("[data-module-failed]").content.firstElementChild.cloneNode(true);
+    notice.querySelector("[data-said]").textContent = (error instanceof HttpError && error.message) || list.dataset.failed;
+    notice.querySelector("button").addEventListener("click", async () => {
+      notice.remove();
+      (await again())?.focus();
+    });
+    place.append(notice);
+    return notice;
+  }
+
   // A closed card of a long post has no fields until somebody opens it.
   async function load(card) {
     const place = card.querySelector("[data-closed]");
     if (!place || card.dataset.loading) return;
     card.dataset.loading = "true";
+    card.querySelector("[data-failure]")?.remove();
+    place.hidden = false;
     const url = new URL(part);
     url.searchParams.set("module", card.dataset.module);
     try {
       const controls = (await fetchPage(url)).querySelector("[data-module] [data-controls]");
+      if (!controls) throw new HttpError("failed");
       card.querySelector("[data-controls]").replaceWith(controls);
       changes.known(card);
       notifyAdded(controls);
-    } catch {
-      say(list.dataset.failed);
+    } catch (error) {
+      place.hidden = true; // its button does the same
+      showFailure(place.parentElement, error, async () => {
+        await load(card);
+        return card.querySelector("[data-failure] button") ?? firstField(card);
+      });
     } finally {
       delete card.dataset.loading;
     }
@@ -59,6 +80,7 @@ export function startModules(form, changes) {
     if (!target) body.append("add", verb);
     try {
       const card = (await fetchPage(part, { body, statuses: [] })).querySelector("[data-module]");
+      if (!card) throw new HttpError("failed");
       const place = after ?? cards().at(-1);
       if (place) place.after(card);
       else list.prepend(card);
@@ -66,13 +88,13 @@ export function startModules(form, changes) {
       changed();
       foldOf(card).open = true;
       card.scrollIntoView({ block: "nearest" });
-      (card.querySelector("[data-controls] :is(input:not([type=hidden]), textarea, select, [contenteditable=true])") ??
-        foldOf(card).querySelector("summary")).focus();
+      (firstField(card) ?? foldOf(card).querySelector("summary")).focus();
       say(list.dataset.added, card);
-      return card;
-    } catch {
-      say(list.dataset.failed);
-      return undefined;
+    } catch (error) {
+      const place = after ?? cards().at(-1);
+      const notice = showFailure(place ?? list.parentElement, error, () => make(verb, target, after));
+      notice.scrollIntoView({ block: "nearest" });
+      notice.querySelector("button").focus({ preventScroll: true });
     }
   }
 
@@ -207,7 +229,7 @@ export function startPicker(form, modules) {
       isLoaded = true;
       search();
     } catch {
-      body.textContent = form.querySelector("[data-modules]").dataset.failed;
+      body.textContent = dialog.dataset.failed;
     }
   }
 
