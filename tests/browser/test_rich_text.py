@@ -151,7 +151,7 @@ CLEAN = """**Bold** _slanted_
 3. third
 4. fourth
 
-A bad and a [good](https://example.com/) link\\[Image not imported\\]
+A bad and a [good](https://example.com/) link
 
 plain"""
 

@@ -261,8 +261,44 @@ export class InsertMenu {
 }
 
 // Images of other places in pasted text: offered for the library, brought in one after the other, and reported. Each
-// stands in the text as a marker (frontend/richtext/src/pasted_images.js) until it is imported or left out. What could not
-// be imported stays as a note in words. Every word comes from the data attributes of the panel.
+// stands in the text as a marker (frontend/richtext/src/pasted_images.js) until it is imported or left out. The marker of
+// one that could not be imported stays in the window, and is neither stored nor copied. Every word comes from the data
+// attributes of the panel.
+
+const MARKER = "importedImage";
+
+/** Return a node of the editor's document without markers, one text where a marker parted two of the same marks. */
+export function withoutMarkers(node) {
+  if (!node.content) return node;
+  const content = [];
+  let isParted = false;
+  for (const child of node.content) {
+    if (child.type === MARKER) {
+      isParted = true;
+      continue;
+    }
+    const last = content.at(-1);
+    const isOneText = isParted && last?.type === "text" && child.type === "text" && JSON.stringify(last.marks) === JSON.stringify(child.marks);
+    if (isOneText) content[content.length - 1] = { ...last, text: last.text + child.text };
+    else content.push(withoutMarkers(child));
+    isParted = false;
+  }
+  return { ...node, content };
+}
+
+/** Take markers out of what was copied: pasted, they would be words. Called after the editor set the clipboard. */
+export function copyWithoutMarkers({ clipboardData }) {
+  const html = clipboardData.getData("text/html");
+  if (!html.includes("rt-marker")) return;
+  const page = new DOMParser().parseFromString(html, "text/html");
+  let text = clipboardData.getData("text/plain");
+  for (const marker of page.querySelectorAll(".rt-marker")) {
+    text = text.replace(marker.textContent, "");
+    marker.remove();
+  }
+  clipboardData.setData("text/html", page.body.innerHTML);
+  clipboardData.setData("text/plain", text);
+}
 
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 
@@ -284,7 +320,7 @@ export class ImageImport {
     panel.addEventListener("click", (event) => acts[event.target.closest("[data-images]")?.dataset.images]?.());
   }
 
-  /** The words that stand for an image. */
+  /** The words of an image's marker. */
   note(name) {
     return name ? fill(this.words.note, { name }) : this.words.noteBare;
   }
@@ -392,8 +428,6 @@ export class ImageImport {
   }
 
   close() {
-    // What stays in the text is a note like any other words.
-    for (const { id, note, state } of this.images) if (state !== "done") this.replace(id, { text: note });
     this.forget();
     this.panel.hidden = true;
     this.onClose();

@@ -142,6 +142,7 @@ class RichField {
     });
     this.menu = new this.controls.InsertMenu(menu, { choose: (name) => this.insert(name), isOffered: (name) => this.mayInsert(name) });
     this.open(content);
+    for (const name of ["copy", "cut"]) this.place.addEventListener(name, this.controls.copyWithoutMarkers);
     this.frame.addEventListener("keydown", (event) => {
       if (this.place.contains(event.target)) this.menu.key(event);
     }, true);
@@ -186,13 +187,18 @@ class RichField {
       note: (name) => this.images.note(name),
       onImages: (images) => this.images.add(images),
     });
-    this.first = JSON.stringify(this.bundle.documentOf(this.editor));
+    this.first = JSON.stringify(this.stored());
     this.controls.show(this.bar, this.editor);
     this.count();
   }
 
+  /** What is stored of the text: markers of images that were not imported are no part of it. */
+  stored() {
+    return this.bundle.documentOf({ getJSON: () => this.controls.withoutMarkers(this.editor.getJSON()) });
+  }
+
   changed() {
-    const document_ = this.bundle.documentOf(this.editor);
+    const document_ = this.stored();
     const text = JSON.stringify(document_);
     this.hidden.value = text === this.first && !this.wasWritten ? "" : text;
     this.sent = this.hidden.value;
@@ -255,7 +261,7 @@ class RichField {
     const isSame = !this.hidden.value;
     if (isSame) this.area.value = this.area.defaultValue;
     else {
-      const text = JSON.stringify(this.bundle.documentOf(this.editor));
+      const text = JSON.stringify(this.stored());
       this.area.value = (await convert(this.address, "document", text)).markdown;
     }
     this.shown = this.area.value;
