@@ -134,6 +134,7 @@ def fresh_surroundings(
     from proofroom.core.caching.answer_cache import answers
     from proofroom.core.caching.fragments import fragments
     from proofroom.core.caching.hit_batches import hit_batches
+    from proofroom.core.caching.shared_answers import shared_answers
     from proofroom.core.caching.version_lease import lease
     from proofroom.core.notifications import stop_listening
     from proofroom.core.task_queue import QueueWatch
@@ -149,6 +150,8 @@ def fresh_surroundings(
     monkeypatch.setattr(middleware, "WRITE_SECONDS", 0.0)
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
     monkeypatch.setattr("media.services.variants.wake_renderer", make_variants)
+    # A process that keeps nothing makes everything itself, but in the tests of what processes share.
+    monkeypatch.setattr(shared_answers, "_paused_until", float("inf"))
     # No test asks whether an earlier process left a failure, nor knows those of the test before.
     monkeypatch.setattr("proofroom.core.task_queue.queue_watch", QueueWatch(is_known=True))
     before = app.conf.task_always_eager, app.conf.task_eager_propagates

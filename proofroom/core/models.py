@@ -101,17 +101,23 @@ class Seal(models.Model):
         return f"{self.seq}: {self.hash[:12]}"
 
 
+def new_epoch() -> str:
+    return uuid4().hex
+
+
 class ContentVersion(models.Model):
     """One row that grows with every change of live content; caches and ETags are keyed by it.
 
     `moved_at` grows with it, by a second at least: HTTP dates tell nothing finer apart. `changes` has a line for each
-    of the last changes, the newest first: its number, and the tags of what it changed.
+    of the last changes, the newest first: its number, and the tags of what it changed. `epoch` is made with the row:
+    numbers count within one.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     number = models.PositiveBigIntegerField(default=1)
     moved_at = models.DateTimeField(default=timezone.now)
     changes = models.TextField(default="", blank=True)
+    epoch = models.CharField(max_length=32, default=new_epoch, db_default="", editable=False)
 
     def __str__(self) -> str:
         return str(self.number)

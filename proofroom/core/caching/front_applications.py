@@ -16,11 +16,19 @@ from typing import Any, Final
 
 from django.conf import settings
 
-from proofroom.core.caching.front_cache import FrontRequest, Reply, Tell, count_call, find
+from proofroom.core.caching.front_cache import (
+    FrontAnswer,
+    FrontRequest,
+    Reply,
+    Tell,
+    count_call,
+    find,
+)
 from proofroom.core.caching.front_endpoints import front_endpoints
 from proofroom.core.caching.front_posts import FrontPosts
 from proofroom.core.caching.front_reads import answer_read
 from proofroom.core.caching.hit_batches import hit_batches
+from proofroom.core.caching.shared_answers import shared_answers
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
 from proofroom.core.observability.operations import (
@@ -47,7 +55,8 @@ _LOOKED_AT: Final = {
 class FrontWSGI:
     """Django's WSGI application, with the front cache, the readers and the endpoints of the front before it.
 
-    With `is_listening` it hears of changes by other processes, from the first request on.
+    With `is_listening` it hears of changes by other processes, from the first request on. What it keeps is shared
+    with other processes where there is a Redis (`shared_answers`).
     """
 
     def __init__(
@@ -69,13 +78,23 @@ class FrontWSGI:
         request_id = _request_id(environ)
         endpoint = front_endpoints.get(path) if environ["REQUEST_METHOD"] == "POST" else None
         if endpoint is not None:
-            reply = self._posts.answer(endpoint, environ, scheme, request_id)
             start = self._posts.remembering(endpoint, scheme, start_response)
-        else:
-            asked, start = FrontRequest(scheme, path, environ), start_response
-            reply = _reply(asked, request_id) or answer_read(asked, request_id)
+            reply = self._posts.answer(endpoint, environ, scheme, request_id)
+            return self._send(environ, start, reply)
+        asked = FrontRequest(scheme, path, environ)
+        reply = _reply(asked, find(asked) or shared_answers.find(asked), request_id)
+        if reply is not None:
+            return self._send(environ, start_response, reply)
+        body = self._send(environ, start_response, answer_read(asked, request_id))
+        shared_answers.keep(asked)
+        return body
+
+    def _send(
+        self, environ: dict[str, Any], start_response: Any, reply: Reply | None
+    ) -> Iterable[bytes]:
+        """Begin a reply, or what Django answers where there is none."""
         if reply is None:
-            return self._application(environ, start)
+            return self._application(environ, start_response)
         start_response(_REASONS[HTTPStatus(reply.status)], reply.headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [reply.body]
 
@@ -97,7 +116,8 @@ class FrontASGI:
             tell = partial(asyncio.get_running_loop().run_in_executor, None)
             meta = _meta(scope)
             scheme = _scheme_of(meta, str(scope.get("scheme", "http")))
-            reply = _reply(FrontRequest(scheme, scope["path"], meta), _request_id(meta), tell)
+            asked = FrontRequest(scheme, scope["path"], meta)
+            reply = _reply(asked, find(asked), _request_id(meta), tell)
         if reply is None:
             await self._application(scope, receive, send)
             return
@@ -110,12 +130,17 @@ class FrontASGI:
         await send({"type": "http.response.body", "body": body})
 
 
-def _reply(asked: FrontRequest, request_id: str, tell: Tell = lambda task: task()) -> Reply | None:
+def _reply(
+    asked: FrontRequest,
+    found: FrontAnswer | None,
+    request_id: str,
+    tell: Tell = lambda task: task(),
+) -> Reply | None:
     """What is kept, with the headers of this call; None where Django must answer, or refuse."""
-    started = time.perf_counter()
-    meta, found = asked.meta, find(asked)
     if found is None:
         return None
+    started = time.perf_counter()
+    meta = asked.meta
     more = {REQUEST_ID_HEADER: request_id}
     count = count_call(found.scope, meta, tell)
     if count is not None:

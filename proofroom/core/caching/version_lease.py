@@ -25,10 +25,14 @@ CHANNEL: Final = "content_version"
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """The content version, and since when it is that; None where nothing was ever written."""
+    """The content version, and since when it is that; None where nothing was ever written.
+
+    Versions of another `epoch` are those of another database, whatever their numbers; of "" nothing is known.
+    """
 
     version: int
     moved_at: datetime | None
+    epoch: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
@@ -22,7 +23,9 @@ MAX_CHANGES_LENGTH: Final = 12_000
 MAX_TAGS_LENGTH: Final = 1_500
 """Characters of the tags of one change; one with more is a change of everything."""
 _asked_for: ContextVar[list[Collection[str]] | None] = ContextVar("asked_for", default=None)
-_STATE = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", "moved_at"))
+_STATE = Statement(
+    lambda: ContentVersion.objects.filter(pk=1).values("number", "moved_at", "epoch")
+)
 _CHANGES = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", "changes"))
 _BUMP: Final = Update(
     lambda now, entry: (
@@ -95,7 +98,11 @@ def live_state() -> LiveState:
     """The version with the moment of its making. One query."""
     begun = lease.begin()
     rows = _STATE.rows()
-    state = LiveState(rows[0]["number"], rows[0]["moved_at"]) if rows else LiveState(0, None)
+    state = (
+        LiveState(rows[0]["number"], rows[0]["moved_at"], rows[0]["epoch"])
+        if rows
+        else LiveState(0, None)
+    )
     lease.renew(begun, state.version, state)
     return state
 
@@ -110,12 +117,30 @@ def leased_state() -> LiveState:
 
 def tags_changed_since(version: int) -> Collection[str]:
     """The tags of what changed after a version; `EVERYTHING` where that is no longer known. One query."""
+    return recent_changes().since(version)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentChanges:
+    """What the last changes changed, up to a version: the tags by the number that each of them made."""
+
+    version: int
+    tags: Mapping[int, Sequence[str]]
+
+    def since(self, version: int) -> Collection[str]:
+        """The tags of what changed after a version; `EVERYTHING` where that is no longer known."""
+        numbers = range(version + 1, self.version + 1)
+        is_known = version <= self.version and len(numbers) <= len(self.tags)
+        if not is_known or not all(number in self.tags for number in numbers):
+            return (EVERYTHING,)
+        return {tag for number in numbers for tag in self.tags[number]}
+
+
+def recent_changes() -> RecentChanges:
+    """One query."""
     rows = _CHANGES.rows()
     if not rows:
-        return (EVERYTHING,)
+        return RecentChanges(0, {})
     # What stands behind the last line break is the rest of an entry that was cut off.
     entries = [line.split(" ") for line in rows[0]["changes"].split("\n")[:-1]]
-    later = [tags for number, *tags in entries if int(number) > version]
-    if len(later) != rows[0]["number"] - version:
-        return (EVERYTHING,)
-    return {tag for tags in later for tag in tags}
+    return RecentChanges(rows[0]["number"], {int(number): tags for number, *tags in entries})
