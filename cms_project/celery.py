@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.loaders.app import AppLoader
+from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
 TRANSPORT_ALIASES["filesystem"] = "cms_project.file_queue:Transport"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
-app = Celery("cms", task_cls="proofroom.core.observability.tasks:ObservedTask")
+
+class ProjectLoader(AppLoader):
+    """Of the application `default`, which Celery makes where a task is called before this module is loaded."""
+
+    def read_configuration(self, env: str = "CELERY_CONFIG_MODULE") -> dict[str, Any]:
+        if self.app.main != "default":
+            return super().read_configuration(env)
+        names = [name for name in dir(settings) if name.startswith("CELERY_")]
+        return {name.removeprefix("CELERY_").lower(): getattr(settings, name) for name in names}
+
+
+app = Celery("cms", task_cls="proofroom.core.observability.tasks:ObservedTask", loader="app")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

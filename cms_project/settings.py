@@ -6,7 +6,6 @@ import sys
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
-from kombu import Queue
 
 from cms_project import folders, openapi
 from cms_project.database import SQLITE, database_settings, replica_settings
@@ -327,6 +326,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = openapi.SPECTACULAR_SETTINGS
 
+TASK_APP = "cms_project.celery.app"
 if CMS_ENV.redis_url:
     CELERY_BROKER_URL = CMS_ENV.redis_url
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 3600}
@@ -346,11 +346,7 @@ CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SERIALIZER = "json"
 # Workers take from all in turn: thousands of waiting messages about events do not keep deliveries waiting.
 # Agents wait minutes for others, so the worker that takes from `agents` should take from nothing else.
-CELERY_TASK_QUEUES = [
-    Queue("celery", routing_key="celery"),
-    Queue("deliveries", routing_key="deliveries"),
-    Queue("agents", routing_key="agents"),
-]
+CELERY_TASK_QUEUES = {name: {"routing_key": name} for name in ("celery", "deliveries", "agents")}
 CELERY_TASK_ROUTES = {
     "webhooks.tasks.*": {"queue": "deliveries"},
     "agents_app.tasks.run_agent": {"queue": "agents"},

@@ -11,17 +11,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Final
+from typing import TYPE_CHECKING, Final, cast
 
-from celery import current_app
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, transaction
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from proofroom.core.json import Json
 from proofroom.core.models import QueueFailure
 from proofroom.core.redaction import SecretRedactor, redact_credentials
+
+if TYPE_CHECKING:
+    from celery import Celery
 
 logger = logging.getLogger(__name__)
 WRITE_INTERVAL: Final = 60.0
@@ -195,11 +199,18 @@ def send_after_commit(send: Callable[[], object], what: str, *, once: bool = Fal
     transaction.on_commit(_Message(send, what).__call__, robust=True)
 
 
+def task_app() -> Celery:
+    """The project's Celery application, which is loaded when it is first asked for."""
+    return cast("Celery", import_string(settings.TASK_APP))
+
+
 def queue_task(name: str, *arguments: Json) -> None:
     """Queue the task of that name at once.
 
     Tasks are named, not imported, where they are queued: their modules import the services that queue them.
     """
-    if name not in current_app.tasks:
-        current_app.loader.import_default_modules()
-    current_app.tasks[name].delay(*arguments)
+    app = task_app()
+    if name not in app.tasks:
+        # Not as a worker imports them, which runs the system checks and so loads every page of the admin.
+        app.autodiscover_tasks(force=True)
+    app.tasks[name].delay(*arguments)

@@ -13,7 +13,7 @@ from django.conf import settings
 SDKS: Final = {"pydantic_ai", "openai", "anthropic", "google.genai", "genai_prices", "boto3"}
 OPERATIONS: Final = {"sentry_sdk", "opentelemetry.sdk", "prometheus_client"}
 """Libraries that a variable switches on."""
-WEB: Final = {"PIL", "nh3", "mcp", "celery.worker.consumer", "celery.bin", "pytest"}
+WEB: Final = {"PIL", "nh3", "mcp", "celery", "kombu", "amqp", "pytest"}
 ADMIN: Final = {
     "agents_app.admin", "analytics.admin", "media.admin", "proofroom.accounts.admin",
     "proofroom.editorial.posts.post_admin", "proofroom.imports.admin",
@@ -117,3 +117,32 @@ def test_the_first_pages_of_the_admin_may_be_asked_for_at_once():
     )
 
     assert answer(code) == "/admin/ True"
+
+
+def test_the_first_message_loads_the_queue_and_not_the_admin():
+    code = (
+        "import cms_project.wsgi, sys; from proofroom.core.task_queue import queue_task; "
+        "from celery import Task; Task.delay = lambda task, *arguments: print(task.name, arguments); "
+        "queue_task('core.tasks.dispatch_event', 7); print('agents_app.admin' in sys.modules)"
+    )
+
+    assert answer(code) == "core.tasks.dispatch_event (7,)\nFalse"
+
+
+def test_a_task_that_is_called_before_the_application_is_loaded_goes_to_the_queue_of_the_project():
+    code = """if True:
+        import cms_project.wsgi
+        from celery import shared_task
+
+        def call(): pass
+
+        task = shared_task(name="site.tasks.call")(call)
+        first = task.app
+        print(first.main, first.conf.broker_url, sorted(first.amqp.queues))
+        print(task.app.main, task.app.amqp.queues["agents"].exchange.name)
+        """
+
+    assert answer(code).splitlines() == [
+        "default filesystem://localhost ['agents', 'celery', 'deliveries']",
+        "cms celery",
+    ]

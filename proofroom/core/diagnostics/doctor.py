@@ -12,7 +12,6 @@ from typing import Any, Literal
 from uuid import uuid4
 
 import psycopg
-from celery import current_app
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
@@ -30,7 +29,7 @@ from proofroom.core.diagnostics.availability import MIN_FREE_BYTES, has_room
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
 from proofroom.core.models import ContentVersion, Seal
-from proofroom.core.task_queue import advice_for_imports, known_failures, missing_import
+from proofroom.core.task_queue import advice_for_imports, known_failures, missing_import, task_app
 
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
@@ -109,7 +108,7 @@ def migrations() -> Iterator[CheckResult]:
 
 
 def broker() -> Iterator[CheckResult]:
-    with current_app.connection_for_write() as broker_connection:
+    with task_app().connection_for_write() as broker_connection:
         broker_connection.ensure_connection(max_retries=1, interval_start=0, timeout=3)
         kind = broker_connection.transport_cls
     yield CheckResult("ok", "queue", f"{kind} answers")
@@ -133,11 +132,11 @@ def workers() -> Iterator[CheckResult]:
     """Yield whether every queue has a worker that takes from it. Asked over Redis only: files carry no answers."""
     if not settings.CMS_ENV.redis_url:
         return
-    names = [queue.name for queue in settings.CELERY_TASK_QUEUES]
+    names = list(settings.CELERY_TASK_QUEUES)
     taken: set[str] = set()
     # A busy worker answers late: only one that does not answer three times is missing.
     for seconds in WORKERS_ANSWER_WITHIN:
-        heard = current_app.control.inspect(timeout=seconds).active_queues() or {}
+        heard = task_app().control.inspect(timeout=seconds).active_queues() or {}
         taken |= {queue["name"] for queues in heard.values() for queue in queues}
         if taken.issuperset(names):
             break

@@ -16,7 +16,6 @@ from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from celery import current_app
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.checks import run_checks
@@ -25,6 +24,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.process_runner import Children, Program, fork, how_it_ended, stopped_by_signals
+from proofroom.core.task_queue import task_app
 
 ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")
 PASSWORD = "demo-password"  # noqa: S105  # known to everyone on purpose, on this machine only
@@ -172,8 +172,9 @@ class Command(BaseCommand):
         of_redis = ("redis", "kombu.transport.redis") if settings.CMS_ENV.redis_url else ()
         for module in (*SHARED_MODULES, *of_redis):
             import_module(module)
-        current_app.loader.import_default_modules()
-        current_app.finalize()
+        app = task_app()
+        app.loader.import_default_modules()
+        app.finalize()
         # The collector writes to whatever it looks at, which would make a copy of it in each process.
         gc.collect()
         gc.freeze()
