@@ -131,6 +131,7 @@ def fresh_surroundings(
     from agents_app.runs import ownership
     from cms_project.celery import app
     from media.render_variants import make_variants
+    from proofroom.core.caching import redis_cache
     from proofroom.core.caching.answer_cache import answers
     from proofroom.core.caching.fragments import fragments
     from proofroom.core.caching.hit_batches import hit_batches
@@ -150,6 +151,7 @@ def fresh_surroundings(
     monkeypatch.setattr(middleware, "WRITE_SECONDS", 0.0)
     # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
     monkeypatch.setattr("media.services.variants.wake_renderer", make_variants)
+    monkeypatch.setattr(redis_cache, "_failed_at", None)
     # A process that keeps nothing makes everything itself, but in the tests of what processes share.
     monkeypatch.setattr(shared_answers, "_paused_until", float("inf"))
     # No test asks whether an earlier process left a failure, nor knows those of the test before.

@@ -91,6 +91,33 @@ def test_sessions_are_read_from_the_database_without_redis(no_redis: None, setti
     assert client.read("/api/auth/me")["username"] == "editor"
 
 
+def test_one_that_failed_keeps_no_further_call_waiting(
+    no_redis: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def fail(self: Any, name: str) -> Any:
+        asked.append(name)
+        raise RedisError("it says nothing")
+
+    for name in ("get", "set", "has_key"):
+        monkeypatch.setattr(
+            f"django.core.cache.backends.redis.RedisCache.{name}",
+            lambda self, *args, n=name: fail(self, n),
+        )
+    cache = caches["default"]
+
+    assert cache.get("key", "none") == "none"
+    cache.set("key", "value")
+    assert cache.has_key("key") is False
+    assert count_hit("limit", 60) == 1
+    assert asked == ["get"]
+
+    monkeypatch.setattr(redis_cache, "_LEAVE_ALONE_SECONDS", 0)
+    cache.set("key", "value")
+    assert asked == ["get", "set"]
+
+
 def test_what_cannot_be_deleted_is_an_error(no_redis: None) -> None:
     """A session that was ended must not come back with its Redis."""
     with pytest.raises(RedisError):

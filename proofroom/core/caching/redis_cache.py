@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
@@ -13,6 +14,7 @@ from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 _SAY_AGAIN_SECONDS: Final = 60
 _LEAVE_ALONE_SECONDS: Final = 5
 _said_at: float | None = None
@@ -48,7 +50,8 @@ class KeptClient(RedisCacheClient):
 class CountingRedisCache(RedisCache):
     """The backend of `CACHES` where there is a Redis. While it cannot be reached nothing is found in it.
 
-    What cannot be deleted is an error all the same: a session that was ended must not come back with it.
+    One that failed is not asked for a few seconds: a Redis that says nothing would keep every call waiting, several
+    times. What cannot be deleted is an error all the same: a session that was ended must not come back with it.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
@@ -68,24 +71,13 @@ class CountingRedisCache(RedisCache):
         return int(self._script(keys=[self.make_and_validate_key(key)], args=[seconds, hits]))
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        try:
-            return super().get(key, default, version)
-        except redis_error() as error:
-            _say(error)
-            return default
+        return _asked(lambda: super(CountingRedisCache, self).get(key, default, version), default)
 
     def set(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> None:
-        try:
-            super().set(key, value, *args, **kwargs)
-        except redis_error() as error:
-            _say(error)
+        _asked(lambda: super(CountingRedisCache, self).set(key, value, *args, **kwargs), None)
 
     def has_key(self, key: Any, version: int | None = None) -> bool:
-        try:
-            return bool(super().has_key(key, version))
-        except redis_error() as error:
-            _say(error)
-            return False
+        return _asked(lambda: bool(super(CountingRedisCache, self).has_key(key, version)), False)
 
 
 def count_hit(key: str, seconds: int, hits: int = 1) -> int:
@@ -93,18 +85,24 @@ def count_hit(key: str, seconds: int, hits: int = 1) -> int:
 
     Where Redis cannot be reached each process counts for itself: limits are looser then, and still limits.
     """
-    global _failed_at
     backend = caches["default"]
     if not isinstance(backend, CountingRedisCache):
         return _count_in(backend, key, seconds, hits)
-    now = time.monotonic()
-    if _failed_at is None or now - _failed_at >= _LEAVE_ALONE_SECONDS:
-        try:
-            return backend.count(key, seconds, hits)
-        except redis_error() as error:
-            _failed_at = now
-            _say(error)
-    return _count_in(_here, key, seconds, hits)
+    counted = _asked(lambda: backend.count(key, seconds, hits), None)
+    return counted if counted is not None else _count_in(_here, key, seconds, hits)
+
+
+def _asked(question: Callable[[], T], otherwise: T) -> T:
+    """What Redis answers, or `otherwise` while it cannot be reached."""
+    global _failed_at
+    if _failed_at is not None and time.monotonic() - _failed_at < _LEAVE_ALONE_SECONDS:
+        return otherwise
+    try:
+        return question()
+    except redis_error() as error:
+        _failed_at = time.monotonic()
+        _say(error)
+        return otherwise
 
 
 def _count_in(backend: BaseCache, key: str, seconds: int, hits: int) -> int:
