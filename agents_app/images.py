@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 from pydantic import Field
 
 from content.tools.arguments import present_author, resolve_author
+from media.models import ALT_TEXT_MAX
 from media.presenters import url_of
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
@@ -94,7 +95,6 @@ def find_place(*, post_id: UUID, path: str, actor: Actor) -> PictureField:
 
 Size = Literal["1024x1024", "1536x1024", "1024x1536"]
 PROMPT_MAX: Final = 4000
-ALT_MAX: Final = 500
 CATEGORY: Final = "generated"
 _SECONDS: Final = 120.0
 """The longest that a provider is waited for."""
@@ -183,10 +183,10 @@ def check_words(prompt: str, alt_text: str) -> tuple[str, str]:
     prompt = prompt.strip()
     if not prompt or len(prompt) > PROMPT_MAX:
         raise invalid("prompt", f"prompt says what to show, in 1 to {PROMPT_MAX:,} characters.")
-    if not alt_text.strip() or len(alt_text) > ALT_MAX:
+    if not alt_text.strip() or len(alt_text) > ALT_TEXT_MAX:
         raise invalid(
             "altText",
-            f"altText says what the picture shows to people who do not see it, in 1 to {ALT_MAX} characters.",
+            f"altText says what the picture shows to people who do not see it, in 1 to {ALT_TEXT_MAX} characters.",
         )
     return prompt, clean_alt_text(alt_text)
 
@@ -241,7 +241,7 @@ def _settle(
 
 class GenerateImage(Arguments):
     prompt: str = Field(min_length=1, max_length=PROMPT_MAX)
-    alt_text: str = Field(min_length=1, max_length=ALT_MAX)
+    alt_text: str = Field(min_length=1, max_length=ALT_TEXT_MAX)
     size: Size = "1024x1024"
     post_id: UUID | None = None
     path: str | None = Field(

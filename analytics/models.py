@@ -10,6 +10,8 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.ddl_references import Statement
 from django.utils import timezone
 
+from proofroom.core.validation.limits import LOCALE_MAX
+
 GOAL_MAX: Final = 105
 """`form:` and the longest slug of a form."""
 VALUE_MAX: Final = 253
@@ -53,7 +55,7 @@ class AnalyticsEvent(models.Model):
     y = models.FloatField(null=True)
     viewport_width = models.PositiveIntegerField(null=True)
     metadata = models.JSONField(default=dict)
-    locale = models.CharField(max_length=12, default="")
+    locale = models.CharField(max_length=LOCALE_MAX, default="")
     version = models.PositiveIntegerField(null=True)
     variation_of = models.UUIDField(null=True)
     goal = models.CharField(max_length=GOAL_MAX, default="")

@@ -14,6 +14,7 @@ from pydantic_settings import NoDecode
 
 from cms_project.folders import BASE_DIR
 from proofroom.core.diagnostics.commands import require_known_command
+from proofroom.core.validation.limits import LOCALE_MAX, LOCALE_PATTERN
 
 
 def split(value: object) -> object:
@@ -24,8 +25,10 @@ def split(value: object) -> object:
 
 
 def _locale(value: str) -> str:
-    if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", value):
+    if not re.fullmatch(LOCALE_PATTERN, value):
         raise ValueError(f"{value!r} is no language code such as 'en' or 'pt-br'")
+    if len(value) > LOCALE_MAX:
+        raise ValueError(f"a language code may have at most {LOCALE_MAX} characters")
     return value
 
 

@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
-import re
 import sys
-import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Literal
 
 from proofroom.core.diagnostics.log_format import FORMAT, one_record
 from proofroom.core.observability.work_ids import REQUEST_ID, current_ids
-from proofroom.core.redaction import (
-    MIN_SECRET_LENGTH,
-    REDACTED_SECRET,
-    redact_credentials,
-    spellings_of_all,
-)
-
-_SAY_AGAIN_SECONDS: Final = 60.0
+from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.redaction import REDACTED_SECRET, pattern_of_secrets, redact_credentials
 
 
 class RedactingFormatter(logging.Formatter):
@@ -32,9 +24,7 @@ class RedactingFormatter(logging.Formatter):
 
     def __init__(self, *args: Any, secrets: Iterable[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        spelled = spellings_of_all(s for s in secrets if len(s) >= MIN_SECRET_LENGTH)
-        either = "|".join(map(re.escape, spelled))
-        self._secrets = re.compile(either, re.IGNORECASE) if either else None
+        self._secrets = pattern_of_secrets(secrets)
 
     def format(self, record: logging.LogRecord) -> str:
         return one_record(self.hide(super().format(record)))
@@ -70,10 +60,10 @@ class LogFileHandler(WatchedFileHandler):
     """The file, opened for appending, so that several processes share it.
 
     Whatever becomes of it (a full disk, a folder that is gone), nobody's request fails for it: the terminal has the
-    record too, and is told once in a while.
+    record too, and is told once a minute.
     """
 
-    _said_at: ClassVar[float | None] = None
+    _failure_told: ClassVar = OnceAMinute()
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -82,10 +72,8 @@ class LogFileHandler(WatchedFileHandler):
             self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:
-        now = time.monotonic()
-        if self._said_at is not None and now - self._said_at < _SAY_AGAIN_SECONDS:
+        if not self._failure_told.is_due():
             return
-        LogFileHandler._said_at = now
         error = sys.exc_info()[1]
         with suppress(OSError, ValueError, AttributeError):  # it may be closed, full or missing too
             sys.stderr.write(f"The log file {self.baseFilename} cannot be written: {error}\n")

@@ -13,7 +13,7 @@ from pydantic_settings import BaseSettings
 
 from cms_project.env_values import Url, secret
 from proofroom.core.observability.work_ids import current_ids
-from proofroom.core.redaction import REDACTED_SECRET, redact_credentials
+from proofroom.core.redaction import REDACTED_SECRET, pattern_of_secrets, redact_credentials
 
 if TYPE_CHECKING:
     from sentry_sdk.types import Event, Hint
@@ -72,7 +72,7 @@ def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
         return
     import sentry_sdk
 
-    from proofroom.core.diagnostics.availability import OnceAMinute
+    from proofroom.core.once_a_minute import OnceAMinute
 
     outage_sent = OnceAMinute()
 
@@ -111,12 +111,11 @@ def redact_event(event: Event, secrets: list[str]) -> Event:
         event["request"] = kept
     event.pop("user", None)
 
+    known = pattern_of_secrets(secrets)
+
     def clean(value: object) -> object:
         if isinstance(value, str):
-            for secret_value in secrets:
-                if len(secret_value) >= 6:
-                    value = value.replace(secret_value, REDACTED_SECRET)
-            return redact_credentials(value)
+            return redact_credentials(known.sub(REDACTED_SECRET, value) if known else value)
         if isinstance(value, dict):
             return {key: clean(item) for key, item in value.items()}
         if isinstance(value, list | tuple):

@@ -283,7 +283,7 @@ THROTTLE_RATES = {
 # What the library must not leave to chance; rules of our own are in `proofroom.oauth.validator`.
 OAUTH2_PROVIDER_APPLICATION_MODEL = "proofroom_oauth.OAuthClient"
 OAUTH2_PROVIDER = {
-    "OIDC_ISS_ENDPOINT": SITE_URL.rstrip("/"),
+    "OIDC_ISS_ENDPOINT": SITE_URL,
     "OAUTH2_VALIDATOR_CLASS": "proofroom.oauth.validator.ConnectionValidator",
     "SCOPES_BACKEND_CLASS": "proofroom.oauth.scopes.KnownScopes",
     "ACCESS_TOKEN_GENERATOR": "proofroom.oauth.token_values.make_access_token",

@@ -17,11 +17,12 @@ from typing import Any, Final, Literal, TypedDict, Unpack, get_args, get_type_hi
 
 from pydantic.alias_generators import to_camel
 
+from proofroom.core.validation.limits import URL_MAX
+
 TITLE_MAX: Final = 300
 SLUG_MAX: Final = 200
 EXCERPT_MAX: Final = 2000
 META_MAX: Final = 500
-URL_MAX: Final = 2000
 
 FieldKind = Literal[
     "text", "textarea", "url", "json", "media", "post-reference", "number", "moment"

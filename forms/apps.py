@@ -1,3 +1,5 @@
+"""Registers forms with Django, and with notifications, archives, search, references and navigation."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig

@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from proofroom.core.json import JsonObject
 from proofroom.core.validation import patterns
 from proofroom.core.validation.input_validation import is_one_line
+from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 
 FieldType = Literal[
     "text", "email", "textarea", "select", "checkbox", "number", "date", "tel", "url"
@@ -23,22 +24,18 @@ MAX_LENGTHS: Final[dict[str, int]] = {
     "email": 254,
     "textarea": 20_000,
     "tel": 50,
-    "url": 2_000,
+    "url": URL_MAX,
 }
 """Characters of a value, by the types that hold text."""
-SLUG_PATTERN: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
 FIELD_NAME_PATTERN: Final = "^[A-Za-z][A-Za-z0-9_]*$"
 SLUG_MAX: Final = 100
-LOCALE_MAX: Final = 12
 FIELD_NAME_MAX: Final = 60
-LABEL_MAX: Final = 200
 HINT_MAX: Final = 500
 DESCRIPTION_MAX: Final = 2000
 SUBMIT_LABEL_MAX: Final = 100
 SUCCESS_MESSAGE_MAX: Final = 1000
-REDIRECT_URL_MAX: Final = 2000
-"""As it is written; the column takes more."""
 REDIRECT_URL_COLUMN_MAX: Final = 2048
+"""What the column takes; `URL_MAX` may be written."""
 MAX_FIELDS: Final = 100
 MAX_OPTIONS: Final = 200
 HONEYPOT: Final = "homepage_url"

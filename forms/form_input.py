@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Annotated, Final, cast
 from urllib.parse import urlsplit
@@ -18,11 +17,8 @@ from pydantic_core import ErrorDetails
 
 from forms.fields import (
     DESCRIPTION_MAX,
-    LABEL_MAX,
     MAX_FIELDS,
-    REDIRECT_URL_MAX,
     SLUG_MAX,
-    SLUG_PATTERN,
     SUBMIT_LABEL_MAX,
     SUCCESS_MESSAGE_MAX,
     Field,
@@ -42,9 +38,10 @@ from proofroom.core.validation.errors import (
 )
 from proofroom.core.validation.form_fields import FormField
 from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
+from proofroom.core.validation.slugs import clean_ascii_slug, is_ascii_slug
 from proofroom.definitions.richtext.links import is_external, safe_href
 
-_SLUG: Final = re.compile(SLUG_PATTERN)
 _SENTENCES: Final = {
     "string_type": gettext_noop("This must be text."),
     "list_type": gettext_noop("This must be a list."),
@@ -128,7 +125,7 @@ class FormInput(BaseModel):
     ] = "Thank you."
     redirect_url: Annotated[
         str,
-        stripped(REDIRECT_URL_MAX),
+        stripped(URL_MAX),
         AfterValidator(_safe_target),
         FormField(
             lambda: forms.CharField(
@@ -173,12 +170,7 @@ def read_definition(values: Mapping[str, Json]) -> FormInput:
 
 
 def clean_slug(slug: object) -> str:
-    if not isinstance(slug, str) or not is_slug(slug):
-        raise invalid(
-            "slug",
-            _("A slug may contain the letters a to z, digits and single hyphens."),
-        )
-    return slug
+    return clean_ascii_slug("slug", slug, SLUG_MAX)
 
 
 def clean_locale(locale: object) -> str:
@@ -195,7 +187,7 @@ def clean_locale(locale: object) -> str:
 
 
 def is_slug(text: str) -> bool:
-    return len(text) <= SLUG_MAX and _SLUG.fullmatch(text) is not None
+    return is_ascii_slug(text, SLUG_MAX)
 
 
 def form_not_found(slug: str) -> NotFound:

@@ -10,13 +10,12 @@ from django.db import models
 from forms.fields import (
     DESCRIPTION_MAX,
     HONEYPOT,
-    LABEL_MAX,
-    LOCALE_MAX,
     REDIRECT_URL_COLUMN_MAX,
     SLUG_MAX,
     SUBMIT_LABEL_MAX,
     SUCCESS_MESSAGE_MAX,
 )
+from proofroom.core.validation.limits import LABEL_MAX, LOCALE_MAX
 
 
 class FormDefinition(models.Model):

@@ -32,6 +32,7 @@ from proofroom.core.api.throttles import count_caller
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.site_urls import PageLocation, locale_of
+from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions import modules
 from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.links import safe_href
@@ -54,7 +55,6 @@ _AT: Final = "_at"
 _AGREED: Final = "_agreed"
 _UNCOUNTED: Final = "_uncounted"
 _TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
-_MAX_PATH_LENGTH: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def _find_page(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
     """
     if not isinstance(path, str) or not isinstance(at, str) or not path.startswith("/"):
         return None
-    if len(path) > _MAX_PATH_LENGTH or path.startswith("//"):
+    if len(path) > URL_MAX or path.startswith("//"):
         return None
     found = page_with(path, locale_of(path), at)
     if found is None:

@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from mcp_bridge.models import McpCall
 
-KEPT_DAYS = 90
+CALLS_KEPT_DAYS = 90
 
 
 @shared_task(name="mcp_bridge.tasks.prune_calls")
 def prune_calls() -> int:
-    """Delete the calls older than `KEPT_DAYS` days. Answers how many. Safe to run twice."""
-    old = timezone.now() - timedelta(days=KEPT_DAYS)
+    """Delete the calls older than `CALLS_KEPT_DAYS` days. Answers how many. Safe to run twice."""
+    old = timezone.now() - timedelta(days=CALLS_KEPT_DAYS)
     count, _ = McpCall.objects.filter(created_at__lt=old).delete()
     return count

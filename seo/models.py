@@ -18,8 +18,7 @@ from pydantic import Field
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words
 from proofroom.core.validation.form_fields import FormField
-
-ADDRESS_MAX: Final = 2000
+from proofroom.core.validation.limits import LOCALE_MAX, URL_MAX
 
 
 class RedirectType(models.IntegerChoices):
@@ -41,14 +40,14 @@ class Redirect(models.Model):
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    from_path = models.CharField(max_length=ADDRESS_MAX)
+    from_path = models.CharField(max_length=URL_MAX)
     from_key = models.CharField(max_length=64, unique=True)
-    to_path = models.CharField(max_length=ADDRESS_MAX)
+    to_path = models.CharField(max_length=URL_MAX)
     to_key = models.CharField(max_length=64, blank=True, default="")
     type = models.PositiveSmallIntegerField(
         choices=RedirectType.choices, default=RedirectType.PERMANENT
     )
-    locale = models.CharField(max_length=12)
+    locale = models.CharField(max_length=LOCALE_MAX)
     is_active = models.BooleanField(default=True)
     is_automatic = models.BooleanField(default=False)
     hits = models.PositiveBigIntegerField(default=0)
@@ -93,23 +92,23 @@ class NewRedirect(Body, answered_by=RedirectAnswer):
         FormField(
             lambda: forms.CharField(
                 label=pgettext_lazy("address", "From"),
-                max_length=ADDRESS_MAX,
+                max_length=URL_MAX,
                 help_text=gettext_lazy("A path on this site, such as /old."),
             )
         ),
-    ] = Field(min_length=1, max_length=ADDRESS_MAX, description="A path of this site.")
+    ] = Field(min_length=1, max_length=URL_MAX, description="A path of this site.")
     to_path: Annotated[
         Words,
         FormField(
             lambda: forms.CharField(
                 label=pgettext_lazy("address", "To"),
-                max_length=ADDRESS_MAX,
+                max_length=URL_MAX,
                 help_text=gettext_lazy("A path on this site, or http(s)://…"),
             )
         ),
     ] = Field(
         min_length=1,
-        max_length=ADDRESS_MAX,
+        max_length=URL_MAX,
         description="A path of this site or an absolute http(s) address.",
     )
     type: Annotated[

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from content.rules.url_patterns import RESERVED
 from proofroom.core.errors import invalid
 from proofroom.core.site_urls import canonical_form
+from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions.richtext.links import safe_href
-from seo.models import ADDRESS_MAX
 
 _SERVED: Final = RESERVED - {".well-known", "favicon.ico", "media"}
 """First parts of addresses that never come to a redirect; a file that is gone may lead on."""
@@ -23,11 +23,11 @@ def clean_from(value: object) -> str:
     """The path as requests come with it: decoded, in its one form. `RuleViolation` on `fromPath`."""
     if not isinstance(value, str) or not value.startswith("/"):
         raise invalid("fromPath", _("fromPath must be a path on this site that starts with /."))
-    if len(value) > ADDRESS_MAX:
+    if len(value) > URL_MAX:
         raise invalid(
             "fromPath",
             _("fromPath can have at most %(address_max)s characters.")
-            % {"address_max": f"{ADDRESS_MAX:,}"},
+            % {"address_max": f"{URL_MAX:,}"},
         )
     if "?" in value or "#" in value:
         raise invalid("fromPath", _("fromPath must be a path without ? and #."))
@@ -67,11 +67,11 @@ def clean_to(value: object) -> str:
         raise invalid(
             "toPath", _("toPath must be a path on this site or an absolute http(s) address.")
         )
-    if len(address) > ADDRESS_MAX:
+    if len(address) > URL_MAX:
         raise invalid(
             "toPath",
             _("toPath can have at most %(address_max)s characters.")
-            % {"address_max": f"{ADDRESS_MAX:,}"},
+            % {"address_max": f"{URL_MAX:,}"},
         )
     return address
 

@@ -9,12 +9,12 @@ from pydantic import Field
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
-from seo.models import ADDRESS_MAX
+from proofroom.core.validation.limits import URL_MAX
 from seo.trace import Outcome, StepName, trace_address
 
 
 class TraceUrlResolution(Arguments):
-    path: str = Field(min_length=1, max_length=ADDRESS_MAX, description="Such as /de/blog/x.")
+    path: str = Field(min_length=1, max_length=URL_MAX, description="Such as /de/blog/x.")
 
 
 class TracedStep(Result):

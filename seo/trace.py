@@ -24,10 +24,10 @@ from proofroom.core.site_urls import (
     locale_of,
     page_in_markdown,
 )
+from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import feed_at, list_path, listing_at
 from proofroom.website.queries import count_pages_by_locale, published_at
-from seo.models import ADDRESS_MAX
 from seo.queries import target_of
 
 Outcome = Literal["page", "list", "system", "moved", "redirect", "nothing"]
@@ -73,11 +73,11 @@ def trace_address(path: str, actor: Actor) -> Trace:
     path = path.split("#")[0].split("?")[0]
     if not path.startswith("/") or path.startswith("//"):
         raise invalid("path", _("path must be a path on this site that starts with one /."))
-    if len(path) > ADDRESS_MAX or not path.isprintable():
+    if len(path) > URL_MAX or not path.isprintable():
         raise invalid(
             "path",
             _("path can have at most %(address_max)s printable characters.")
-            % {"address_max": f"{ADDRESS_MAX:,}"},
+            % {"address_max": f"{URL_MAX:,}"},
         )
     found = Trace(path)
     follow_address(found, locale_of(path))

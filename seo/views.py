@@ -17,7 +17,6 @@ from django.views.decorators.http import require_safe
 from proofroom.core.site_urls import search_path
 from seo.sitemap import FRESH_SECONDS, NotReady, origin_of, sitemap_file
 
-_MANAGEMENT: Final = ("/admin/", "/api/", "/preview/")
 _XML: Final = "application/xml; charset=utf-8"
 _CHUNK_BYTES: Final = 64 * 1024
 _ACCEPTS_GZIP: Final = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|,|$)")
@@ -31,7 +30,7 @@ def robots_text(origin: str) -> str:
     searches = [
         f"{search_path(locale)}{end}" for locale in settings.CMS_ENV.locales for end in "$?"
     ]
-    lines = [f"Disallow: {path}" for path in (*_MANAGEMENT, *searches)]
+    lines = [f"Disallow: {path}" for path in (*settings.MANAGEMENT_PREFIXES, *searches)]
     return "\n".join(["User-agent: *", *lines, "", f"Sitemap: {origin}/sitemap.xml", ""])
 
 

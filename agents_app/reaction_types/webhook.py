@@ -13,7 +13,7 @@ from agents_app.models import AgentRun
 from agents_app.reactions.reaction_type import ReactionType
 from agents_app.reactions.templates import JSON_TYPE, fill_body, find_body_fault
 from proofroom.core.definition_files import DefinitionPart
-from proofroom.core.json import JsonObject
+from proofroom.core.json import JsonObject, sorted_json
 from proofroom.webhooks import delivery_channels
 from proofroom.webhooks.automation.templates import filled
 from proofroom.webhooks.delivery_channels import OutgoingRequest, shared_keys
@@ -57,9 +57,7 @@ class WebhookReactionType(ReactionType[WebhookConfig]):
         if config.body_template is not None:
             body, content_type = fill_body(config.body_template, values)
         elif config.method not in ("GET", "DELETE"):
-            body = delivery_channels.encode_body(
-                {**delivery_channels.event_body(delivery.event), "data": {**values}}
-            )
+            body = sorted_json({**delivery_channels.event_body(delivery.event), "data": {**values}})
         secrets: JsonObject = {"secret": dict(settings.CMS_ENV.workflow_secrets)}
         headers = {name: str(filled(text, secrets) or "") for name, text in config.headers.items()}
         return OutgoingRequest(

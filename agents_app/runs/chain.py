@@ -14,7 +14,7 @@ from agents_app.models import AgentRun, StoppedChain
 from agents_app.runs.scopes import visible_runs
 from content.posts.scopes import about_visible
 from proofroom.core import outbox
-from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.actor import MAX_HOPS, SYSTEM, Actor
 from proofroom.core.content_scope import reading_scopes
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation
@@ -22,8 +22,6 @@ from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 
 CHAIN_STOPPED: Final = "agent.chain.stopped"
-HOP_LIMIT: Final = 3
-"""The most runs that follow one another in a chain of runs started by runs."""
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -35,12 +33,12 @@ class TooManyHops(RuleViolation):
 
     def __init__(self, agent_id: str) -> None:
         self.agent_id = agent_id
-        super().__init__(f"{agent_id} is not run: at most {HOP_LIMIT} runs may start one another.")
+        super().__init__(f"{agent_id} is not run: at most {MAX_HOPS} runs may start one another.")
 
 
 def check_hop_limit(agent_id: str, hop: int) -> None:
     """Raise `TooManyHops` where the run would be one too many."""
-    if hop > HOP_LIMIT:
+    if hop > MAX_HOPS:
         raise TooManyHops(agent_id)
 
 
@@ -73,7 +71,7 @@ def record_stopped_chain(error: TooManyHops, run_id: str) -> None:
 @transaction.atomic
 def _record(last: AgentRun, agent_id: str) -> None:
     first = last
-    for _ in range(HOP_LIMIT + 1):
+    for _ in range(MAX_HOPS + 1):
         if first.cause_run is None:
             break
         first = first.cause_run
@@ -87,7 +85,7 @@ def _record(last: AgentRun, agent_id: str) -> None:
         "agentId": agent_id,
         "runId": str(last.pk),
         "root": root,
-        "limit": HOP_LIMIT,
+        "limit": MAX_HOPS,
         "title": title,
     }
     actor = Actor(

@@ -111,8 +111,9 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
 
 MAX_NOTE_CHARACTERS: Final = 2000
 _MAX_PREVIOUS_CANDIDATES: Final = 5
-"""Earlier candidates that the model is told of, and how long each may be, as JSON."""
+"""Earlier candidates that the model is told of."""
 _MAX_CANDIDATE_CHARACTERS: Final = 4000
+"""Of each of them, as JSON."""
 _RETRY_KEYS: Final = ("note", "previousCandidates", "previousSummary")
 
 

@@ -25,6 +25,7 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.validation.limits import LOCALE_MAX
 
 _MOST_PATHS = 5_000
 
@@ -76,7 +77,7 @@ class TranslationListAnswer(Answer):
 class NewTranslation(Body):
     """Without `slug` and `title`, those of the post."""
 
-    locale: Annotated[Words, Field(min_length=1, max_length=12)]
+    locale: Annotated[Words, Field(min_length=1, max_length=LOCALE_MAX)]
     slug: Annotated[Words, Field(min_length=1, max_length=SLUG_MAX)] | None = None
     title: Annotated[Words, Field(min_length=1, max_length=TITLE_MAX)] | None = None
 

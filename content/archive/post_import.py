@@ -61,6 +61,7 @@ from proofroom.core.errors import CmsError, RuleViolation, invalid
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.core.validation.limits import LOCALE_MAX
 from proofroom.definitions import find_post_type
 
 NAME: Final = "posts"
@@ -78,7 +79,7 @@ class OriginRow(ArchiveRow):
 class ArchivedPost(ArchiveRow):
     id: Id
     type: str = Field(max_length=60)
-    locale: str = Field(max_length=12)
+    locale: str = Field(max_length=LOCALE_MAX)
     document: dict[str, Any]
     status: Literal["draft", "published", "archived"]
     created_at: Moment

@@ -18,13 +18,13 @@ from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json
+from proofroom.definitions.richtext.links import MAX_HREF
 
 MAX_HITS: Final = 20_000
 _CONTEXT: Final = 60
 """Characters that are shown on each side of a hit."""
 _ADDRESS: Final = re.compile(r"https?:|mailto:|tel:|/\S", re.IGNORECASE)
 _ADDRESS_END: Final = re.compile(r"[\s()<>\"'`\[\]]")
-_ADDRESS_MAX: Final = 2_048
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +141,8 @@ class ChosenSubstitution(Substitution):
 
 def is_in_address(text: str, start: int, end: int) -> bool:
     """Return whether this part of a text belongs to an address, such as `/blog/coffee` or `https://…`."""
-    before = _ADDRESS_END.split(text[max(0, start - _ADDRESS_MAX) : start])[-1]
-    after = _ADDRESS_END.split(text[end : end + _ADDRESS_MAX], maxsplit=1)[0]
+    before = _ADDRESS_END.split(text[max(0, start - MAX_HREF) : start])[-1]
+    after = _ADDRESS_END.split(text[end : end + MAX_HREF], maxsplit=1)[0]
     return _ADDRESS.match(before + text[start:end] + after) is not None
 
 

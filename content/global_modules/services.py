@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import re
 from collections.abc import Mapping
 from typing import Final
 from uuid import UUID, uuid4
@@ -22,6 +21,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
+from proofroom.core.validation.limits import LABEL_MAX
+from proofroom.core.validation.slugs import clean_ascii_slug
 from proofroom.definitions import Module, find_module, modules, validate_props, validation
 from proofroom.definitions.undefined_values import with_undefined, without_undefined
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
@@ -36,8 +37,6 @@ from proofroom.shared_content.revisions import (
 )
 
 SLUG_MAX: Final = 100
-LABEL_MAX: Final = 200
-_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 
 
 @transaction.atomic
@@ -66,12 +65,7 @@ def create_global(
             "type",
             _("%(type)s cannot be global; allowed: %(known)s.") % {"type": type, "known": known},
         )
-    if len(slug) > SLUG_MAX or not _SLUG.fullmatch(slug):
-        message = _(
-            "A globalSlug may contain lowercase letters, digits and single "
-            "hyphens, and at most %(slug_max)s characters."
-        ) % {"slug_max": SLUG_MAX}
-        raise invalid("globalSlug", message)
+    slug = clean_ascii_slug("globalSlug", slug, SLUG_MAX)
     module = ModuleInstance(
         id=module_id or uuid4(),
         type=type,

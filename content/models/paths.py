@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from content.models.post import Post
+from proofroom.core.validation.limits import LOCALE_MAX
 
 PATTERN_MAX = 200
 
@@ -23,7 +24,7 @@ class UrlPattern(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     type = models.SlugField(max_length=60)
-    locale = models.CharField(max_length=12)
+    locale = models.CharField(max_length=LOCALE_MAX)
     pattern = models.CharField(max_length=PATTERN_MAX)
     is_removed = models.BooleanField(default=False)
     is_pending = models.BooleanField(default=False)

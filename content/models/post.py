@@ -19,11 +19,11 @@ from content.post_fields import (
     POST_FIELDS,
     SLUG_MAX,
     TITLE_MAX,
-    URL_MAX,
     FieldKind,
     PostField,
 )
 from proofroom.core.i18n import in_words
+from proofroom.core.validation.limits import LOCALE_MAX, URL_MAX
 from proofroom.taxonomies.models import Term
 
 VARIATION_MAX = 40
@@ -93,7 +93,7 @@ class Post(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     type = models.SlugField(max_length=60)
-    locale = models.CharField(max_length=12)
+    locale = models.CharField(max_length=LOCALE_MAX)
     slug = models.CharField(max_length=SLUG_MAX)
     title = models.CharField(max_length=TITLE_MAX)
     excerpt = models.TextField(blank=True, default="", max_length=EXCERPT_MAX)
@@ -126,7 +126,7 @@ class Post(models.Model):
     variation = models.CharField(max_length=VARIATION_MAX, default="", blank=True)
     variation_weight = models.PositiveSmallIntegerField(null=True, blank=True)
     variation_running = models.BooleanField(default=False)
-    path = models.CharField(max_length=2000, default="", blank=True)
+    path = models.CharField(max_length=URL_MAX, default="", blank=True)
     is_placeholder = models.BooleanField(default=False)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)

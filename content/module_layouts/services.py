@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -21,6 +20,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import clean_line
+from proofroom.core.validation.limits import LABEL_MAX
+from proofroom.core.validation.slugs import clean_ascii_slug
 from proofroom.definitions import (
     GroupModule,
     find_module,
@@ -30,9 +31,7 @@ from proofroom.definitions import (
 )
 
 NAME_MAX: Final = 80
-LABEL_MAX: Final = 200
 DESCRIPTION_MAX: Final = 500
-_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 Places = Sequence[Mapping[str, Json]]
 
 
@@ -52,15 +51,7 @@ def create_group(
     Raises `RuleViolation` by field; a name that is taken, also by code, is one on `name`.
     """
     _allow(actor)
-    if len(name) > NAME_MAX or not _NAME.fullmatch(name):
-        raise invalid(
-            "name",
-            _(
-                "The name may contain lowercase letters, digits and single "
-                "hyphens, and at most %(name_max)s characters."
-            )
-            % {"name_max": NAME_MAX},
-        )
+    name = clean_ascii_slug("name", name, NAME_MAX)
     if name in module_groups:
         message = _("The module group %(name)r is defined in code. Choose another name.") % {
             "name": name

@@ -16,6 +16,7 @@ from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import FormField
+from proofroom.core.validation.limits import LOCALE_MAX
 
 
 class UrlPatternAnswer(Answer):
@@ -71,6 +72,6 @@ class PatternChanges(Body, answered_by=UrlPatternAnswer):
     """Another pattern for the same type and locale."""
 
     type: Words | None = Field(None, max_length=60, description="Only as it was read.")
-    locale: Words | None = Field(None, max_length=12, description="Only as it was read.")
+    locale: Words | None = Field(None, max_length=LOCALE_MAX, description="Only as it was read.")
     pattern: Pattern
     version: int | None = Field(None, ge=0, description="Of the last read.")

@@ -12,11 +12,11 @@ from django.db.models import Q, QuerySet
 from content.changes import diff
 from content.layers.live import Written, write_many
 from content.models import Post
-from content.post_fields import URL_MAX
 from content.posts import post_repository
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.site_urls import absolute
+from proofroom.core.validation.limits import URL_MAX
 
 BATCH_SIZE: Final = 200
 SECONDS = 20.0

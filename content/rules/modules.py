@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,10 +20,10 @@ from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
+from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_module, validate_props, validation, why_excluded
 from proofroom.definitions.richtext.schema import safe_href
 
-_SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 _JSON_MAX: Final = 20_000
 _LARGEST: Final = 2**53
 _LATEST_YEAR: Final = 9000
@@ -50,13 +49,7 @@ def _text(field: PostField, value: Json) -> Json:
 
 
 def _slug(field: PostField, value: Json) -> Json:
-    text = str(_text(field, value))
-    if not _SLUG.match(text) or text != text.lower():
-        raise invalid(
-            field.name,
-            _("A slug may contain lowercase letters, digits and single hyphens."),
-        )
-    return text
+    return clean_slug(str(_text(field, value)), field.max_length or 0)
 
 
 def _address(field: PostField, value: Json) -> Json:

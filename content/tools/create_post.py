@@ -24,6 +24,7 @@ from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.validation.errors import error_path, first_fault, reason_of
+from proofroom.core.validation.limits import LOCALE_MAX
 
 NO_PROSE = (
     "contentMarkdown was not used: the template has no prose module. "
@@ -45,7 +46,7 @@ class CreatePost(Arguments):
     type: str = Field(max_length=60)
     title: str = Field(max_length=TITLE_MAX)
     slug: str | None = Field(None, max_length=SLUG_MAX)
-    locale: str | None = Field(None, max_length=12)
+    locale: str | None = Field(None, max_length=LOCALE_MAX)
     excerpt: str | None = Field(None, max_length=EXCERPT_MAX)
     content_markdown: Markdown | None = None
     module_group_name: str | None = Field(None, max_length=80)

@@ -30,6 +30,7 @@ from proofroom.core.tools.pagination import (
     page_of_found,
     page_of_ranked,
 )
+from proofroom.core.validation.limits import LOCALE_MAX
 from proofroom.definitions import post_types
 
 Row = dict[str, Any]
@@ -43,7 +44,7 @@ _MOMENTS: Final = ("createdAt", "publishedAt")
 class ListPosts(Paged):
     q: str | None = Field(None, max_length=200)
     type: str | None = Field(None, max_length=80)
-    locale: str | None = Field(None, max_length=12)
+    locale: str | None = Field(None, max_length=LOCALE_MAX)
     status: Literal["draft", "published", "archived"] | None = None
     taxonomy_term: str | None = Field(None, max_length=200)
     has_review: bool | None = None

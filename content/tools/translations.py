@@ -30,8 +30,9 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page_after
+from proofroom.core.validation.limits import LOCALE_MAX
 
-Locale = Annotated[str, Field(max_length=12)]
+Locale = Annotated[str, Field(max_length=LOCALE_MAX)]
 
 
 class Translations(Paged):

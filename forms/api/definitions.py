@@ -21,14 +21,10 @@ from forms.fields import (
     FIELD_TYPES,
     HINT_MAX,
     HONEYPOT,
-    LABEL_MAX,
-    LOCALE_MAX,
     MAX_FIELDS,
     MAX_OPTIONS,
     REDIRECT_URL_COLUMN_MAX,
-    REDIRECT_URL_MAX,
     SLUG_MAX,
-    SLUG_PATTERN,
     SUBMIT_LABEL_MAX,
     SUCCESS_MESSAGE_MAX,
     Length,
@@ -46,16 +42,18 @@ from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
 from proofroom.core.validation import patterns
+from proofroom.core.validation.limits import LABEL_MAX, LOCALE_MAX, URL_MAX
+from proofroom.core.validation.slugs import ASCII_SLUG_PATTERN
 
 CACHE_CONTROL: Final = "public, max-age=60"
 _READ_ONLY: Final = {"id", "honeypot", "createdAt", "updatedAt"}
 LOCALE: Final = [query_parameter("locale", "Language; without it the default one.")]
-SLUG_SHAPE: Final = {"type": "string", "pattern": SLUG_PATTERN, "maxLength": SLUG_MAX}
+SLUG_SHAPE: Final = {"type": "string", "pattern": ASCII_SLUG_PATTERN, "maxLength": SLUG_MAX}
 PATHS: Final = {
     "slug": SLUG_SHAPE,
     "submission_id": {"type": "string", "format": "uuid"},
 }
-Slug = Annotated[str, Field(pattern=SLUG_PATTERN, max_length=SLUG_MAX)]
+Slug = Annotated[str, Field(pattern=ASCII_SLUG_PATTERN, max_length=SLUG_MAX)]
 Locale = Annotated[str, Field(max_length=LOCALE_MAX)]
 Title = Annotated[str, Field(max_length=LABEL_MAX)]
 FormDescription = Annotated[str, Field(max_length=DESCRIPTION_MAX)]
@@ -130,7 +128,7 @@ class FormChange(TypedDict):
     redirectUrl: NotRequired[
         Annotated[
             str | None,
-            Field(max_length=REDIRECT_URL_MAX, description="A path on this site, or http(s)://…"),
+            Field(max_length=URL_MAX, description="A path on this site, or http(s)://…"),
         ]
     ]
     honeypot: NotRequired[str]

@@ -27,6 +27,7 @@ from proofroom.accounts.saml import SAML_SESSION_KEY
 from proofroom.accounts.services.sign_in import finish_sign_in, has_second_factor
 from proofroom.core.api.throttles import client_address
 from proofroom.core.encryption import decrypt, encrypt
+from proofroom.core.site_urls import absolute
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +48,7 @@ _CONFIRM_LABELS: Final = {
 
 def site_address(name: str, **kwargs: object) -> str:
     """An address for a mail: by `SITE_URL`, never by what the request says the host is."""
-    return f"{settings.SITE_URL}{reverse(name, kwargs=kwargs)}"
+    return absolute(reverse(name, kwargs=kwargs))
 
 
 class AccountAdapter(DefaultAccountAdapter):

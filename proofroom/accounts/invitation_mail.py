@@ -8,11 +8,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from proofroom.accounts.models import Invitation
+from proofroom.core.site_urls import absolute
 
 
 def link_of(secret: str) -> str:
     """The address where the invitation of that secret is accepted."""
-    return settings.SITE_URL + reverse("accept_invitation", kwargs={"secret": secret})
+    return absolute(reverse("accept_invitation", kwargs={"secret": secret}))
 
 
 def mail_invitation(request: HttpRequest, invitation: Invitation, secret: str) -> bool:

@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from proofroom.core.errors import CmsError
-from proofroom.core.json import Json
+from proofroom.core.json import Json, sorted_json
 
 FORMAT: Final = "proofroom-archive"
 FORMAT_VERSION: Final = 1
@@ -80,11 +80,6 @@ def product_version() -> str:
         return "0"
 
 
-def canonical(value: Json) -> bytes:
-    """JSON with its keys in order, without blanks: the same value has the same bytes on every database."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-
-
 class ArchiveWriter:
     """Writes an archive into a file that can seek. Memory does not grow with what is written."""
 
@@ -108,7 +103,7 @@ class ArchiveWriter:
         digest, count, size = hashlib.sha256(), 0, 0
         with TemporaryFile() as spooled:
             for row in rows:
-                line = canonical(row) + b"\n"
+                line = sorted_json(row) + b"\n"
                 digest.update(line)
                 spooled.write(line)
                 count, size = count + 1, size + len(line)
@@ -134,7 +129,7 @@ class ArchiveWriter:
             media=len(self._media),
             files=self._rows,
         )
-        self._zip.writestr(_entry(MANIFEST, ZIP_DEFLATED), canonical(manifest.model_dump()))
+        self._zip.writestr(_entry(MANIFEST, ZIP_DEFLATED), sorted_json(manifest.model_dump()))
         self._zip.close()
         return manifest
 
@@ -306,7 +301,7 @@ class ArchiveReader:
 
 
 def _json(value: Json) -> str:
-    return _("missing") if value is None else canonical(value).decode()[:40]
+    return _("missing") if value is None else sorted_json(value).decode()[:40]
 
 
 def _damaged(name: str) -> ArchiveError:

@@ -50,6 +50,10 @@ SYSTEM: Final = Visitor(username="system", role="system")
 """The site itself, where nobody asked."""
 
 
+MAX_HOPS: Final = 3
+"""Events and runs that follow one from another; beyond, nothing starts: two could call each other for ever."""
+
+
 @dataclass(frozen=True, slots=True)
 class Actor:
     """A user acting through a door.

@@ -6,8 +6,15 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TypeAlias, overload
 
+import orjson
+
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 JsonObject: TypeAlias = "dict[str, Json]"
+
+
+def sorted_json(value: Json) -> bytes:
+    """JSON with its keys in order, without blanks: the same value has the same bytes on every database."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 @overload

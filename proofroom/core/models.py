@@ -1,4 +1,5 @@
-"""The outbox, which is the activity log too: every event, written in the transaction of its cause."""
+"""Events, which are the outbox and the activity log, and their seals; the number of the content's version; failures
+of the task queue; saved views of the admin's lists."""
 
 from __future__ import annotations
 

@@ -116,10 +116,8 @@ class SecretRedactor:
             password = urlsplit(url).password if url else None
             if password and len(password) >= MIN_PASSWORD_LENGTH:
                 words.append(password)
-        for found in secret_sources():
-            words += [word for word in found if len(word) >= MIN_SECRET_LENGTH]
-        either = "|".join(map(re.escape, spellings_of_all(words)))
-        self._known = re.compile(either, re.IGNORECASE) if either else None
+        words += [word for found in secret_sources() for word in found]
+        self._known = pattern_of_secrets(words)
 
     def known(self, text: str) -> str:
         """Without the secrets themselves: for what is meant for everybody."""
@@ -128,6 +126,12 @@ class SecretRedactor:
     def text(self, text: str) -> str:
         """Without anything that is a secret, looks like one or tells who somebody is."""
         return redact_people(redact_credentials(self.known(text)))
+
+
+def pattern_of_secrets(secrets: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds these secrets in every spelling; those that are too short to be looked for are left out."""
+    spelled = spellings_of_all(one for one in secrets if len(one) >= MIN_SECRET_LENGTH)
+    return re.compile("|".join(map(re.escape, spelled)), re.IGNORECASE) if spelled else None
 
 
 def spellings_of_all(words: Iterable[str]) -> list[str]:

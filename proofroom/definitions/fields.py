@@ -24,6 +24,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from proofroom.core.validation.input_validation import NOT_ON_A_LINE
+from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions.richtext import schema as richtext
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 
@@ -311,7 +312,7 @@ def Date(
 
 def Url(*, default: str = "", translatable: bool = False, label: str = "", help: str = "") -> Any:
     """An absolute http(s) address."""
-    return _field("url", translatable, label, help, default=default, max_length=2000)
+    return _field("url", translatable, label, help, default=default, max_length=URL_MAX)
 
 
 def Link(*, default: str = "", translatable: bool = True, label: str = "", help: str = "") -> Any:
@@ -319,7 +320,7 @@ def Link(*, default: str = "", translatable: bool = True, label: str = "", help:
 
     Translatable, for a page of the site has another path in each language.
     """
-    return _field("link", translatable, label, help, default=default, max_length=2000)
+    return _field("link", translatable, label, help, default=default, max_length=URL_MAX)
 
 
 def MediaField(*, translatable: bool = False, label: str = "", help: str = "") -> Any:

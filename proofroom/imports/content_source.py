@@ -17,6 +17,7 @@ from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.validation.errors import describe_translated, first_fault
+from proofroom.core.validation.limits import LOCALE_MAX
 from proofroom.definitions import find_post_type
 from proofroom.imports.items import Item, PostItem, Remark
 from proofroom.imports.media_files import MediaFiles
@@ -50,7 +51,7 @@ class ImportOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     type: Annotated[str, Field(max_length=60)] = ""
-    locale: Annotated[str, Field(max_length=12)] = ""
+    locale: Annotated[str, Field(max_length=LOCALE_MAX)] = ""
     name: Annotated[str, Field(max_length=200)] = ""
     site: Annotated[str, Field(max_length=300)] = ""
     media: str = ""

@@ -21,6 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import slug_of
+from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import find_module, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.imports.content_source import ImportOptions, Reader
@@ -39,7 +40,7 @@ from proofroom.imports.models import ImportedObject
 from proofroom.imports.named_files import NamedFiles
 from proofroom.imports.places import PagePlaces
 from proofroom.imports.plan import ImportPlan
-from proofroom.menus.items import LABEL_MAX, MAX_MENU_DEPTH
+from proofroom.menus.items import MAX_MENU_DEPTH
 from proofroom.menus.models import Menu
 from proofroom.menus.services import change_menu, create_menu
 from proofroom.taxonomies.models import NAME_MAX, SLUG_MAX, Term

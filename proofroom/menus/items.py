@@ -15,12 +15,11 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import is_one_line, refuse_unstorable
+from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 from proofroom.definitions.richtext.links import safe_href
 
 MAX_MENU_DEPTH: Final = 5
 MAX_MENU_ITEMS: Final = 500
-LABEL_MAX: Final = 200
-ITEM_URL_MAX: Final = 2000
 ITEM_TYPES: Final = ("custom", "post")
 _KEYS: Final = frozenset({"id", "label", "type", "url", "postId", "children"})
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
@@ -143,14 +142,14 @@ def _url_of(value: object, path: str) -> str:
     if value == "":
         return ""
     address = safe_href(value)
-    if address is None or len(address) > ITEM_URL_MAX:
+    if address is None or len(address) > URL_MAX:
         raise invalid(
             f"{path}.url",
             gettext(
                 "url must be a path or an http(s), mailto or tel address of at "
                 "most %(item_url_max)s characters."
             )
-            % {"item_url_max": f"{ITEM_URL_MAX:,}"},
+            % {"item_url_max": f"{URL_MAX:,}"},
         )
     return address
 

@@ -15,13 +15,8 @@ from proofroom.core.api.answer import Answer, one_of
 from proofroom.core.api.body import Body, Words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import FormField
-from proofroom.menus.items import (
-    ITEM_TYPES,
-    ITEM_URL_MAX,
-    LABEL_MAX,
-    MAX_MENU_DEPTH,
-    MAX_MENU_ITEMS,
-)
+from proofroom.core.validation.limits import LABEL_MAX, LOCALE_MAX, URL_MAX
+from proofroom.menus.items import ITEM_TYPES, MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom.menus.models import NAME_MAX, SLUG_MAX
 
 UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
@@ -57,7 +52,7 @@ class MenuEntry(Body):
     id: Words | None = Field(None, min_length=1, max_length=64, description="Made without it.")
     label: Words = Field("", max_length=LABEL_MAX, description="Empty: the title of the post.")
     type: Literal["custom", "post"] = "custom"
-    url: Words = Field("", max_length=ITEM_URL_MAX, description="Of a post, it is ignored.")
+    url: Words = Field("", max_length=URL_MAX, description="Of a post, it is ignored.")
     post_id: Words | None = Field(None, max_length=80)
     children: list[MenuEntry] = Field([], max_length=MAX_MENU_ITEMS)
 
@@ -98,5 +93,5 @@ class NewMenu(Body, answered_by=MenuAnswer):
 class MenuChanges(NewMenu, answered_by=MenuAnswer, partial=True):
     """Changes of a menu; what is absent stays. Other keys that a GET answers are ignored."""
 
-    locale: Annotated[Words, LOCALE_FIELD] = Field(max_length=12)
+    locale: Annotated[Words, LOCALE_FIELD] = Field(max_length=LOCALE_MAX)
     version: int | None = Field(None, ge=0, description="Of the last read.")

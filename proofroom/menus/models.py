@@ -7,6 +7,8 @@ from uuid import uuid4
 
 from django.db import models
 
+from proofroom.core.validation.limits import LOCALE_MAX
+
 NAME_MAX: Final = 200
 SLUG_MAX: Final = 100
 
@@ -19,7 +21,7 @@ class Menu(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     slug = models.SlugField(max_length=SLUG_MAX)
-    locale = models.CharField(max_length=12)
+    locale = models.CharField(max_length=LOCALE_MAX)
     name = models.CharField(max_length=NAME_MAX)
     items = models.JSONField(default=list, blank=True)
     version = models.PositiveIntegerField(default=1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
@@ -12,10 +10,11 @@ from django.utils.translation import gettext as _
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
-from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom.core.errors import Conflict, NotFound
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_name
+from proofroom.core.validation.slugs import clean_ascii_slug
 from proofroom.menus.items import clean_items, slug_taken
 from proofroom.menus.links import menu_post_ids
 from proofroom.menus.models import NAME_MAX, SLUG_MAX, Menu
@@ -28,8 +27,6 @@ from proofroom.shared_content.revisions import (
     forget_revisions,
     record_revisions,
 )
-
-_SLUG: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*\Z")
 
 
 def find_menu(slug: str, locale: str, default_locale: str) -> Menu | None:
@@ -54,7 +51,7 @@ def create_menu(
     """Make a menu; `menu_id` is that of another installation. Raises `RuleViolation` by field."""
     _allow(actor)
     require_approver(MENU, actor)
-    name, slug = clean_name(name, NAME_MAX), _clean_slug(slug)
+    name, slug = clean_name(name, NAME_MAX), clean_ascii_slug("slug", slug, SLUG_MAX)
     require_site_language(locale)
     menu = Menu(
         id=menu_id or uuid4(),
@@ -146,7 +143,7 @@ def edited_menu(
     if name is not None:
         document["name"] = clean_name(name, NAME_MAX)
     if slug is not None:
-        document["slug"] = _clean_slug(slug)
+        document["slug"] = clean_ascii_slug("slug", slug, SLUG_MAX)
     if locale is not None:
         require_site_language(locale)
         document["locale"] = locale
@@ -190,19 +187,6 @@ def _locked(menu_id: UUID | str) -> Menu:
     if menu is None:
         raise NotFound(_("No menu has the ID %(menu_id)s.") % {"menu_id": str(menu_id)[:80]})
     return menu
-
-
-def _clean_slug(value: str) -> str:
-    if len(value) > SLUG_MAX or not _SLUG.match(value):
-        raise invalid(
-            "slug",
-            _(
-                "A slug may contain the letters a to z, digits and hyphens, and "
-                "at most %(slug_max)s characters."
-            )
-            % {"slug_max": SLUG_MAX},
-        )
-    return value
 
 
 def _allow(actor: Actor) -> None:

@@ -10,12 +10,11 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from proofroom.core.actor import Actor
+from proofroom.core.admin.navigation import MAX_COUNT
 from proofroom.core.content_scope import reading_scopes, visible_post_ids
 from proofroom.core.models import Event
 from proofroom.notifications.kinds import NotificationText, notification_kinds
 from proofroom.notifications.models import Notification
-
-MAX_COUNT = 99
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ PROTECTED_RESOURCE_PATH: Final = "/.well-known/oauth-protected-resource"
 
 def issuer() -> str:
     """The name of this authorization server. Clients compare it letter by letter, so it has no slash at its end."""
-    return str(settings.SITE_URL).rstrip("/")
+    return str(settings.SITE_URL)
 
 
 def issues_tokens() -> bool:

@@ -33,7 +33,7 @@ from proofroom.oauth.models import OAuthClient, OAuthClientKeys, OAuthConnection
 from proofroom.oauth.scopes import DIAGNOSTICS, grantable
 from proofroom.oauth.token_values import hash_value
 
-KEPT_DAYS: Final = 90
+UNUSED_CLIENTS_KEPT_DAYS: Final = 90
 """How long a connection that is over is kept, for the names in the log of calls."""
 UNUSED_HOURS: Final = 24
 """How long a client is known that nobody connected."""
@@ -333,7 +333,7 @@ def purge() -> int:
     """
     clear_expired()
     now = timezone.now()
-    old: datetime = now - timedelta(days=KEPT_DAYS)
+    old: datetime = now - timedelta(days=UNUSED_CLIENTS_KEPT_DAYS)
     # What a person keeps out stays known, or the next token would let it in again.
     over = OAuthConnection.objects.exclude(ended_at__isnull=False, expires_at__isnull=False).filter(
         ~_has_token(), Q(last_used_at=None) | Q(last_used_at__lt=old), connected_at__lt=old

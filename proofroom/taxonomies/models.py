@@ -17,6 +17,7 @@ from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.validation.form_fields import FormField
+from proofroom.core.validation.limits import LOCALE_MAX
 
 NAME_MAX: Final = 200
 SLUG_MAX: Final = 100
@@ -33,7 +34,7 @@ class Term(models.Model):
     taxonomy = models.SlugField(max_length=60)
     slug = models.SlugField(max_length=SLUG_MAX, allow_unicode=True)
     name = models.CharField(max_length=NAME_MAX)
-    locale = models.CharField(max_length=12, blank=True, default="")
+    locale = models.CharField(max_length=LOCALE_MAX, blank=True, default="")
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from django.utils.translation import gettext as _
@@ -11,31 +10,17 @@ from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n import in_words
 from proofroom.definitions import taxonomies
-from proofroom.taxonomies.models import ORDER_MAX, SLUG_MAX, Term
+from proofroom.taxonomies.models import ORDER_MAX, Term
 
 UNCHANGED_PARENT: Final = object()
 """Stands for "leave the parent as it is"."""
 MAX_TERM_DEPTH: Final = 8
-_SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*\Z")
 
 
 def taxonomy_label(name: str) -> str:
     """Return what a taxonomy is called; its name where it is not defined any more."""
     definition = taxonomies.get(name)
     return in_words(definition.label) if definition else name
-
-
-def clean_slug(value: str) -> str:
-    if len(value) > SLUG_MAX or not _SLUG.match(value) or value != value.lower():
-        raise invalid(
-            "slug",
-            _(
-                "A slug may contain lowercase letters, digits and hyphens, and "
-                "at most %(slug_max)s characters."
-            )
-            % {"slug_max": SLUG_MAX},
-        )
-    return value
 
 
 def clean_order(value: int) -> int:

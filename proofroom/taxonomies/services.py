@@ -20,13 +20,14 @@ from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_name, slug_of
+from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_taxonomy
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.kinds import TERM
 from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import SharedChange, forget_revisions, record_revisions
 from proofroom.taxonomies.models import NAME_MAX, SLUG_MAX, Term
-from proofroom.taxonomies.rules import UNCHANGED_PARENT, clean_order, clean_slug, parent_of
+from proofroom.taxonomies.rules import UNCHANGED_PARENT, clean_order, parent_of
 
 
 class TermUsage(Protocol):
@@ -67,7 +68,7 @@ def create_term(
     _allow(actor)
     require_taxonomy(taxonomy)
     name = clean_name(name, NAME_MAX)
-    slug = clean_slug(slug_of(name)[:SLUG_MAX].strip("-") if slug is None else slug)
+    slug = clean_slug(slug_of(name)[:SLUG_MAX].strip("-") if slug is None else slug, SLUG_MAX)
     # A locale of the site; empty for a term of every language.
     if locale is None:
         locale = settings.CMS_ENV.default_locale
@@ -221,7 +222,7 @@ def edited_term(
     if name is not None:
         document["name"] = clean_name(name, NAME_MAX)
     if slug is not None:
-        document["slug"] = clean_slug(slug)
+        document["slug"] = clean_slug(slug, SLUG_MAX)
     if parent_id is not UNCHANGED_PARENT:
         parent = parent_of(term, parent_id)
         document["parentId"] = str(parent.pk) if parent else None

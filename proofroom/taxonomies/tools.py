@@ -11,6 +11,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page
+from proofroom.core.validation.limits import LOCALE_MAX
 from proofroom.definitions import Taxonomy, find_taxonomy, taxonomies
 from proofroom.taxonomies.models import Term
 
@@ -42,7 +43,7 @@ class TermPage(ToolPage):
 
 class OfTaxonomy(Paged):
     slug: str = Field(max_length=80)
-    locale: str | None = Field(None, max_length=12)
+    locale: str | None = Field(None, max_length=LOCALE_MAX)
 
 
 @tool(

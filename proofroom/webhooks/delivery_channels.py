@@ -16,12 +16,11 @@ from datetime import datetime
 from typing import Final, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-import orjson
 from django.conf import settings
 from django.utils import timezone
 
 from proofroom.core.hooks import ExtensionPoint
-from proofroom.core.json import Json, format_time
+from proofroom.core.json import Json, format_time, sorted_json
 from proofroom.core.models import Event
 from proofroom.core.redaction import (
     MIN_SECRET_LENGTH,
@@ -134,7 +133,7 @@ class WebhookChannel:
         return OutgoingRequest(
             url=webhook.url,
             headers=webhook.headers,
-            body=encode_body(event_body(delivery.event)),
+            body=sorted_json(event_body(delivery.event)),
             secrets=(webhook.secret, webhook.previous_secret),
             keys=keys_of(webhook),
         )
@@ -149,11 +148,6 @@ def event_body(event: Event) -> dict[str, Json]:
         "data": event.payload,
     }
     return {**body, **event.payload, "simulated": True} if event.name == SIMULATED else body
-
-
-def encode_body(value: Mapping[str, Json]) -> bytes:
-    """Write JSON with its keys in order: PostgreSQL does not keep the order they were written in."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
 def request_headers(delivery: Delivery, request: OutgoingRequest, at: datetime) -> dict[str, str]:

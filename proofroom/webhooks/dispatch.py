@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from proofroom.core import outbox
+from proofroom.core.actor import MAX_HOPS
 from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.webhooks.automation.workflows import (
-    HOPS_MAX,
     WorkflowDefinition,
     all_workflows,
     enabled_workflows,
@@ -89,7 +89,7 @@ def start_workflows(events: Sequence[Event]) -> None:
         if event.forgotten_at is not None:
             continue
         wanting = [workflow for workflow in workflows if event.name in workflow.triggers]
-        if wanting and event.hop > HOPS_MAX:
+        if wanting and event.hop > MAX_HOPS:
             logger.error("%s starts no workflow: runs caused it over %s hops", event, event.hop)
             continue
         deliveries += [

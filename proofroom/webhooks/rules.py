@@ -16,10 +16,10 @@ from proofroom.core.http_client import check_url
 from proofroom.core.post_kinds import post_type_labels
 from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.limits import URL_MAX
 from proofroom.webhooks.automation.templates import fault_of, placeholders
 
 NAME_MAX: Final = 100
-URL_MAX: Final = 2000
 SECRET_MAX: Final = 200
 HEADERS_MAX: Final = 20
 HEADER_NAME_MAX: Final = 100

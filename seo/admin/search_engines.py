@@ -20,7 +20,8 @@ from content.posts.canonical_urls import posts_without_canonical, set_missing_ca
 from content.posts.queries import published_posts
 from proofroom.core.admin.form_pages import form_page, refusals_at_fields
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
-from seo.models import ADDRESS_MAX, Redirect
+from proofroom.core.validation.limits import URL_MAX
+from seo.models import Redirect
 from seo.sitemap import kept_sitemap, origin_of, rebuild_sitemap
 from seo.trace import Trace, trace_address
 from seo.views import robots_text
@@ -31,7 +32,7 @@ _MOVES_SHOWN = 20
 class AddressForm(forms.Form):
     path = forms.CharField(
         label=gettext_lazy("Address"),
-        max_length=ADDRESS_MAX,
+        max_length=URL_MAX,
         help_text=gettext_lazy("A path on this site, such as /blog/tea."),
     )
 

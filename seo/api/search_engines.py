@@ -22,7 +22,8 @@ from proofroom.core.api.schema import query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.site_urls import canonical_form
-from seo.models import ADDRESS_MAX, RedirectType
+from proofroom.core.validation.limits import URL_MAX
+from seo.models import RedirectType
 from seo.queries import target_of
 from seo.sitemap import SitemapBuild, kept_sitemap, origin_of, rebuild_sitemap
 from seo.trace import Outcome, StepName, trace_address
@@ -30,7 +31,7 @@ from seo.trace import Outcome, StepName, trace_address
 _PATH: Final = query_parameter(
     "path",
     "A path of the site, like /de/blog/x.",
-    {"type": "string", "pattern": "^/", "maxLength": ADDRESS_MAX},
+    {"type": "string", "pattern": "^/", "maxLength": URL_MAX},
     required=True,
 )
 
@@ -129,9 +130,9 @@ class ResolveViewSet(DeliveredViewSet):
     def resolve(self, request: Request) -> Response:
         """The published post at a path, or where a redirect leads from there."""
         path = request.query_params.get("path", "")
-        if not path.startswith("/") or len(path) > ADDRESS_MAX or "\x00" in path:
+        if not path.startswith("/") or len(path) > URL_MAX or "\x00" in path:
             raise invalid(
-                "path", f"path must begin with / and have at most {ADDRESS_MAX:,} characters."
+                "path", f"path must begin with / and have at most {URL_MAX:,} characters."
             )
         found = render_post_at(canonical_form(path), request.query_params.get("variation", ""))
         if found is not None:

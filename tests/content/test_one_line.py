@@ -20,7 +20,20 @@ from tests.api_client import ApiClient
 from tests.content.replacing import URL, send
 
 ORDINARY = ["\u00a0", "\u00ad", "\u200c", "\u200d", "\U0001f469\u200d\U0001f373"]
-REFUSED = ["\t", "\n", "\r", "\x0b", "\x1f", "\x7f", "\x85", "\x9f", "\u2028", "\u2029"]
+REFUSED = [
+    "\t",
+    "\n",
+    "\r",
+    "\x0b",
+    "\x1f",
+    "\x7f",
+    "\x85",
+    "\x9f",
+    "\u2028",
+    "\u2029",
+    "\u202a",
+    "\u202e",
+]
 
 
 def label_of_an_item(text: str) -> None:

@@ -72,6 +72,18 @@ def test_an_empty_value_counts_as_unset(environ):
     assert load().port == 8000
 
 
+def test_a_language_code_that_no_column_holds_is_refused(environ):
+    environ |= {"LOCALES": "en,zh-Hant-CN-x"}
+    assert refusal() == [
+        "LOCALES is 'en,zh-Hant-CN-x': 'zh-Hant-CN-x' is no language code such as 'en' or 'pt-br'."
+    ]
+
+    environ |= {"LOCALES": "en,zh-Hant-CN-variant"}
+    assert refusal() == [
+        "LOCALES is 'en,zh-Hant-CN-variant': a language code may have at most 12 characters."
+    ]
+
+
 def test_each_wrong_variable_gets_one_sentence(environ):
     environ |= {"PORT": "abc", "LOCALES": "en,1,2", "THROTTLE_ANON": "many"}
 

@@ -11,7 +11,8 @@ import pytest
 
 from cms_project.observability import is_of_outage
 from proofroom.core.diagnostics import availability
-from proofroom.core.diagnostics.availability import OnceAMinute, log_database_away
+from proofroom.core.diagnostics.availability import log_database_away
+from proofroom.core.once_a_minute import OnceAMinute
 
 AWAY = psycopg.OperationalError("connection timeout expired")
 

@@ -19,7 +19,7 @@ from mcp_bridge.management.commands.dump_mcp_context import (
     replace_tool_table,
 )
 from mcp_bridge.models import McpCall
-from mcp_bridge.tasks import KEPT_DAYS, prune_calls
+from mcp_bridge.tasks import CALLS_KEPT_DAYS, prune_calls
 from proofroom.core.tools import get_tool
 from tests.mcp.running import ROOT
 
@@ -60,11 +60,11 @@ def test_a_page_without_the_marks_is_refused(tmp_path: Path) -> None:
 @pytest.mark.django_db
 def test_calls_are_kept_for_ninety_days(settings: Any) -> None:
     sizes = {"ms": 1, "ok": True, "request_bytes": 1, "response_bytes": 1}
-    for days in (KEPT_DAYS - 1, KEPT_DAYS + 1):
+    for days in (CALLS_KEPT_DAYS - 1, CALLS_KEPT_DAYS + 1):
         call = McpCall.objects.create(tool=f"after-{days}", principal="token", **sizes)
         McpCall.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=days))
 
     assert (prune_calls(), prune_calls()) == (1, 0)
 
-    assert McpCall.objects.get().tool == f"after-{KEPT_DAYS - 1}"
+    assert McpCall.objects.get().tool == f"after-{CALLS_KEPT_DAYS - 1}"
     assert "mcp_bridge.tasks.prune_calls" in settings.CELERY_BEAT_SCHEDULE

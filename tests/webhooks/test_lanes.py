@@ -13,9 +13,10 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from proofroom.core.json import sorted_json
 from proofroom.core.models import Event
 from proofroom.webhooks import delivery, delivery_channels, delivery_queue, http_calls
-from proofroom.webhooks.delivery_channels import encode_body, event_body
+from proofroom.webhooks.delivery_channels import event_body
 from proofroom.webhooks.delivery_queue import new_delivery, queue_all
 from proofroom.webhooks.dispatch import channel_of
 from proofroom.webhooks.models import Delivery, DeliveryStatus
@@ -196,7 +197,7 @@ class _Other:
         return delivery_channels.OutgoingRequest(
             url=self.receiver.url("/flow"),
             headers={"X-Key": "key-of-the-workflow"},
-            body=encode_body(event_body(delivery.event)),
+            body=sorted_json(event_body(delivery.event)),
             secrets=("another-secret",),
             method="PUT",
             is_named=False,

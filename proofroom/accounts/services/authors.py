@@ -6,8 +6,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import USERNAME_MAX, User
+from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
+from proofroom.accounts.services.users import username_for
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
@@ -26,10 +27,9 @@ def ensure_author(*, email: str, actor: Actor) -> User:
     found = User.objects.filter(email__iexact=address).first()
     if found is not None:
         return found
-    name = address.split("@")[0]
-    if User.objects.filter(username=name).exists():
-        name = address
-    user = User(email=address, username=name[:USERNAME_MAX], role=Role.TRANSLATOR, is_active=False)
+    user = User(
+        email=address, username=username_for(address), role=Role.TRANSLATOR, is_active=False
+    )
     user.set_unusable_password()
     try:
         user.full_clean(exclude=["password"])

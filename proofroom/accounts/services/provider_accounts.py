@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount
@@ -11,9 +10,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import USERNAME_MAX, Invitation, User
+from proofroom.accounts.models import Invitation, User
 from proofroom.accounts.services.invitations import is_usable, record_acceptance
-from proofroom.accounts.services.users import apply_changes, make_user
+from proofroom.accounts.services.users import apply_changes, make_user, username_for
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.errors import NotAllowed, RuleViolation, invalid
@@ -42,10 +41,7 @@ def create_provider_account(*, email: str, name: str, role: str | None) -> User:
     role = role or (invitation.role if invitation else settings.PROVIDER_DEFAULT_ROLE)
     if role is None:
         raise NotAllowed(_("You have no account here. Ask an administrator to invite you."))
-    username = re.sub(r"[^\w.@+-]+", "-", name or address.split("@")[0]).strip("-")[:USERNAME_MAX]
-    if not username or User.objects.filter(username=username).exists():
-        username = address[:USERNAME_MAX]
-    user = make_user(email=address, username=username, role=role, password=None)
+    user = make_user(email=address, username=username_for(address, name), role=role, password=None)
     actor = Actor(user=user, via="admin")
     outbox.record("user.created", actor=actor, payload={"id": user.pk, "role": user.role})
     if invitation is not None:

@@ -13,11 +13,12 @@ from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
+from proofroom.core.once_a_minute import OnceAMinute
+
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-_SAY_AGAIN_SECONDS: Final = 60
 _LEAVE_ALONE_SECONDS: Final = 5
-_said_at: float | None = None
+_outage_logged: Final = OnceAMinute()
 _failed_at: float | None = None
 _here: Final = LocMemCache("limits", {"OPTIONS": {"MAX_ENTRIES": 100_000}})
 """Where hits are counted while Redis cannot be reached: by each process for itself."""
@@ -116,8 +117,5 @@ def _count_in(backend: BaseCache, key: str, seconds: int, hits: int) -> int:
 
 def _say(error: Exception) -> None:
     """Log that Redis is away, at most once a minute: every request comes by here."""
-    global _said_at
-    now = time.monotonic()
-    if _said_at is None or now - _said_at >= _SAY_AGAIN_SECONDS:
-        _said_at = now
+    if _outage_logged.is_due():
         logger.error("Redis cannot be reached; each process counts rate limits alone: %s", error)

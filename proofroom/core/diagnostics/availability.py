@@ -19,6 +19,7 @@ from django.db import connection, connections
 
 from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.json import JsonObject
+from proofroom.core.once_a_minute import OnceAMinute
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER_SECONDS: Final = 5
@@ -46,24 +47,6 @@ def is_database_away(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
-
-
-class OnceAMinute:
-    """Says for one thing of many alike whether it is the first in a minute of this process."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._last: float | None = None
-        self._lock = Lock()
-
-    def is_due(self) -> bool:
-        """Whether a minute has passed since this was last true."""
-        with self._lock:
-            now = self._clock()
-            if self._last is not None and now - self._last < 60:
-                return False
-            self._last = now
-            return True
 
 
 _outage_logged: Final = OnceAMinute()

@@ -18,6 +18,7 @@ import idna
 from django.conf import settings
 
 from proofroom.core.errors import CmsError, invalid
+from proofroom.core.validation.limits import URL_MAX
 
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
@@ -123,7 +124,6 @@ def _inner(address: Address) -> Address:
     return address
 
 
-LONGEST: Final = 2000
 _PORTS: Final = {"http": 80, "https": 443}
 _AUTHORITY: Final = re.compile(
     r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:@%/\\]+)(?::(?P<port>[0-9]{0,5}))?"
@@ -163,8 +163,8 @@ def target_of(url: str) -> CallTarget:
     """The parts of an address, in the one way of writing them. Raises `CallRefused`."""
     if not url:
         raise CallRefused("The address must begin with https:// or http://.")
-    if len(url) > LONGEST:
-        raise CallRefused(f"The address may have at most {LONGEST} characters.")
+    if len(url) > URL_MAX:
+        raise CallRefused(f"The address may have at most {URL_MAX} characters.")
     if any(not character.isprintable() or character.isspace() for character in url):
         raise CallRefused("The address must not contain spaces or invisible characters.")
     try:

@@ -81,9 +81,10 @@ def _text_fault(text: str) -> str:
 
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-NOT_ON_A_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What one line of text does not have: control characters, tabs among them, and whatever breaks a line. No-break
-spaces, soft hyphens and joiners are ordinary: French, Persian and many emoji are written with them."""
+NOT_ON_A_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]")
+"""What one line of text does not have: control characters, tabs among them, whatever breaks a line, and what turns
+the direction of all that follows, so that a name is read as another. No-break spaces, soft hyphens and joiners are
+ordinary: French, Persian and many emoji are written with them."""
 
 
 def is_one_line(text: str) -> bool:
@@ -125,13 +126,7 @@ def clean_line(
 
 def clean_name(value: Json, limit: int) -> str:
     """The name of something, on one line of at most so many characters. Raises `RuleViolation` on `name`."""
-    name = value.strip() if isinstance(value, str) else ""
-    if not name or len(name) > limit or not is_one_line(name):
-        raise invalid(
-            "name",
-            _("name must be one line of 1 to %(name_max)s characters.") % {"name_max": limit},
-        )
-    return name
+    return clean_line("name", value, limit, required=True)
 
 
 def slug_of(title: str) -> str:

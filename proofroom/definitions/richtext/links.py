@@ -8,7 +8,7 @@ from functools import lru_cache
 from html import unescape
 
 MAX_HREF = 2048
-"""Characters."""
+"""Characters of an address within rich text. One in a field of its own may have `URL_MAX`."""
 
 _FORBIDDEN_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _AUTHORITY = re.compile(r"//[^/?#\s]")

@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy
 
 from content.global_modules.queries import placements_of, usage
 from content.global_modules.services import (
-    LABEL_MAX,
     SLUG_MAX,
     create_global,
     delete_global,
@@ -33,6 +32,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.choices import PostChoices, chosen_ids
 from proofroom.editorial.post_editor.controls import Control, control_of

@@ -18,7 +18,6 @@ from django.utils.translation import gettext_lazy
 from content.models import ModuleGroup, ModuleInstance
 from content.module_layouts.services import (
     DESCRIPTION_MAX,
-    LABEL_MAX,
     NAME_MAX,
     create_group,
     delete_group,
@@ -32,6 +31,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.core.validation.json_text import read_json
+from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import allowed_modules, post_types
 from proofroom.definitions import modules as module_types
 from proofroom.editorial.posts.list_columns import PostTypeFilter

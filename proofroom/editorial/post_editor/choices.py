@@ -27,7 +27,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import canonical_form
 from proofroom.definitions import allowed_modules, find_post_type, modules, taxonomies
-from proofroom.definitions.richtext.links import is_external, safe_href
+from proofroom.definitions.richtext.links import MAX_HREF, is_external, safe_href
 from proofroom.editorial.post_editor.form_fields import Choice, EditorField, Typed
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.rules import taxonomy_label
@@ -183,7 +183,10 @@ def search_targets(request: HttpRequest) -> JsonResponse:
     """`kind` and `q`: what can be chosen; `address`: what a link leads to."""
     require(request, "posts.view")
     if "address" in request.GET:
-        address, module = request.GET["address"][:2048], modules.get(_parameter(request, "module"))
+        address, module = (
+            request.GET["address"][:MAX_HREF],
+            modules.get(_parameter(request, "module")),
+        )
         problem = module.address_problem(address) if module is not None else ""
         return JsonResponse(
             _state("draft", problem) if problem else state_of(address, actor_of(request))

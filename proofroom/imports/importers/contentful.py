@@ -1,3 +1,5 @@
+"""Imports a space that Contentful exported as JSON."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Imports a CSV file with a row for each post."""
+
 from pathlib import Path
 
 from django.utils.translation import gettext_lazy

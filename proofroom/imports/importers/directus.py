@@ -1,3 +1,5 @@
+"""Imports items that Directus exported as JSON."""
+
 import re
 from pathlib import Path
 from typing import Final

@@ -1,3 +1,5 @@
+"""Imports a JSON file with an entry for each post."""
+
 from pathlib import Path
 
 from django.utils.translation import gettext_lazy

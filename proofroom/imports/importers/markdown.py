@@ -1,3 +1,5 @@
+"""Imports a folder or an archive of Markdown files with front matter."""
+
 from __future__ import annotations
 
 import posixpath

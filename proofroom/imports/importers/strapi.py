@@ -1,3 +1,5 @@
+"""Imports entries that the API of Strapi answered, as JSON."""
+
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Imports the file that WordPress exports (WXR)."""
+
 from __future__ import annotations
 
 import html

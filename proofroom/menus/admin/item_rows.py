@@ -8,7 +8,8 @@ from typing import Final
 from uuid import uuid4
 
 from proofroom.core.json import Json, JsonObject
-from proofroom.menus.items import ITEM_URL_MAX, MAX_MENU_DEPTH, MAX_MENU_ITEMS
+from proofroom.core.validation.limits import URL_MAX
+from proofroom.menus.items import MAX_MENU_DEPTH, MAX_MENU_ITEMS
 
 MOVES: Final = ("up", "down", "in", "out", "remove")
 
@@ -49,7 +50,7 @@ def rows_of(items: object, depth: int = 0) -> Iterator[MenuRow]:
         if isinstance(item, Mapping):
             # A text of the item, whatever else may stand under its name.
             texts = [
-                value[:ITEM_URL_MAX] if isinstance(value := item.get(name), str) else ""
+                value[:URL_MAX] if isinstance(value := item.get(name), str) else ""
                 for name in ("id", "label", "url", "postId")
             ]
             kind = "post" if item.get("type") == "post" else "custom"

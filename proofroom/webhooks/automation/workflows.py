@@ -18,6 +18,7 @@ from django.db.models import Max
 from pydantic import AfterValidator, Field, JsonValue, field_validator
 
 from proofroom.core import outbox
+from proofroom.core.actor import MAX_HOPS
 from proofroom.core.definition_files import (
     DefinitionFiles,
     DefinitionPart,
@@ -25,7 +26,7 @@ from proofroom.core.definition_files import (
     from_json,
     from_yaml,
 )
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, sorted_json
 from proofroom.core.models import Event
 from proofroom.core.validation.conditions import Condition
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -33,7 +34,6 @@ from proofroom.webhooks.automation.templates import fault_of, filled
 from proofroom.webhooks.delivery_channels import (
     NothingToSend,
     OutgoingRequest,
-    encode_body,
     event_body,
     shared_keys,
 )
@@ -211,8 +211,6 @@ TEST_EVENT: Final = "workflow.test"
 SWITCHED_OFF: Final = "The workflow is turned off."
 FILE_GONE: Final = "The workflow's file is not there any more, or cannot be read."
 BODY_MAX_BYTES: Final = 1_000_000
-HOPS_MAX: Final = 3
-"""What runs caused, one after another, beyond that starts nothing: two systems could call each other for ever."""
 POST_FIELDS: Final = ("id", "type", "locale", "slug", "title", "status", "url")
 
 
@@ -231,10 +229,10 @@ class WorkflowChannel:
         if is_to_be_sent and delivery.event_name != TEST_EVENT and not is_enabled(workflow.id):
             raise NothingToSend(SWITCHED_OFF)
         if workflow.payload is None:
-            body = encode_body(full_event(delivery.event))
+            body = sorted_json(full_event(delivery.event))
         else:
             values = placeholder_values(delivery.event, workflow)
-            body = encode_body(
+            body = sorted_json(
                 {name: filled(part, values) for name, part in workflow.payload.items()}
             )
         if len(body) > BODY_MAX_BYTES:
@@ -287,7 +285,7 @@ def load_causes(event: Event) -> list[Json]:
     """Return what led to an event, the nearest first; only what a run caused has a cause, and chains are short."""
     found: list[Json] = []
     cause_id = event.cause_id
-    while cause_id is not None and len(found) <= HOPS_MAX:
+    while cause_id is not None and len(found) <= MAX_HOPS:
         cause = Event.objects.filter(pk=cause_id).only("uid", "name", "run_id", "cause_id").first()
         if cause is None:
             break

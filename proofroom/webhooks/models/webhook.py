@@ -23,6 +23,7 @@ from proofroom.core.models import Event
 from proofroom.core.post_kinds import post_type_labels
 from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.form_fields import FormField
+from proofroom.core.validation.limits import URL_MAX
 from proofroom.webhooks import rules
 from proofroom.webhooks.models.delivery import Delivery, DeliveryStatus
 
@@ -46,7 +47,7 @@ class Webhook(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     name = models.CharField(max_length=100)
-    url = models.CharField(max_length=2000)
+    url = models.CharField(max_length=URL_MAX)
     events = models.JSONField(default=list)
     types = models.JSONField(default=list, help_text="Post types; none means all.")
     locales = models.JSONField(default=list, help_text="Languages; none means all.")
@@ -183,11 +184,11 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
         FormField(
             lambda: forms.CharField(
                 label=gettext_lazy("Address"),
-                max_length=rules.URL_MAX,
+                max_length=URL_MAX,
                 help_text=gettext_lazy("https://… or http://…"),
             )
         ),
-    ] = Field(min_length=1, max_length=rules.URL_MAX, description="http or https.")
+    ] = Field(min_length=1, max_length=URL_MAX, description="http or https.")
     events: Annotated[
         list[Words],
         FormField(

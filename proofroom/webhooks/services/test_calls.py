@@ -15,14 +15,13 @@ from django.utils.translation import gettext as _
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, sorted_json
 from proofroom.core.models import Event
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.webhooks import chat
 from proofroom.webhooks.delivery_channels import (
     SIMULATED,
     build_request,
-    encode_body,
     event_body,
     request_headers,
 )
@@ -126,7 +125,7 @@ def simulate_event(
         )
     if payload is not None:
         refuse_unstorable(payload, "payload")
-        if len(encode_body(payload)) > PAYLOAD_MAX_BYTES:
+        if len(sorted_json(payload)) > PAYLOAD_MAX_BYTES:
             raise invalid(
                 "payload",
                 _("payload can have at most %(largest)s bytes.")

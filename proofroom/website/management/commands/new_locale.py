@@ -14,6 +14,7 @@ from django.apps import apps
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import to_locale
 
+from proofroom.core.validation.limits import LOCALE_MAX, LOCALE_PATTERN
 from proofroom.website.page_frame import site_catalogue_folders
 from proofroom.website.site_catalogue import TRANSLATED, entries_of, labels_of_lists
 
@@ -65,7 +66,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         code, label = str(options["code"]), str(options["folder"])
-        if not re.fullmatch(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", code):
+        if len(code) > LOCALE_MAX or not re.fullmatch(LOCALE_PATTERN, code):
             raise CommandError(f"{code!r} is no language code such as 'fr' or 'pt-br'.")
         app = apps.app_configs.get(label)
         if app is None or Path(app.path) / "locale" not in site_catalogue_folders():
