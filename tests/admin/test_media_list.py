@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -221,3 +222,22 @@ def test_one_text_is_not_said_of_several_files(signed_in: SignedIn) -> None:
     assert "add alt text on each file’s page" in answer.content.decode()
     assert "At most 20 files at once." in many.content.decode()
     assert Asset.objects.count() == 0
+
+
+def test_upload_stands_beside_the_title_for_those_who_may(signed_in: SignedIn) -> None:
+    make.image()
+
+    tools = {
+        role: re.findall(
+            r'<ul class="object-tools">(.*?)</ul>',
+            signed_in(role).get(LIST).content.decode(),
+            re.DOTALL,
+        )
+        for role in ("admin", "translator")
+    }
+
+    assert [len(found) for found in tools.values()] == [1, 1]
+    assert (
+        'class="addlink" href="/admin/media/asset/add/" data-upload>Upload</a>' in tools["admin"][0]
+    )
+    assert tools["translator"] == [""]
