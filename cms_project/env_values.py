@@ -55,6 +55,12 @@ def _redis_url(value: str) -> str:
     return value
 
 
+def _sentry_dsn(value: str) -> str:
+    if not re.fullmatch(r"https?://[^\s@/]+@[^\s@/]+/(\S*/)?\d+", value):
+        raise ValueError("it must look like https://key@host/1")
+    return value
+
+
 def _email_url(value: str) -> str:
     if not re.fullmatch(
         r"console:(//)?|smtps?://([^\s@/]+@)?[^\s@/:]+(:\d{1,5})?/?(\?\S*)?", value
@@ -128,6 +134,7 @@ NamedSecrets = Annotated[dict[str, str], NoDecode, BeforeValidator(_named)]
 Url = Annotated[str, AfterValidator(_http_url)]
 FileUrl = Annotated[str, AfterValidator(_file_or_http_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
+SentryDsn = Annotated[str, AfterValidator(_sentry_dsn)]
 EmailUrl = Annotated[str, AfterValidator(_email_url)]
 RoleName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,19}$")]
 Roles = Annotated[tuple[RoleName, ...], NoDecode, BeforeValidator(split)]

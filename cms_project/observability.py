@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from cms_project.env_values import Url, secret
+from cms_project.env_values import SentryDsn, Url, secret
 from proofroom.core.observability.work_ids import current_ids
 from proofroom.core.redaction import REDACTED_SECRET, pattern_of_secrets, redact_credentials
 
@@ -43,7 +43,7 @@ class ObservabilityEnvironment(BaseSettings):
     otel_service_name: str = Field(
         "proofroom", min_length=1, description="Name of this installation in traces."
     )
-    sentry_dsn: str | None = secret("Address of a Sentry project that errors are sent to.")
+    sentry_dsn: SentryDsn | None = secret("Address of a Sentry project that errors are sent to.")
 
 
 def prepare_observability(env: ObservabilityEnvironment, data_dir: Path) -> None:

@@ -37,9 +37,17 @@ if CMS_ENV.database_replica_url:
     DATABASE_ROUTERS = ["proofroom.core.database.replica.ReplicaRouter"]
 PRODUCT_PACKAGES = OWN_PACKAGES
 _is_embedded = DATABASES["default"]["ENGINE"] == SQLITE
-if _is_embedded:
-    close_to_others(DATA_DIR, DATABASES["default"]["NAME"])
-DATA_DIR.mkdir(parents=True, exist_ok=True)
+STATIC_ROOT = CMS_ENV.cms_static_dir or DATA_DIR / "static"
+try:
+    if _is_embedded:
+        close_to_others(DATA_DIR, DATABASES["default"]["NAME"])
+    DATA_DIR.mkdir(parents=True, exist_ok=True)
+    STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns where it is missing
+except OSError as error:
+    raise SystemExit(
+        f"CMS_DATA_DIR or CMS_STATIC_DIR has a wrong value: {error.filename} cannot be made or used as a folder "
+        f"({error.strerror})."
+    ) from None
 prepare_observability(CMS_ENV, DATA_DIR)
 
 DEBUG = CMS_ENV.debug
@@ -168,8 +176,6 @@ CACHES = {
 SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if CMS_ENV.redis_url else 'db'}"
 
 STATIC_URL = "/static/"
-STATIC_ROOT = CMS_ENV.cms_static_dir or DATA_DIR / "static"
-STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns where it is missing
 MEDIA_URL = "/media/"
 MEDIA_ROOT = DATA_DIR / "media"
 STORAGES = {

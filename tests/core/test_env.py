@@ -109,6 +109,8 @@ def test_each_wrong_variable_gets_one_sentence(environ):
         ("MEDIA_MAX_BYTES", "20MB"),
         ("SECRET_KEY", "short"),
         ("AI_PROVIDER_OLLAMA_BASE_URL", "localhost"),
+        ("SENTRY_DSN", "nonsense"),
+        ("SENTRY_DSN", "https://key@sentry.example/project"),
     ],
 )
 def test_a_wrong_value_names_its_variable(environ, name, value):
@@ -328,6 +330,25 @@ def test_logs_hide_secrets_in_traces():
         record = logging.LogRecord("x", logging.ERROR, "x.py", 1, "failed", None, sys.exc_info())
 
     assert "canary" not in RedactingFormatter(secrets=["canary-secret"]).format(record)
+
+
+@pytest.mark.parametrize("name", ["CMS_DATA_DIR", "CMS_STATIC_DIR"])
+def test_a_folder_that_is_none_is_named_in_one_sentence(name: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        env={**os.environ, "CMS_DATA_DIR": str(tmp_path), name: str(tmp_path / "file")},
+        cwd=BASE_DIR,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode != 0
+    assert done.stderr == (
+        f"CMS_DATA_DIR or CMS_STATIC_DIR has a wrong value: {tmp_path}/file cannot be made or used as a folder "
+        "(File exists).\n"
+    )
 
 
 def test_a_redis_address_without_its_scheme_is_refused() -> None:
