@@ -694,3 +694,17 @@ def test_a_module_that_could_not_be_added_is_tried_again_in_its_place(open_page:
 
     page.wait_for_selector("#m-new-2 [data-controls] :focus")
     assert page.locator("[data-failure]").count() == 0
+
+
+@pytest.mark.parametrize("status", ["published", "draft"])
+def test_a_page_of_the_editor_has_one_primary_button(open_page: Any, status: str) -> None:
+    post = make.post(status=status)
+    page = open_page("admin")
+    opened(page, post)
+    primary = page.locator(".default:visible")
+    clean = primary.count()
+
+    page.fill("#f-post-excerpt", "Typed")
+    page.wait_for_selector("[data-save-state][data-state=dirty]")
+
+    assert (clean, primary.count()) == (1, 1)
