@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from django.test import Client
 
-from content.models import Layer, Post, Status
+from content.models import Post, Status
 from content.posts.publish import set_status
 from proofroom.editorial.post_editor.publish_state import PostState, header_of
 from tests import make
@@ -150,18 +150,32 @@ def test_only_a_draft_offers_a_schedule(signed_in: SignedIn, status: str) -> Non
 
 
 @pytest.mark.django_db
-def test_each_page_of_a_post_is_offered_once(signed_in: SignedIn) -> None:
+def test_the_tabs_of_a_post_are_the_same_on_each_of_its_pages(signed_in: SignedIn) -> None:
     post, client = make.post(), signed_in("admin")
-    make.staged(post, {"title": "New"}, layer=Layer.REVIEW)
+    german = make.post("Kaffee", locale="de", translation_of=post)
 
-    def tabs(page: str) -> list[str]:
-        listed = client.get(url(post, page)).content.decode().split('class="tabs"')[1]
-        return re.findall(
-            r"change/?|[a-z]+/\?layer=[a-z-]+|preview|revisions", listed.split("</ul>")[0]
-        )
+    def tabs(post: Post, page: str, query: str = "") -> tuple[list[str], list[str]]:
+        shown = client.get(url(post, page) + query).content.decode()
+        listed = shown.split('aria-label="Pages of this post"')[1].split("</ul>")[0]
+        labels = re.findall(r"<a [^>]+>([^<]+?)\s*<", listed)
+        return labels, re.findall(r'<a [^>]+aria-current="page">([^<]+?)\s*<', listed)
 
-    assert tabs("change") == ["change/", "review/?layer=review"]
-    assert tabs("revisions") == ["change/", "review/?layer=review", "preview", "revisions"]
+    expected = ["Edit", "Review", "AI Review", "Preview", "Revisions"]
+    expected += ["Heatmap", "Runs", "Log", "View on site"]
+    for page, query, current in (
+        ("change", "", ["Edit"]),
+        ("change", "?layer=review", ["Edit"]),
+        ("review", "?layer=review", ["Review"]),
+        ("review", "?layer=ai-review", ["AI Review"]),
+        ("preview", "", ["Preview"]),
+        ("revisions", "", ["Revisions"]),
+        ("translations", "", []),
+        ("variations", "", []),
+    ):
+        assert tabs(post, page, query) == (expected, current)
+    translated = [*expected[:3], "Translate", *expected[3:]]
+    assert tabs(german, "change") == (translated, ["Edit"])
+    assert tabs(german, "translate") == (translated, ["Translate"])
 
 
 @pytest.mark.django_db

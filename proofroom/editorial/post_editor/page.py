@@ -237,7 +237,7 @@ def show(
         layers,
         context,
         title=gettext("%(title)s (Review)") % {"title": post.title} if layer else post.title,
-        tab="edit-review" if layer else "source",
+        tab="source",
         status=status,
     )
 

@@ -87,13 +87,8 @@ def rejection_url(post: Post, rejections: Iterable[int]) -> str:
     return reverse("admin:content_post_rejection", args=[post.pk, ids])
 
 
-_EDITOR_TABS: Final = frozenset({"source", "edit-review"})
-_IN_EDITOR: Final = frozenset({"preview", "revisions", "log"})
-"""Pages that the editor shows beside the content."""
-
-
-def tabs(request: HttpRequest, post: Post, layers: Layers, current: str) -> list[PostTab]:
-    """The links above every page of a post, without those that lead to nothing."""
+def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
+    """The links above the pages of a post, the same on each of them."""
     found = [
         PostTab("source", _("Edit"), post_url("change", post)),
         PostTab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
@@ -116,12 +111,7 @@ def tabs(request: HttpRequest, post: Post, layers: Layers, current: str) -> list
         found.append(PostTab("log", _("Log"), log))
     if post.status == Status.PUBLISHED:
         found.append(PostTab("site", _("View on site"), post.path))
-    return [
-        one
-        for one in found
-        if (one.count != 0 or one.name == current)
-        and not (current in _EDITOR_TABS and one.name in _IN_EDITOR)
-    ]
+    return found
 
 
 def page(
@@ -153,11 +143,11 @@ def post_page(
     tab: str,
     status: int = 200,
 ) -> TemplateResponse:
-    """A page of one post, with its tabs."""
+    """A page of one post, with its tabs. `tab` is the name of the one that leads here, if any does."""
     frame = {
         "post": post,
         "post_title": title_in(post, layers),
-        "tabs": tabs(request, post, layers, tab),
+        "tabs": tabs(request, post, layers),
         "tab": tab,
         **context,
     }

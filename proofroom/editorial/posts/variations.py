@@ -272,6 +272,6 @@ def _page(
         layers,
         context,
         title=_("Variants: %(title)s") % {"title": post.title},
-        tab=_("Variants"),
+        tab="",
         status=status,
     )

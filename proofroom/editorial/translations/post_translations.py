@@ -111,7 +111,7 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         layers,
         context,
         title=f"{title}: {post.title}",
-        tab=title,
+        tab="",
         status=422 if context["form"] and form.errors else 200,
     )
 

@@ -14,6 +14,13 @@ for (const button of document.querySelectorAll("[data-collapse-nav]")) {
   });
 }
 
+// A row of tabs that scrolls begins where the open one is.
+for (const tab of document.querySelectorAll(".post-page .tabs [aria-current]")) {
+  const row = tab.closest(".tabs");
+  const [at, of] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
+  row.scrollLeft += at.left - of.left - (of.width - at.width) / 2;
+}
+
 const toasts = document.querySelector("[data-toasts]");
 if (toasts) import("./toasts.js").then(({ startToasts }) => startToasts(toasts));
 
