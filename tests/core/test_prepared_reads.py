@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC
 from typing import Any, cast
 from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, DataError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
+from psycopg import adapters
+from psycopg.pq import Format
 from psycopg.types.json import Jsonb
 
 from proofroom.core.database.postgresql import prepared_reads
 from proofroom.core.database.postgresql.base import DatabaseWrapper
 from proofroom.core.database.postgresql.prepared_reads import PreparedReads
+from proofroom.core.database.postgresql.timestamps import DjangoLoader, UtcLoader
 from proofroom.core.observability.operations import OperationKind, measure
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL"),
 ]
+TIMESTAMPTZ_OID = adapters.types["timestamptz"].oid
 VALUES = "SELECT %s::text, %s::int, %s::uuid, %s::jsonb, %s::bool, now(), '100%%'"
 
 
@@ -49,6 +54,50 @@ def test_values_come_and_go_as_through_a_cursor() -> None:
         assert read(sql, *given) == through_cursor(sql, *given)
     assert read("SELECT 1 WHERE false") == []
     assert read("SELECT %s::int, %s::text", None, None) == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        "2026-01-02 03:04:05.678901+02",
+        "2026-01-02 03:04:05.6789+00",
+        "2026-07-02 03:04:05-11:30",
+        "0001-01-01 00:00:00+00",
+        "1893-03-31 23:59:59.999999+00:53:28",
+        "9999-12-31 23:59:59.999999+00",
+    ],
+)
+def test_times_are_what_django_reads(time: str) -> None:
+    sql = f"SELECT timestamptz '{time}', timestamptz '{time}'::text"
+    ((found, text),) = through_cursor(sql)
+
+    assert found == DjangoLoader(TIMESTAMPTZ_OID, connection.connection).load(text.encode())
+    assert found.tzinfo is UTC
+    assert read(sql) == [(found, text)]
+    with connection.cursor() as cursor:
+        assert cursor.cursor.adapters.get_loader(TIMESTAMPTZ_OID, Format.TEXT) is UtcLoader
+
+
+def test_times_of_a_session_elsewhere_are_what_django_reads() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SET timezone TO 'Asia/Kathmandu'")
+        try:
+            ((found, text),) = through_cursor("SELECT now(), now()::text")
+            expected = DjangoLoader(TIMESTAMPTZ_OID, connection.connection).load(text.encode())
+        finally:
+            cursor.execute("SET timezone TO 'UTC'")
+
+    assert text.endswith("+05:45")
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "time", ["infinity", "-infinity", "10000-01-01 00:00:00+00", "0044-03-15 00:00:00+00 BC"]
+)
+def test_a_time_that_python_does_not_know_is_an_error_as_it_was(time: str) -> None:
+    for ask in (read, through_cursor):
+        with pytest.raises(DataError, match=r"too large|infinity|BC|year|before"):
+            ask(f"SELECT timestamptz '{time}'")
 
 
 def test_where_statements_are_logged_a_cursor_asks() -> None:

@@ -6,6 +6,7 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from datetime import UTC
 from functools import partial
 from threading import BoundedSemaphore, Lock
 from typing import Any, ClassVar, Final
@@ -16,6 +17,7 @@ from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
 from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
+from proofroom.core.database.postgresql.timestamps import utc_adapters
 
 Connection = psycopg.Connection[Any]
 
@@ -170,6 +172,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # Where two threads come here at once, one of the two pools is never used.
             self._connection_pools.setdefault(self.alias, ConnectionPool(connect, **options))
         return self._connection_pools[self.alias]
+
+    def get_connection_params(self) -> dict[str, Any]:
+        parameters: dict[str, Any] = super().get_connection_params()
+        if self.timezone is UTC:
+            parameters["context"] = utc_adapters()
+        return parameters
 
     def connect(self) -> None:
         super().connect()
