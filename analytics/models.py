@@ -95,7 +95,7 @@ class Grain(models.TextChoices):
     MONTH = "month"
 
 
-class Count(models.Model):
+class TrafficCount(models.Model):
     """Views, clicks and reached goals of a day or a month (UTC)."""
 
     dimension = models.CharField(max_length=8, choices=Dimension.choices)
@@ -110,7 +110,7 @@ class Count(models.Model):
         abstract = True
 
 
-class SiteCount(Count):
+class SiteCount(TrafficCount):
     """Of the whole site, pages that are no post's among it."""
 
     class Meta:
@@ -126,7 +126,7 @@ class SiteCount(Count):
         return f"{self.dimension} {self.value} of {self.day}"
 
 
-class PostCount(Count):
+class PostCount(TrafficCount):
     """Of one post. What its variations were given counts for the original too."""
 
     post_id = models.UUIDField()

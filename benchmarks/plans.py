@@ -32,13 +32,13 @@ def check(post: Post) -> list[str]:
 
 def _queries(post: Post) -> Iterator[tuple[str, QuerySet[Any]]]:
     live = queries.published_posts().filter(locale="en")
-    every = queries.visible_posts().filter(locale="en")
+    every = queries.listed_posts().filter(locale="en")
     columns = queries.LIST_COLUMNS
     yield "list, delivery", queries.order_posts(live, "-updatedAt").values(*columns)[:20]
     yield "list, management", queries.order_posts(every, "-updatedAt").values(*columns)[:20]
     of_type = queries.order_posts(every.filter(type="blog", status="draft"), "-updatedAt")
     yield "list of a type and status", of_type.values(*columns)[:20]
-    yield "one post", queries.visible_posts().filter(pk=post.pk)
+    yield "one post", queries.listed_posts().filter(pk=post.pk)
     yield "its modules", PostModule.objects.filter(post_id=post.pk).select_related("instance")
     group = queries.published_posts().filter(translation_group=post.translation_group)
     yield "its translations", group

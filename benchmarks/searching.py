@@ -122,12 +122,12 @@ def _ask_bare(bare: psycopg.Connection[TupleRow], words: str) -> None:
     bare.execute(_RANKED, (question,)).fetchall()
 
 
-def _ask_ours(posts: search_index.Found[Post]) -> None:
+def _ask_ours(posts: search_index.RankedInstances[Post]) -> None:
     posts.estimate(MAX_RESULTS)
     posts[:20]
 
 
-def _found(words: str) -> search_index.Found[Post]:
+def _found(words: str) -> search_index.RankedInstances[Post]:
     posts = queries.published_posts().filter(locale=LOCALE)
     return search.find_posts(
         posts, words, LOCALE, shown=lambda found: found.values(*queries.LIST_COLUMNS)

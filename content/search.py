@@ -32,22 +32,22 @@ def find_posts(
     words: str,
     locale: str | None = None,
     shown: Callable[[QuerySet[Post]], QuerySet[Any, Any]] = lambda posts: posts,
-) -> search.Found[Post]:
+) -> search.RankedInstances[Post]:
     """Posts whose live words hold every word, the best first; `locale` where all of them have the same.
 
     `shown` makes of posts what slices have.
     """
     locales = (locale,) if locale else tuple(settings.CMS_ENV.locales)
-    asked = search.Question(TABLE, search.query_words(words), locales)
-    return search.Found(posts, asked, _NEWEST, shown)
+    asked = search.SearchedWords(TABLE, search.query_words(words), locales)
+    return search.RankedInstances(posts, asked, _NEWEST, shown)
 
 
 def find_keys(
     rows: Callable[[str], QuerySet[Post]], words: Sequence[search.Word], locale: str
-) -> search.FoundKeys:
+) -> search.RankedKeys:
     """The keys of what `find_posts` finds among the posts of a locale, which `rows` makes; for a page of the site."""
-    asked = search.Question(TABLE, words, (locale,))
-    return search.FoundKeys(Post, rows, (locale,), asked, _NEWEST)
+    asked = search.SearchedWords(TABLE, words, (locale,))
+    return search.RankedKeys(Post, rows, (locale,), asked, _NEWEST)
 
 
 def index_post(post: Post, document: PostDocument) -> None:

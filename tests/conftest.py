@@ -137,7 +137,7 @@ def fresh_surroundings(
     from proofroom.core.caching.hit_batches import hit_batches
     from proofroom.core.caching.shared_answers import shared_answers
     from proofroom.core.caching.version_lease import lease
-    from proofroom.core.notifications import stop_listening
+    from proofroom.core.database_notifications import stop_listening
     from proofroom.core.task_queue import QueueWatch
     from proofroom.website.page_frame import frames
     from seo import middleware

@@ -11,9 +11,9 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from content.models import Post
+from proofroom.core.database_notifications import notify
 from proofroom.core.definition_files import ID_MAX
 from proofroom.core.models import Event
-from proofroom.core.notifications import notify
 from proofroom.webhooks.models import Delivery
 
 DIGEST_LENGTH = 12

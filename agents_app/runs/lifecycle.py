@@ -28,8 +28,8 @@ from agents_app.runs.undo import take_back
 from content.models import Post
 from content.posts.scopes import require_all_written_in_scope
 from proofroom.core.actor import Actor
+from proofroom.core.database_notifications import is_listening, listen
 from proofroom.core.errors import Conflict, NotAllowed
-from proofroom.core.notifications import is_listening, listen
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.core.tools.progress import check_cancelled, report
 

@@ -16,7 +16,7 @@ from content.posts import post_repository
 from content.posts.scopes import require_visible
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.middleware import allow_admin_frame
-from proofroom.editorial.posts.post_pages import find_post
+from proofroom.editorial.posts.post_pages import get_post_or_404
 from proofroom.editorial.posts.revisions import find_revision
 from proofroom.website.layer_pages import preview_page
 
@@ -30,7 +30,7 @@ _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
 def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return what is live, or with `?revisionId=` what was: never what waits in a layer."""
     require(request, "analytics.read")
-    post = find_post(request, post_id)
+    post = get_post_or_404(request, post_id)
     require_visible(post, actor_of(request))
     revision_id = request.GET.get("revisionId", "")
     if not revision_id:

@@ -214,7 +214,7 @@ class SummaryViewSet(ApiViewSet):
         asked = read_query(request, SummaryQuery)
         period = read_period(request.query_params)
         if asked.post_id is not None:
-            find_post(asked.post_id, self.actor)
+            require_visible_post(asked.post_id, self.actor)
         found = summarize(period, asked.post_id, self.actor)
         before = period.before()
         previous = {"first": before.first, "last": before.last, "totals": found.previous}
@@ -287,7 +287,7 @@ def read_heatmap_query(request: Request, actor: Actor) -> heatmaps.HeatmapSpec:
     period = read_period(request.query_params)
     if asked.side is not None and asked.revision_id is None:
         raise invalid("side", "side needs revisionId: the revision that it is a side of.")
-    post = find_post(asked.post_id, actor)
+    post = require_visible_post(asked.post_id, actor)
     versions: heatmaps.Versions = (None, None)
     if asked.revision_id is not None:
         versions = versions_beside(find_revision(post, asked.revision_id), asked.side or "after")
@@ -295,7 +295,7 @@ def read_heatmap_query(request: Request, actor: Actor) -> heatmaps.HeatmapSpec:
     return heatmaps.HeatmapSpec(post.pk, period, asked.event_type, device, versions)
 
 
-def find_post(post_id: UUID, actor: Actor) -> Post:
+def require_visible_post(post_id: UUID, actor: Actor) -> Post:
     """Return a post or a variation that is not in the trash and that the actor may see. Raises `NotFound`."""
     found = visible_to(Post.objects.kept().filter(pk=post_id), actor).first()
     if found is None:

@@ -98,12 +98,14 @@ def write_seen(rows: Sequence[JsonObject], *, at: datetime) -> int:
 @lru_cache(maxsize=2)
 def _statement(vendor: str) -> tuple[str, tuple[Any, ...]]:
     """The statement of a database, and the constants in its look at posts."""
-    visible, constants = visible_posts().query.get_compiler(connection=connection).as_sql()
+    visible, constants = (
+        posts_shown_to_visitors().query.get_compiler(connection=connection).as_sql()
+    )
     text = _POSTGRESQL if vendor == "postgresql" else _SQLITE
     return text.format(visible=visible), constants
 
 
-def visible_posts() -> QuerySet[Post, Any]:
+def posts_shown_to_visitors() -> QuerySet[Post, Any]:
     """The posts that visitors can see: published ones, and the variations of them that are running."""
     running = Post.objects.running()
     of_published = Q(

@@ -23,7 +23,7 @@ from proofroom.core.content_scope import Scoped, reading_scopes
 from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
-from proofroom.core.search import Found
+from proofroom.core.search import RankedInstances
 from proofroom.core.site_urls import absolute
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import post_types
@@ -92,7 +92,7 @@ def filters_of(request: HasQuery, *, staged: bool) -> dict[str, str]:
 
 def filter_posts(
     request: HasQuery, posts: QuerySet[Post], *, staged: bool
-) -> QuerySet[Post] | Found[Post]:
+) -> QuerySet[Post] | RankedInstances[Post]:
     """The posts that the query asks for, in its order; 422 on a value that does not fit.
 
     Without `staged`, nothing that waits in a layer can be asked about. Words without an order of their own come
@@ -160,13 +160,13 @@ def post_list(
         posts = (
             queries.published_posts()
             if actor is None
-            else visible_to(queries.visible_posts(), actor)
+            else visible_to(queries.listed_posts(), actor)
         )
         found = filter_posts(request, posts, staged=staged)
         total = found.count() if total is None else total
         rows: list[Row] = (
             found[page.slice]
-            if isinstance(found, Found)
+            if isinstance(found, RankedInstances)
             else list(queries.listed_rows(queries.part_of(found, page.slice)))
         )
     else:
@@ -207,7 +207,7 @@ def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.
 def require_post(post_id: UUID | str, actor: Actor) -> Post:
     """The post of that id, unless it is in the trash or out of the actor's sight; `NotFound` then."""
     id_ = parse_uuid(post_id)
-    found = queries.find_post(id_) if id_ is not None else None
+    found = queries.find_post_with_author(id_) if id_ is not None else None
     if found is None:
         raise post_not_found(post_id)
     require_visible(found, actor)

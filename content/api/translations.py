@@ -105,7 +105,7 @@ class TranslationViewSet(ApiViewSet):
         """The other languages of a post, each with what is older in it than in its source."""
         post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
-        seen = visible_to(queries.visible_posts(), self.actor)
+        seen = visible_to(queries.listed_posts(), self.actor)
         others = seen.filter(translation_group=post.translation_group)
         rows = others.exclude(pk=post.pk).order_by("locale")
         shown = list(rows[page.slice])

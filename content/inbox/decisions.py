@@ -12,10 +12,11 @@ from django.utils.translation import gettext
 
 from content.inbox.queries import queue
 from content.layers import digest_of, open_layers
-from content.layers.decide import PUBLISH_PERMISSIONS, clean_note, decide
+from content.layers.decide import clean_note, decide
 from content.layers.digest import fingerprint
 from content.layers.state import lock_post
 from content.models import Layer, Post, QueuedChange, Status
+from content.rules.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid
@@ -140,7 +141,7 @@ def require_all(actor: Actor, groups: Grouped, marks: Mapping[int, Marked]) -> N
         for row in rows:
             if marks[row.pk].word == "publish":
                 actor.require_session("approve and publish")
-                for permission in PUBLISH_PERMISSIONS[Layer(layer)]:
+                for permission in APPROVE_AND_PUBLISH[Layer(layer)]:
                     actor.require(permission)
                 continue
             is_submit = marks[row.pk].word == "accept" and layer == Layer.AI_REVIEW

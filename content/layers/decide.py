@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final
 from uuid import UUID
 
 from django.db import transaction
@@ -30,14 +29,9 @@ from content.layers.submit import submit
 from content.models import Layer, Post, Status
 from content.posts.publish import move_status
 from content.review.differences import base_path
+from content.rules.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
-
-PUBLISH_PERMISSIONS: Final[dict[Layer, tuple[str, ...]]] = {
-    Layer.REVIEW: ("posts.review.approve", "posts.publish"),
-    Layer.AI_REVIEW: ("posts.ai-review.approve", "posts.review.approve", "posts.publish"),
-}
-"""What "Approve and publish" needs, by the layer that is reviewed."""
 
 
 def clean_note(text: str) -> str:
@@ -100,7 +94,7 @@ def decide(
     """
     if publishes:
         actor.require_session("approve and publish")
-        for permission in PUBLISH_PERMISSIONS[layer]:
+        for permission in APPROVE_AND_PUBLISH[layer]:
             actor.require(permission)
     layers = open_layers(lock_post(post_id, actor))
     view = layers.view(layer)

@@ -13,7 +13,7 @@ from django.db.models import OuterRef
 from content.layers.state import Layers, draft_rows, drafts_from_rows, layers_of
 from content.models import Post
 from content.posts import post_repository
-from content.posts.queries import reachable_posts, visible_posts, whole_post
+from content.posts.queries import listed_posts, reachable_posts, whole_post
 from content.posts.scopes import hidden_ids
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.json_text import JSONObject, rows_as_text
@@ -30,7 +30,7 @@ _LAYERED: Final = Statement(
             **post_repository.live_rows(),
             draft_rows=draft_rows(),
             translation_rows=rows_as_text(
-                visible_posts()
+                listed_posts()
                 .filter(translation_group=OuterRef("translation_group"))
                 .exclude(pk=OuterRef("pk"))
                 .order_by("locale")

@@ -31,8 +31,9 @@ from content.paths.tree_changes import Following, check_below, follow_path_chang
 from content.posts import post_repository
 from content.posts.scopes import require_written_in_scope
 from content.rules.check import check_parent, taken_by_another
+from content.rules.publish_permissions import PUBLISH
 from content.search import keep_words
-from content.translations.translation_status import follow_first_approval, follow_writing
+from content.translations.translation_status import follow_writing, forget_translated_paths
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import (
@@ -72,7 +73,7 @@ def write_live(
     if len(changes) == 0:
         return None
     if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
-        actor.require("posts.publish")
+        actor.require(PUBLISH)
     if has_revision is None:
         has_revision = post.revisions.filter(version=post.version).exists()
     # So that the present version can be returned to.
@@ -90,7 +91,7 @@ def write_live(
         made_from |= source_hashes or {}
         follow_writing(post, after, changes, made_from)
     else:
-        follow_first_approval(post, after)
+        forget_translated_paths(post, after)
     # Until a title is approved, what stands there is the placeholder.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     if post.is_placeholder and post.publish_at is not None:

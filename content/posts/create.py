@@ -27,6 +27,7 @@ from content.posts.duplicate import pair_modules
 from content.posts.scopes import remember_sections, require_written_in_scope
 from content.rules import check_changes
 from content.rules.check import taken_by_another, translation_taken
+from content.rules.publish_permissions import PUBLISH
 from content.translations.translation_status import record_source
 from proofroom.accounts.models import User
 from proofroom.core import outbox
@@ -79,7 +80,7 @@ def create_post(
     if status not in (Status.DRAFT, Status.PUBLISHED):
         raise invalid("status", _("A new post must be a draft or published."))
     if status == Status.PUBLISHED or fields.get("publishAt") is not None:
-        actor.require("posts.publish")
+        actor.require(PUBLISH)
     post = new_row(actor, type, locale, translation_of)
     if author is not None:
         post.author = author

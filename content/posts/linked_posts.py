@@ -13,7 +13,7 @@ from django.db.models import Exists, IntegerField, OuterRef, QuerySet, TextField
 
 from content.models import Post, PostTerm
 from content.posts.opening_images import NO_MODULE, opening_module
-from content.posts.queries import published_posts, visible_posts
+from content.posts.queries import listed_posts, published_posts
 from proofroom.core.database.statements import Argument, Row, Statement
 from proofroom.definitions import MOST_LISTED, PostList
 
@@ -222,9 +222,9 @@ def _rows(posts: QuerySet[Post], part: int, *, is_shown: bool = True) -> QuerySe
 
 def _with_translations(rest: Iterator[Any]) -> list[QuerySet[Post]]:
     ids, locale = next(rest), next(rest)
-    groups = visible_posts().filter(pk__in=ids).values("translation_group")
+    groups = listed_posts().filter(pk__in=ids).values("translation_group")
     return [
-        visible_posts().filter(pk__in=ids),
+        listed_posts().filter(pk__in=ids),
         published_posts().filter(locale=locale, translation_group__in=groups),
     ]
 

@@ -20,8 +20,8 @@ from content.models.editing_mark import SOURCE
 from content.posts.scopes import visible_to
 from proofroom.core.actor import Actor, ActorUser
 from proofroom.core.content_scope import ContentScope, Scoped, reading_scopes
+from proofroom.core.database_notifications import notify
 from proofroom.core.errors import NotFound, invalid
-from proofroom.core.notifications import notify
 from proofroom.core.realtime import PRESENCE_CHANNEL, EventMessage, IsOutside, MayHear, OpenEditor
 
 PRESENCE_TIMEOUT: Final = timedelta(seconds=50)

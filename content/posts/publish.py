@@ -16,6 +16,7 @@ from content.layers.live import tags_of
 from content.layers.state import event_payload, lock_post
 from content.models import Post, QueuedChange, Status
 from content.paths.post_paths import check_paths_are_free, path_for, set_path
+from content.rules.publish_permissions import status_permission
 from content.variations.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -79,7 +80,7 @@ def move_status(
     if status == Status.PUBLISHED and post.is_placeholder:
         message = _("This post was created by an agent. Approve its content before you publish it.")
         raise RuleViolation(message, code="not_approved", details={"status": [message]})
-    actor.require("posts.archive" if status == Status.ARCHIVED else "posts.publish")
+    actor.require(status_permission(status))
     if status != Status.PUBLISHED:
         stop(post, actor)
         stop_variations(post, actor)

@@ -88,7 +88,7 @@ ORDERINGS: Final[Mapping[str, str]] = {
 }
 
 
-def visible_posts() -> QuerySet[Post]:
+def listed_posts() -> QuerySet[Post]:
     """Posts that are not in the trash. Variations are in no list; see `reachable_posts`."""
     return Post.objects.alive()
 
@@ -105,7 +105,7 @@ def deleted_posts() -> QuerySet[Post]:
 
 def published_posts() -> QuerySet[Post]:
     """Posts that anybody may see."""
-    return visible_posts().filter(status="published", is_placeholder=False)
+    return listed_posts().filter(status="published", is_placeholder=False)
 
 
 def has_changes_in(layer: Layer) -> Exists:
@@ -194,7 +194,7 @@ def _count_in(posts: QuerySet[Post]) -> Statement:
     )
 
 
-_COUNT: Final = _count_in(visible_posts())
+_COUNT: Final = _count_in(listed_posts())
 _PUBLISHED_COUNT: Final = _count_in(published_posts())
 
 
@@ -218,7 +218,7 @@ def part_of(posts: QuerySet[Post], part: slice) -> QuerySet[Post]:
 def _page_statement(
     ordering: str, begin: int, end: int, only_published: bool, counts: bool
 ) -> Statement:
-    posts = published_posts() if only_published else visible_posts()
+    posts = published_posts() if only_published else listed_posts()
 
     def build(locale: str) -> QuerySet[Post, Row]:
         listed = posts.filter(locale=locale)
@@ -239,7 +239,7 @@ def _translations(posts: QuerySet[Post]) -> Statement:
     )
 
 
-_TRANSLATIONS: Final = _translations(visible_posts())
+_TRANSLATIONS: Final = _translations(listed_posts())
 _PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
 
 
@@ -260,7 +260,7 @@ def page_of(
     return rows, rows[0]["total"] if rows else 0
 
 
-def find_post(post_id: UUID) -> Post | None:
+def find_post_with_author(post_id: UUID) -> Post | None:
     """A post that is not in the trash, with its author's name. One query."""
     rows = _POST.rows(post_id)
     return whole_post(rows[0]) if rows else None

@@ -83,7 +83,7 @@ class References:
 
 
 @dataclass(slots=True)
-class Wanted:
+class ReferenceIds:
     """Ids to look up, by kind of field."""
 
     ids: dict[str, set[str]] = field(default_factory=lambda: {str(kind): set() for kind in _KINDS})
@@ -114,9 +114,9 @@ class Wanted:
                     self.add(side.kind, side.id)
 
 
-def collect_references(changes: Iterable[Change], document: PostDocument) -> Wanted:
+def collect_references(changes: Iterable[Change], document: PostDocument) -> ReferenceIds:
     """Every id that the changed values name, before and after."""
-    wanted = Wanted()
+    wanted = ReferenceIds()
     for change in changes:
         for value in (change.before, change.after):
             if isinstance(value, ModuleDocument):
@@ -133,7 +133,7 @@ def collect_references(changes: Iterable[Change], document: PostDocument) -> Wan
 
 def references_of(changes: Iterable[Change], *documents: PostDocument, who: Scoped) -> References:
     """Return what the ids in these changes stand for. At most five queries."""
-    wanted = Wanted()
+    wanted = ReferenceIds()
     listed = list(changes)
     shared = shared_props(listed, *documents)
     for instance_id, props in shared.items():
@@ -147,7 +147,7 @@ def references_of(changes: Iterable[Change], *documents: PostDocument, who: Scop
     return replace(load_titles(wanted, who), shared=shared)
 
 
-def load_titles(wanted: Wanted, who: Scoped) -> References:
+def load_titles(wanted: ReferenceIds, who: Scoped) -> References:
     """Return what people call these things; of a post that somebody may not see, only that it is there."""
     posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
     forms, titles_of_forms = wanted.ids["form-reference"], title_lookups.get("form-reference")

@@ -1,31 +1,29 @@
-"""Checks a change of a document as a whole: who may change what, and what may stand in a post's fields and terms."""
+"""Checks a change of a document as a whole: who may make it, and what may stand in a post's fields and terms."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, TERMS_PATH, Change, Changes, diff
-from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, FIELD_NAMES, PostDocument
-from content.models import ModuleInstance, Post, Status
+from content.changes import ABSENT, TERMS_PATH, Changes, diff
+from content.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
+from content.models import Post, Status
 from content.models.post import MAX_DEPTH
 from content.paths.tree_queries import is_anything_below
-from content.post_fields import POST_FIELDS
 from content.posts.scopes import sees
+from content.rules.change_permissions import check_change_permissions
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
-from content.rules.translations import changes_text_only
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement, first_instance
-from proofroom.core.errors import NotAllowed, RuleViolation, invalid
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import absolute
-from proofroom.definitions import find_module, find_post_type, props_of, validation
+from proofroom.definitions import find_post_type, validation
 from proofroom.taxonomies.models import Term
 
 MAX_TERMS: Final = 200
@@ -238,7 +236,7 @@ def check_changes(
     changes = diff(before, after)
     if len(changes) == 0:
         return after
-    _check_who(post, changes, before, actor)
+    check_change_permissions(post, changes, before, actor)
     return clean_changes(post, before, after, taken_over, None if is_handed_on else actor)
 
 
@@ -261,63 +259,3 @@ def clean_changes(
     # As cleaned: ids in their one form, Markdown as the document that it stands for.
     check_references(before, after, diff(before, after), taken_over=taken_over, actor=actor)
     return after
-
-
-def _check_who(post: Post, changes: Changes, before: PostDocument, actor: Actor) -> None:
-    if not actor.is_person:
-        for change in changes:
-            name = change.path.removeprefix("post.")
-            if change.module_id or name == "taxonomyTermIds" or name.startswith(CUSTOM_PREFIX):
-                continue
-            if name not in AGENT_FIELD_NAMES:
-                message = _("Agents and AI clients cannot propose %(name)s.") % {"name": name}
-                raise RuleViolation(message, code="not_stageable", details={name: [message]})
-    elif post._state.adding and actor.can("posts.create"):
-        return  # what is new is its author's, whether or not they may change what is there
-    elif not actor.can("posts.edit"):
-        # Translators change translatable values of a translation, and nothing else.
-        if post.translated_from_id is None:
-            raise NotAllowed(
-                _("Translators can only edit translations, and this post is an original.")
-            )
-        # The props of the shared modules that get their first overrides here, by instance.
-        ids = {
-            module.instance_id
-            for change in changes
-            if change.module_id is not None and change.before is ABSENT
-            if (module := before.module(change.module_id)) is not None and module.scope == "global"
-        }
-        rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props") if ids else ()
-        shared = {str(pk): props for pk, props in rows}
-        for change in changes:
-            if not _is_translatable(change, before, shared):
-                raise NotAllowed(
-                    _("Translators can only edit translatable fields, and %(path)s is not one.")
-                    % {"path": change.path},
-                    details={change.path: [_("not translatable")]},
-                )
-
-
-def _is_translatable(
-    change: Change, before: PostDocument, shared: Mapping[str, Mapping[str, Json]]
-) -> bool:
-    module_id = change.module_id
-    if module_id is None:
-        name = change.path.removeprefix("post.")
-        declared = POST_FIELDS.get(name)
-        if declared is not None and declared.translatable:
-            return True
-        fields = find_post_type(before.type).CustomFields
-        prop = props_of(fields).get(name.removeprefix(CUSTOM_PREFIX))
-        return name.startswith(CUSTOM_PREFIX) and changes_text_only(
-            prop, change.before, change.after
-        )
-    module = before.module(module_id)
-    parts = change.path.split(".", 3)
-    if module is None or len(parts) != 4:
-        return False
-    was = change.before
-    if was is ABSENT:  # what an override goes on top of
-        was = shared.get(module.instance_id, {}).get(parts[3], ABSENT)
-    prop = props_of(find_module(module.type).Props).get(parts[3])
-    return changes_text_only(prop, was, change.after)

@@ -118,7 +118,7 @@ def require_post(post_id: UUID | str, actor: Actor) -> Post:
 
     Raises `NotFound` with the tool that finds it.
     """
-    post = queries.find_post(UUID(str(post_id)))
+    post = queries.find_post_with_author(UUID(str(post_id)))
     if post is None or not sees(actor, post):
         raise unknown_post(post_id)
     return post

@@ -134,7 +134,7 @@ def _filters_of(arguments: ListPosts) -> dict[str, str]:
 def _filtered(
     filters: Mapping[str, str], has_review: bool | None, has_ai_review: bool | None
 ) -> QuerySet[Post]:
-    posts = queries.visible_posts().filter(**filters)
+    posts = queries.listed_posts().filter(**filters)
     for layer, wanted in ((Layer.REVIEW, has_review), (Layer.AI_REVIEW, has_ai_review)):
         if wanted is not None:
             waiting = queries.has_changes_in(layer)
@@ -182,7 +182,7 @@ def _check_names(arguments: ListPosts) -> None:
         if value is None:
             continue
         filters[name] = value
-        if value not in known and not queries.visible_posts().filter(**filters).exists():
+        if value not in known and not queries.listed_posts().filter(**filters).exists():
             what = "locale" if name == "locale" else "post type"
             raise invalid(
                 name,

@@ -120,7 +120,7 @@ class ProposedTranslations(Authored):
 def list_post_translations(actor: Actor, arguments: Translations) -> JsonObject:
     """A post in its other languages. stalePaths: the source changed since; untranslatedPaths: text of the source."""
     post = require_post(arguments.post_id, actor)
-    seen = visible_to(queries.visible_posts(), actor)
+    seen = visible_to(queries.listed_posts(), actor)
     others = seen.filter(translation_group=post.translation_group)
     rows = others.exclude(pk=post.pk)
 

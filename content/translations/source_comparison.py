@@ -109,7 +109,9 @@ def texts_to_translate(post: Post, document: PostDocument) -> list[str]:
     """The texts of a translation that are out of date or not translated yet. Five queries."""
     state = states_of([post]).get(post.pk)
     return (
-        [path for path in state.field_paths if is_translated_text(path, document)] if state else []
+        [path for path in state.stale_or_untranslated_paths if is_translated_text(path, document)]
+        if state
+        else []
     )
 
 

@@ -44,7 +44,7 @@ class TranslationState:
     untranslated_paths: tuple[str, ...] = ()
 
     @property
-    def field_paths(self) -> tuple[str, ...]:
+    def stale_or_untranslated_paths(self) -> tuple[str, ...]:
         """What is stale or untranslated, each path once."""
         return tuple(dict.fromkeys((*self.stale_paths, *self.untranslated_paths)))
 
@@ -52,7 +52,11 @@ class TranslationState:
     def open_paths(self) -> list[str]:
         """The paths of all of it, which are called up to date together."""
         new = [f"modules.{module.id}" for module in self.new_modules]
-        return [*self.field_paths, *new, *(f"modules.{own}" for own, _ in self.removed_modules)]
+        return [
+            *self.stale_or_untranslated_paths,
+            *new,
+            *(f"modules.{own}" for own, _ in self.removed_modules),
+        ]
 
 
 def record_source(
@@ -169,7 +173,7 @@ def follow_writing(
     origin.save(update_fields=["hashes", "untranslated", "updated_at"])
 
 
-def follow_first_approval(post: Post, after: PostDocument) -> None:
+def forget_translated_paths(post: Post, after: PostDocument) -> None:
     """Forget texts that were only copied when a translation was proposed, and are translated as it comes live."""
     if post.translated_from_id is None:
         return

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from content.layers.state import event_payload, lock_post, lock_post_in
 from content.models import Post, Status
+from content.rules.publish_permissions import PUBLISH
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation, invalid
@@ -40,7 +41,7 @@ def change_variation(
     if weight is not None or running is None:
         actor.require("posts.edit")
     if running is not None:
-        actor.require("posts.publish")
+        actor.require(PUBLISH)
     original = lock_post(post_id, actor)
     variation = lock_variation(original, variation_id)
     if variation is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Final
 
 from proofroom.core.caching.hit_batches import HitBatches
-from proofroom.core.notifications import Subscription, listen, notify
+from proofroom.core.database_notifications import Subscription, listen, notify
 
 CHANNEL: Final = "mcp_access"
 _MAX_ENTRIES: Final = 10_000

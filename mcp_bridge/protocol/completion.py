@@ -115,7 +115,7 @@ def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
     with suppress(ValueError):
         post_id = UUID(asked.given.get("postId", ""))
     if asked.prompt == "translate-post" and post_id is not None:
-        seen = visible_to(queries.visible_posts(), asked.actor)
+        seen = visible_to(queries.listed_posts(), asked.actor)
         group = seen.filter(pk=post_id).values("translation_group")
         there = seen.filter(translation_group__in=group)
         taken = set(there.values_list("locale", flat=True))
@@ -124,7 +124,7 @@ def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
 
 def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
     """Ids of posts by words of their title, by slug, or by how the id begins; the latest change first."""
-    posts = visible_to(queries.visible_posts(), asked.actor)
+    posts = visible_to(queries.listed_posts(), asked.actor)
     locale = asked.given.get("locale")
     if asked.prompt == "review-changes":
         posts = posts.filter(

@@ -42,8 +42,8 @@ from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
 from mcp_bridge.protocol import resources
 from mcp_bridge.protocol.worker_threads import Workers
 from proofroom.core.actor import Actor
+from proofroom.core.database_notifications import Subscription, is_listening, listen
 from proofroom.core.errors import CmsError
-from proofroom.core.notifications import Subscription, is_listening, listen
 from proofroom.core.outbox.events import EVENTS_CHANNEL
 from proofroom.core.realtime.event_tail import Tail
 from proofroom.core.realtime.messages import EventMessage, IsOutside, find_outside, may_hear_of

@@ -29,7 +29,7 @@ from proofroom.notifications.queries import notifications_of
 def register_kind(kind: NotificationKind) -> None:
     """Register a kind, and subscribe to its events. Called at start."""
     notification_kinds.register(kind, name=kind.name)
-    outbox.subscribe_to_many(kind.events, notify, id="notifications.notify")
+    outbox.subscribe_to_many(kind.events, add_notifications, id="notifications.notify")
 
 
 def people_with(permission: str, *, but: int | None) -> list[int]:
@@ -38,7 +38,7 @@ def people_with(permission: str, *, but: int | None) -> list[int]:
     return [pk for pk in found.order_by("pk").values_list("pk", flat=True) if pk != but]
 
 
-def notify(events: Sequence[Event]) -> None:
+def add_notifications(events: Sequence[Event]) -> None:
     """Add what happened to the notifications of those whom it concerns. Told twice of an event, it adds it once."""
     for kind in notification_kinds:
         groups: dict[str, list[tuple[Event, Notice]]] = defaultdict(list)

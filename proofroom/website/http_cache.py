@@ -17,7 +17,7 @@ from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
 from proofroom.core.caching.front_cache import Kind, keep_in_front
 from proofroom.core.outbox import tags_changed_since
 from proofroom.core.site_urls import PAGE_ROUTE
-from proofroom.website.queries import FoundPost, find_post
+from proofroom.website.queries import FoundPost, find_published_post
 
 MAX_AGE: Final = 60
 
@@ -70,11 +70,11 @@ class PageRequest:
     parameters: Mapping[str, str]
     posts: dict[tuple[str, str], FoundPost | None] = field(default_factory=dict)
 
-    def find_post(self, path: str, locale: str) -> FoundPost | None:
+    def find_published_post(self, path: str, locale: str) -> FoundPost | None:
         """The published post at a path. One query, none for one that was looked up before."""
         place = (path, locale)
         if place not in self.posts:
-            self.posts[place] = find_post(path, locale)
+            self.posts[place] = find_published_post(path, locale)
         return self.posts[place]
 
 

@@ -77,7 +77,7 @@ def _version(asked: PageRequest) -> int:
 
 
 def _post_at(asked: PageRequest, address: str, locale: str, form: Representation) -> Found:
-    found = asked.find_post(address, locale)
+    found = asked.find_published_post(address, locale)
     if found is None:
         return None
     if found.arms and form is HTML:

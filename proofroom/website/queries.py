@@ -40,7 +40,7 @@ from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
-from proofroom.core.search import FoundKeys, Word
+from proofroom.core.search import RankedKeys, Word
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.listings import IndexPage
@@ -123,7 +123,7 @@ _MENUS: Final = Statement(
 )
 
 
-def find_post(path: str, locale: str) -> FoundPost | None:
+def find_published_post(path: str, locale: str) -> FoundPost | None:
     """The published post at a path, with all that is its own. One query."""
     if "\x00" in path:  # PostgreSQL refuses to look for it
         return None
@@ -371,7 +371,7 @@ def _image(row: Row, locale: str) -> SiteImage | None:
     return site_image(instance_from_row(Asset, values), locale)
 
 
-def search_published_posts(words: Sequence[Word], locale: str) -> FoundKeys:
+def search_published_posts(words: Sequence[Word], locale: str) -> RankedKeys:
     """The keys of the posts of a locale that hold all words, the best first."""
     return search.find_keys(_published_in, words, locale)
 

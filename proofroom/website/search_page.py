@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from proofroom.core.caching.outlines import render_page
-from proofroom.core.search import Count, Word, query_words, words_beginning
+from proofroom.core.search import MatchCount, Word, query_words, words_beginning
 from proofroom.core.site_urls import PageLocation, search_path
 from proofroom.definitions.listings import list_title
 from proofroom.website.meta_tags import one_line, seo_of_search, title_with_site
@@ -120,7 +120,7 @@ def search_page(locale: str, asked: str, number: int, version: int) -> str | Non
     posts = load_found_posts(hits.page(begin, begin + PER_PAGE))
     if not posts and number > 1:
         return None
-    total = Count(begin + len(posts), is_exact=True)
+    total = MatchCount(begin + len(posts), is_exact=True)
     if len(posts) == PER_PAGE:
         total = hits.estimate(MAX_RESULTS)
     last = max(1, -(-min(total.number, MAX_RESULTS) // PER_PAGE))

@@ -58,7 +58,7 @@ def arm_page(request: HttpRequest, asked: PageRequest, found: FoundPost) -> Http
 
 def page_with(path: str, locale: str, module_id: str) -> FoundPost | None:
     """The published page at a path, as it was shown to whoever saw that module there."""
-    found = queries.find_post(path, locale)
+    found = queries.find_published_post(path, locale)
     choice = _choice_with(module_id, found) if found is not None and found.arms else None
     if found is None or choice is None or choice.arm is None:
         return found

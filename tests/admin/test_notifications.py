@@ -27,9 +27,9 @@ from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.queries import count_unread, describe, notifications_of
 from proofroom.notifications.services import (
+    add_notifications,
     mark_all_read,
     mark_read,
-    notify,
     purge_notifications,
 )
 from tests import make
@@ -40,7 +40,7 @@ SignedIn = Callable[..., Client]
 
 def tell() -> None:
     """Tell of everything that was recorded, as the worker does."""
-    notify(list(Event.objects.order_by("pk")))
+    add_notifications(list(Event.objects.order_by("pk")))
 
 
 def lines(actor: Actor) -> list[tuple[str, str]]:

@@ -8,7 +8,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from proofroom.menus.services import create_menu, delete_menu
 from proofroom.notifications.queries import describe, notifications_of
-from proofroom.notifications.services import notify
+from proofroom.notifications.services import add_notifications
 from proofroom.shared_content.kinds import MENU, find_kind
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import approve_proposal, propose_change, reject_proposal
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def tell() -> None:
-    notify(list(Event.objects.order_by("pk")))
+    add_notifications(list(Event.objects.order_by("pk")))
 
 
 def lines(actor: Actor) -> list[tuple[str, str, str]]:

@@ -19,7 +19,7 @@ from proofroom.core.models import Event
 from proofroom.notifications.mail import mail_notifications
 from proofroom.notifications.models import Notification, NotificationChoice
 from proofroom.notifications.queries import describe, notifications_of
-from proofroom.notifications.services import choose_channels, mark_all_read, notify
+from proofroom.notifications.services import add_notifications, choose_channels, mark_all_read
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def send(slug: str = "contact", message: str = "Private words") -> str:
         actor=Actor(user=Visitor(), via="site"),
         admit=lambda: None,
     )
-    notify(list(Event.objects.order_by("pk")))
+    add_notifications(list(Event.objects.order_by("pk")))
     return str(receipt.id)
 
 
@@ -80,7 +80,7 @@ def test_a_submission_that_was_deleted_before_is_not_told_of() -> None:
         admit=lambda: None,
     )
     delete_submission(slug="contact", submission_id=receipt.id, actor=admin)
-    notify(list(Event.objects.order_by("pk")))
+    add_notifications(list(Event.objects.order_by("pk")))
     assert lines(admin) == []
 
 

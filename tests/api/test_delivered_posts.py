@@ -73,7 +73,7 @@ def rendered(post: Post, fields: set[str] | None = None, variation: str = "") ->
 
 
 def again(post: Post) -> Post:
-    found = queries.find_post(post.pk)
+    found = queries.find_post_with_author(post.pk)
     assert found is not None
     return found
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 
 from content.layers import approve, digest_of
-from content.layers.decide import PUBLISH_PERMISSIONS, LayerOutcome, decide
+from content.layers.decide import LayerOutcome, decide
 from content.models import Layer, Post, Revision, Status
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.review.change_comparison import passages_at
+from content.rules.publish_permissions import APPROVE_AND_PUBLISH
 from content.variations.services import create_variation
 from proofroom.accounts.roles import GRANTS
 from proofroom.core.actor import Actor
@@ -233,7 +234,7 @@ def test_agents_ai_clients_tokens_and_who_lacks_a_right_are_refused(layer: Layer
     editor = make.actor("editor", "admin")
     lacking = [
         replace(editor, permissions=GRANTS["editor"] - {right})
-        for right in PUBLISH_PERMISSIONS[layer]
+        for right in APPROVE_AND_PUBLISH[layer]
     ]
     refused = [
         make.agent_actor(),

@@ -21,7 +21,7 @@ from proofroom.core.models import Event
 from proofroom.feedback.models import Feedback
 from proofroom.feedback.services import change_feedback, create_feedback, delete_feedback
 from proofroom.notifications.queries import count_unread, count_unseen, describe, notifications_of
-from proofroom.notifications.services import notify
+from proofroom.notifications.services import add_notifications
 from proofroom.previews.services import create_preview_link, open_preview
 from tests import make
 from tests.api_client import ApiClient
@@ -114,7 +114,7 @@ def test_notes_inside_are_given_and_resolved(posts: tuple[Post, Post]) -> None:
 
 
 def tell() -> None:
-    notify(list(Event.objects.order_by("pk")))
+    add_notifications(list(Event.objects.order_by("pk")))
 
 
 def lines(actor: Actor) -> list[str]:

@@ -30,7 +30,7 @@ def test_all_layers_are_those_that_are_read_apart(
         read = read_layered_post(post.pk, someone)
 
     assert read is not None
-    whole = queries.find_post(post.pk)
+    whole = queries.find_post_with_author(post.pk)
     assert whole is not None
     apart = open_layers(whole)
     assert (read.post, read.layers.live) == (whole, apart.live)

@@ -21,6 +21,7 @@ from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, restore_post
 from proofroom.core import search as core_search
 from proofroom.core.content_scope import ContentScope
+from proofroom.core.search import ranked_rows
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -269,7 +270,7 @@ WAYS = {
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """What is chosen for words that few, many, or most entries have."""
     for name, value in WAYS[request.param].items():
-        monkeypatch.setattr(core_search, name, value)
+        monkeypatch.setattr(ranked_rows, name, value)
     return str(request.param)
 
 
@@ -291,7 +292,7 @@ def test_words_that_many_have_are_found_as_those_of_few(way: str) -> None:
         "Deep",
     ]
     assert posts.count() == 3
-    assert posts.estimate(1000) == core_search.Count(3, is_exact=True)
+    assert posts.estimate(1000) == core_search.MatchCount(3, is_exact=True)
     assert {post.title for post in posts.matching()} == {post.title for post in posts[:9]}
     assert [post.title for post in posts.ranked()] == [post.title for post in posts[:9]]
     assert [post.title for post in posts.filter(title="Deep")[:9]] == ["Deep"]
@@ -302,7 +303,7 @@ def test_words_that_many_have_are_found_as_those_of_few(way: str) -> None:
 def test_pages_of_what_many_have_hold_every_post_once(
     way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core_search, "MAX_OF_MANY", 3)
+    monkeypatch.setattr(ranked_rows, "MAX_OF_MANY", 3)
     for number in range(8):
         page(f"Kettle {number}")
         page(f"Number {number}", excerpt="With a kettle" if number % 2 else "", body="A kettle")
@@ -328,7 +329,7 @@ def test_pages_of_what_many_have_hold_every_post_once(
 @needs_stems
 def test_of_what_most_have_the_number_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("MAX_RANKED", "MAX_IN_SET"):
-        monkeypatch.setattr(core_search, name, 0)
+        monkeypatch.setattr(ranked_rows, name, 0)
     for number in range(12):
         page(f"Kettle {number}" if number % 2 else f"Teapot {number}")
     with connection.cursor() as cursor:
@@ -336,9 +337,9 @@ def test_of_what_most_have_the_number_is_estimated(monkeypatch: pytest.MonkeyPat
 
     posts = search.find_posts(Post.objects.all(), "kettle", "en")
 
-    assert posts.estimate(6) == core_search.Count(6, is_exact=True)
+    assert posts.estimate(6) == core_search.MatchCount(6, is_exact=True)
     # Three of the newest five have it, so three in five of all.
-    assert posts.estimate(2) == core_search.Count(7, is_exact=False)
+    assert posts.estimate(2) == core_search.MatchCount(7, is_exact=False)
     assert posts.count() == 6
 
 
@@ -386,7 +387,7 @@ def test_what_is_outside_of_a_scope_is_neither_found_nor_counted() -> None:
     posts = search.find_posts(visible_to(Post.objects.alive(), make.actor("docs")), "kettle", "en")
 
     assert list(posts[:10]) == [inside]
-    assert (posts.count(), posts.estimate(1)) == (1, core_search.Count(1, is_exact=True))
+    assert (posts.count(), posts.estimate(1)) == (1, core_search.MatchCount(1, is_exact=True))
     assert search.find_posts(Post.objects.alive(), "kettle", "en").count() == 5
 
 
@@ -401,7 +402,7 @@ def _alive_in(locale: str) -> QuerySet[Post]:
 def test_keys_are_those_of_the_posts_that_are_found(
     way: str, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
-    monkeypatch.setattr(core_search, "MAX_OF_MANY", 3)
+    monkeypatch.setattr(ranked_rows, "MAX_OF_MANY", 3)
     for number in range(8):
         page(f"Kettle {number}", excerpt="Käse" if number % 3 else "Boils")
         page(f"Number {number}", excerpt="A kettle boils" if number % 2 else "", body="A kettle")

@@ -17,7 +17,7 @@ from agents_app.models import RUNS_CHANNEL, AgentBatch, AgentRun
 from agents_app.runs import lifecycle
 from content.posts.presence import close_editor, mark_editing
 from proofroom.core import outbox
-from proofroom.core.notifications import is_listening, listen
+from proofroom.core.database_notifications import is_listening, listen
 from tests import make
 from tests.browser.agents_scene import run
 from tests.core.sockets import asked, in_a_loop, opened, session_of

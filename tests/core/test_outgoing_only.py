@@ -38,7 +38,7 @@ KNOWN = {
     # Asks the server that it has just started whether it answers.
     "proofroom/core/management/commands/demo.py": {"socket", "urllib.request"},
     # A pair of sockets inside the process, by which its threads wake the one that listens.
-    "proofroom/core/notifications.py": {"socket"},
+    "proofroom/core/database_notifications.py": {"socket"},
 }
 
 

@@ -332,7 +332,7 @@ def test_what_is_loaded_before_the_fork_opens_nothing():
     assert threads == "1 1 True"
     assert set(connections.strip("[]").split(", ")) <= {"", "None"}
     assert files == "[]"
-    # Those with which `proofroom.core.notifications` wakes its thread; it makes others after a fork.
+    # Those with which `proofroom.core.database_notifications` wakes its thread; it makes others after a fork.
     assert int(sockets) in (0, 2)
 
 

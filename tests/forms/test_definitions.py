@@ -10,7 +10,7 @@ from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
 from content.review.differences import ShownReference
-from content.review.references import Wanted, load_titles
+from content.review.references import ReferenceIds, load_titles
 from forms.models import FormDefinition
 from proofroom.core.actor import SYSTEM
 from proofroom.core.models import Event
@@ -182,7 +182,7 @@ def test_a_review_names_a_form_by_its_title_and_slug(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     form = make.form("contact")
-    wanted = Wanted()
+    wanted = ReferenceIds()
     wanted.add("form-reference", ["contact", "nowhere"])
 
     with django_assert_num_queries(1):

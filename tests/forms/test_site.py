@@ -398,7 +398,7 @@ def test_a_form_stands_by_itself_too(at, client):
 
 
 def test_a_preview_shows_the_form_and_cannot_send_it(at):
-    found = queries.find_post("/contact", "en")
+    found = queries.find_published_post("/contact", "en")
     assert found is not None
 
     html = page_of(PageContent(found.post, found.modules(), (), preview="Review"))

@@ -16,8 +16,8 @@ from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.models import User
 from proofroom.accounts.services.users import change_user
+from proofroom.core.database_notifications import Subscription
 from proofroom.core.models import Event
-from proofroom.core.notifications import Subscription
 from tests import make
 from tests.mcp.inside import Inside, bearer, inside, newest
 

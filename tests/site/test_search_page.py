@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Layer, Post
 from proofroom.core import search as core_search
 from proofroom.core.errors import RuleViolation
+from proofroom.core.search import ranked_rows
 from proofroom.website import search_page
 from proofroom.website.search_page import PER_PAGE, highlight, make_snippet
 from tests import make
@@ -46,8 +47,8 @@ def test_published_posts_of_the_locale_are_found_with_their_words_marked(client)
 def test_nothing_but_live_words_of_the_locale_is_found_however_many_have_them(
     client, monkeypatch, most
 ):
-    monkeypatch.setattr(core_search, "MAX_RANKED", most)
-    monkeypatch.setattr(core_search, "MAX_IN_SET", most)
+    monkeypatch.setattr(ranked_rows, "MAX_RANKED", most)
+    monkeypatch.setattr(ranked_rows, "MAX_IN_SET", most)
     make.post("Zanzibar on the page")
     staged = make.post("Nothing", slug="nothing")
     make.staged(staged, {"title": "Zanzibar staged"})
@@ -71,7 +72,7 @@ def test_nothing_but_live_words_of_the_locale_is_found_however_many_have_them(
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="only PostgreSQL estimates")
 def test_of_what_most_posts_have_a_number_is_estimated_and_rounded(client, monkeypatch):
     for name in ("MAX_RANKED", "MAX_IN_SET"):
-        monkeypatch.setattr(core_search, name, 0)
+        monkeypatch.setattr(ranked_rows, name, 0)
     monkeypatch.setattr(search_page, "PER_PAGE", 2)
     monkeypatch.setattr(search_page, "MAX_RESULTS", 4)
     for number in range(6):

@@ -12,7 +12,7 @@ from content.review.change_comparison import shape_at
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import length_note, summarize
 from content.review.labels import field_label, module_names, prop_label
-from content.review.references import References, Wanted, load_titles
+from content.review.references import ReferenceIds, References, load_titles
 from proofroom.core.content_scope import Scoped
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.markdown_reader import from_markdown
@@ -67,7 +67,7 @@ def field_view(
         shape = shape_at(f"modules.{target.module_id}.props.{target.path[0]}", document)
     else:
         shape = ValueShape(target.field_type)
-    wanted = Wanted()
+    wanted = ReferenceIds()
     if shape.kind in wanted.ids:
         for value in values:
             wanted.add(shape.kind, value)

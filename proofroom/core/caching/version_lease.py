@@ -17,7 +17,7 @@ from typing import Final
 from django.db import connection, transaction
 
 from proofroom.core.database.replica import has_replica, reads_replica
-from proofroom.core.notifications import Subscription, listen
+from proofroom.core.database_notifications import Subscription, listen
 
 LEASE_SECONDS: Final = 1.0
 CHANNEL: Final = "content_version"

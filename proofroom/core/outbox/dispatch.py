@@ -145,7 +145,7 @@ _BEHIND: Final = timedelta(seconds=0.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventSelection:
     """Whole posts, and events that have none."""
 
     posts: tuple[UUID, ...] = ()
@@ -171,7 +171,7 @@ class Round:
         return Round(self.count + other.count, left, self.gave_way or other.gave_way)
 
 
-def dispatch_due(which: Wanted, limit: int = BATCH, *, takes_along: bool = False) -> Round:
+def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool = False) -> Round:
     """Tell everybody of the first of these events that are due.
 
     With `takes_along`, others that are due and that no other worker
@@ -206,7 +206,9 @@ def dispatch_due(which: Wanted, limit: int = BATCH, *, takes_along: bool = False
     taken = [event for event in round_.events if event.post_id not in round_.alone]
     left = [event for event in (*round_.waiting, *taken) if event.dispatched_at is None]
     told = Round(len(taken), frozenset(event.pk for event in left))
-    return sum((dispatch_due(Wanted(posts=(post_id,)), limit) for post_id in round_.alone), told)
+    return sum(
+        (dispatch_due(EventSelection(posts=(post_id,)), limit) for post_id in round_.alone), told
+    )
 
 
 def _locked(which: Q, limit: int) -> list[Event]:
@@ -220,7 +222,7 @@ def _open_of(has_posts: bool, has_events: bool, limit: int) -> Statement:
 
     def build(*ids: Any) -> QuerySet[Event, Any]:
         posts = ids[0] if has_posts else ()
-        which = Wanted(posts, ids[-1] if has_events else ()).condition()
+        which = EventSelection(posts, ids[-1] if has_events else ()).condition()
         rows = Event.objects.select_for_update(no_key=True).filter(which & open_events())
         found: QuerySet[Event, Any] = rows.order_by("id").values(*columns_of(Event))[:limit]
         return found
@@ -228,7 +230,7 @@ def _open_of(has_posts: bool, has_events: bool, limit: int) -> Statement:
     return Statement(build)
 
 
-def _lock_open(which: Wanted, limit: int) -> list[Event]:
+def _lock_open(which: EventSelection, limit: int) -> list[Event]:
     given = [ids for ids in (which.posts, which.events) if ids]
     if not given:
         return []
@@ -236,7 +238,7 @@ def _lock_open(which: Wanted, limit: int) -> list[Event]:
     return [instance_from_row(Event, row) for row in rows]
 
 
-def _lock_due(which: Wanted, limit: int, now: datetime) -> _LockedEvents:
+def _lock_due(which: EventSelection, limit: int, now: datetime) -> _LockedEvents:
     """The first of these events that are due, and those that wait for their time before them, all locked."""
     rows = _lock_open(which, limit)
     due = [event for event in rows if is_due(event, now)]
@@ -260,7 +262,7 @@ def _open_before(events: Sequence[Event], exclude: Iterable[int]) -> list[Event]
 
 
 @transaction.atomic
-def _postpone(which: Wanted) -> Round:
+def _postpone(which: EventSelection) -> Round:
     events = _locked(which.condition() & due_events(timezone.now()), 1)
     for event in events:
         count_failure(event, timezone.now())
@@ -489,10 +491,10 @@ def dispatch_posts(post_ids: Iterable[UUID], event_ids: Iterable[int]) -> None:
 
     A worker that is behind tells of other events too: the messages that name them find nothing left to do.
     """
-    _dispatch_whole(Wanted(tuple(post_ids), tuple(event_ids)), takes_along=True)
+    _dispatch_whole(EventSelection(tuple(post_ids), tuple(event_ids)), takes_along=True)
 
 
-def _dispatch_whole(which: Wanted, *, takes_along: bool = False) -> Round:
+def _dispatch_whole(which: EventSelection, *, takes_along: bool = False) -> Round:
     """Tell of all of these. What came after them is told on the way, which saves its own transaction."""
     told = round_ = dispatch_due(which, takes_along=takes_along)
     while round_.count >= BATCH:
@@ -535,10 +537,10 @@ def _waiting() -> QuerySet[Event, tuple[int, UUID | None]]:
     )
 
 
-def _parts(found: Sequence[tuple[int, UUID | None]]) -> Iterator[Wanted]:
+def _parts(found: Sequence[tuple[int, UUID | None]]) -> Iterator[EventSelection]:
     """What one transaction takes each: events without a post, and whole posts, whose earlier ones come first."""
     for begin in range(0, len(found), BATCH):
         part = found[begin : begin + BATCH]
         posts = dict.fromkeys(post_id for _, post_id in part if post_id is not None)
         others = tuple(id_ for id_, post_id in part if post_id is None)
-        yield Wanted(tuple(posts), others)
+        yield EventSelection(tuple(posts), others)

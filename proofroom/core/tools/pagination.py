@@ -21,7 +21,7 @@ from pydantic import BeforeValidator, Field
 
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
-from proofroom.core.search import Found
+from proofroom.core.search import RankedInstances
 from proofroom.core.tools import Arguments, Result
 
 Part = datetime | UUID | int | str
@@ -182,7 +182,7 @@ def page_of_found(
 def page_of_ranked(
     arguments: Paged,
     tool: str,
-    rows: Rows | Found[Any],
+    rows: Rows | RankedInstances[Any],
     present: Present,
     created: str = "created_at",
 ) -> JsonObject:

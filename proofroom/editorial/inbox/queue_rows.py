@@ -13,11 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.inbox.rows import from_json
-from content.layers.decide import PUBLISH_PERMISSIONS
 from content.models import DecisionItem, Layer, Post, QueuedChange, Status
 from content.review.cards import ShownLine, lines_of
 from content.review.labels import field_label, module_label, prop_label, type_label
-from content.review.references import Wanted, load_titles
+from content.review.references import ReferenceIds, load_titles
+from content.rules.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.agent_names import agent_name
 from proofroom.core.i18n.ages import age_of
@@ -106,7 +106,7 @@ class Rights:
     def of(cls, request: HttpRequest) -> Rights:
         approves = may(request, "posts.review.approve")
         submits = may(request, "posts.ai-review.approve")
-        needed = PUBLISH_PERMISSIONS[Layer.AI_REVIEW]
+        needed = APPROVE_AND_PUBLISH[Layer.AI_REVIEW]
         publishes = all(may(request, permission) for permission in needed)
         return cls(submits, approves, approves, publishes)
 
@@ -211,7 +211,7 @@ def build_queue_rows(
     """
     listed = list(rows)
     comparisons = [from_json(row.pieces) for row in listed]
-    wanted = Wanted()
+    wanted = ReferenceIds()
     for comparison in comparisons:
         wanted.add_differences(comparison.differences)
     references = load_titles(wanted, actor_of(request))

@@ -18,7 +18,7 @@ from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
 from content.review.cards import ChangeCard, cards_of_layer
 from content.review.change_comparison import shared_props
-from content.review.references import Wanted, collect_references, load_titles
+from content.review.references import ReferenceIds, collect_references, load_titles
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.editorial.inbox.decisions import (
@@ -164,7 +164,7 @@ def _samples(request: HttpRequest, lines: Sequence[QueueRow]) -> list[Sample]:
     # Whole rows: those of the list have only what a line shows.
     layers = open_layers_of_many(list(Post.objects.filter(pk__in=posts)))
     views = {each.post.pk: each.view(Layer(lines[0].layer)) for each in layers}
-    wanted = Wanted()
+    wanted = ReferenceIds()
     for view in views.values():
         for document in (view.document, view.below):
             for kind, ids in collect_references(view.changes, document).ids.items():

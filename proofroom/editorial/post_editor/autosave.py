@@ -28,7 +28,7 @@ from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.editorial.post_editor.form_data import Sheet, read_sheet
 from proofroom.editorial.post_editor.form_fields import value_stamp
 from proofroom.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
-from proofroom.editorial.posts.post_pages import find_post
+from proofroom.editorial.posts.post_pages import get_post_or_404
 
 _KEPT: Final = re.compile(r"(?:post|modules)\..+|was|was_order|order|version|sources")
 _KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale", "parent", "term"})
@@ -109,7 +109,7 @@ def autosave(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
     entries = (pair for pair in _pairs(request) if _KEPT.fullmatch(pair[0]))
-    return _keep(request, find_post(request, post_id).pk, copy_layer(layer), entries)
+    return _keep(request, get_post_or_404(request, post_id).pk, copy_layer(layer), entries)
 
 
 @require_POST

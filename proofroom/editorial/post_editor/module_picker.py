@@ -20,7 +20,7 @@ from proofroom.core.i18n import in_words
 from proofroom.definitions import Module, allowed_modules, find_module, modules
 from proofroom.editorial.post_editor.form_fields import EditorField, fields_of
 from proofroom.editorial.post_editor.module_cards import icon_of
-from proofroom.editorial.posts.post_pages import find_post
+from proofroom.editorial.posts.post_pages import get_post_or_404
 
 WIDTH: Final = 128
 HEIGHT: Final = 80
@@ -125,7 +125,7 @@ class Offer:
 def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return what the dialog for a new module holds."""
     require(request, "posts.edit")
-    post = find_post(request, post_id)
+    post = get_post_or_404(request, post_id)
     groups: dict[str, list[Offer]] = {role: [] for role in _ROLES}
     for module in allowed_modules(post.type):
         role = next(iter(module.ai.layout_roles), "body")

@@ -49,7 +49,13 @@ from proofroom.editorial.post_editor.form_data import (
 from proofroom.editorial.post_editor.module_actions import rearrange
 from proofroom.editorial.post_editor.page import Frame, module_partial, show
 from proofroom.editorial.post_editor.publish_state import STATUS_AFTER
-from proofroom.editorial.posts.post_pages import find_post, post_url, read, review_url, version_sent
+from proofroom.editorial.posts.post_pages import (
+    get_post_or_404,
+    post_url,
+    read,
+    review_url,
+    version_sent,
+)
 from proofroom.editorial.posts.undo import offer_undo_status
 from proofroom.website.layer_pages import preview_page
 
@@ -186,7 +192,7 @@ def save(
             else review_url(post, Layer.REVIEW)
         )
     else:
-        now = find_post(request, post.pk)
+        now = get_post_or_404(request, post.pk)
         text = f"{_describe_save(post, status, do)} {describe_move(post.path, now)}".strip()
         undo: SafeString | str = ""
         # Undo brings back the status, not the words: what was typed in the same step would go live by it.
@@ -398,7 +404,7 @@ def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
 def report_presence(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Called every few seconds by an open form, and once more when it is closed."""
     require(request, "posts.edit", "posts.translate", "posts.review.save")
-    post, actor = find_post(request, post_id), actor_of(request)
+    post, actor = get_post_or_404(request, post_id), actor_of(request)
     key = request.POST.get("key", "")
     try:
         if "leave" in request.POST:

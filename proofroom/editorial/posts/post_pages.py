@@ -33,7 +33,7 @@ _STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
 _POST: Final = Statement(lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post)))
 
 
-def find_post(request: HttpRequest, post_id: UUID) -> Post:
+def get_post_or_404(request: HttpRequest, post_id: UUID) -> Post:
     """The post, unless it is deleted or out of the person's sight. Raises `Http404`."""
     post = first_instance(Post, _POST.rows(post_id))
     if post is None or not sees(actor_of(request), post):
@@ -44,7 +44,7 @@ def find_post(request: HttpRequest, post_id: UUID) -> Post:
 
 
 def read(request: HttpRequest, post_id: UUID) -> tuple[Post, Layers]:
-    post = find_post(request, post_id)
+    post = get_post_or_404(request, post_id)
     return post, open_layers(post)
 
 

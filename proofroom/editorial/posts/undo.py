@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, Revision, Status
 from content.posts.undo import undo_delete, undo_restore, undo_revert, undo_status
+from content.rules.publish_permissions import status_permission
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import may
 from proofroom.core.admin.undo import UndoKind, Undone, undo_button, undo_value
@@ -55,7 +56,7 @@ def offer_undo_status(
     was_never_published: bool = False,
 ) -> SafeString | str:
     """`post` as it stands now; the status, the schedule and the running variations are those that it had."""
-    if not may(request, "posts.archive" if before == Status.ARCHIVED else "posts.publish"):
+    if not may(request, status_permission(before)):
         return ""
     arguments: JsonObject = {
         "post": str(post.pk),

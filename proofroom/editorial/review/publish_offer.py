@@ -9,9 +9,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from content.layers import Layers, LayerView
-from content.layers.decide import PUBLISH_PERMISSIONS, waiting_below
+from content.layers.decide import waiting_below
 from content.models import Layer, Post, Status
 from content.paths.post_paths import path_for
+from content.rules.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.admin.permissions import may
 from proofroom.core.errors import CmsError
 
@@ -47,7 +48,7 @@ def offer_publishing(request: HttpRequest, layers: Layers, view: LayerView) -> P
     if not is_useful or post.variation_of_id is not None or not view.exists:
         return None
     if not all(
-        may(request, permission, layers.post) for permission in PUBLISH_PERMISSIONS[view.layer]
+        may(request, permission, layers.post) for permission in APPROVE_AND_PUBLISH[view.layer]
     ):
         return None
     is_review = view.layer == Layer.REVIEW

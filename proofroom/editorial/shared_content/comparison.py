@@ -15,7 +15,7 @@ from content.review.cards import CardGroup, ChangeCard, lines_of
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import summarize
 from content.review.labels import module_label, prop_label
-from content.review.references import Wanted, load_titles
+from content.review.references import ReferenceIds, load_titles
 from content.review.risk import assess
 from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n.languages import language_name
@@ -57,7 +57,7 @@ class SharedComparison:
         changed = self.changed_fields(before, after)
         if not changed:
             return []
-        wanted = Wanted()
+        wanted = ReferenceIds()
         for document in (before, after):
             for field in changed:
                 value = _value(document, field.path)

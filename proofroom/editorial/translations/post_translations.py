@@ -147,7 +147,7 @@ def _row(
         # What is older than the source, in the words of the review.
         names = module_names(layers.live)
         text = gettext("%(field)s: not translated yet")
-        for path in state.field_paths:
+        for path in state.stale_or_untranslated_paths:
             label = label_of(path, layers.live, names)
             details.append(text % {"field": label} if path in copied else label)
         text = gettext("%(module_label)s: new in the source")

@@ -23,7 +23,7 @@ from content.review.change_comparison import kind_at, shape_at
 from content.review.comparison import compare
 from content.review.differences import Comparison
 from content.review.labels import POST_GROUP, module_names
-from content.review.references import References, Wanted, load_titles
+from content.review.references import ReferenceIds, References, load_titles
 from content.templatetags.modules import has_text
 from content.translations.module_structure import (
     add_source_module,
@@ -274,7 +274,7 @@ def show_translation(
         "is_order_changed": comparison.order != frame.document.order,
         "run_url": run_url,
         "run_all_url": f"{run_url}&fields=stale"
-        if run_url and comparison.state.field_paths
+        if run_url and comparison.state.stale_or_untranslated_paths
         else "",
         "review_count": len(layers.review.changes),
         **(more or {}),
@@ -351,7 +351,7 @@ class _RowBuilder:
         return any(one is not None and not _is_blank(one.value) for one in (source, own))
 
     def _look_up(self, rows: Iterable[tuple[FormUnit | None, FormUnit | None]]) -> None:
-        found, wanted = self.comparison, Wanted()
+        found, wanted = self.comparison, ReferenceIds()
         for source, own in rows:
             for unit, document in ((source, found.document), (own, self.frame.document)):
                 if unit is None or unit.field.kind in _PLAIN or unit.field.kind == "richtext":

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from proofroom.core import notifications
-from proofroom.core.notifications import is_listening, listen, notify, stop_listening
+from proofroom.core import database_notifications
+from proofroom.core.database_notifications import is_listening, listen, notify, stop_listening
 
 services = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 WAIT = 20
@@ -38,7 +38,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nobody else listens in this process: pages of other tests may still be open."""
     stop_listening()
     with monkeypatch.context() as patched:
-        patched.setattr(notifications._listener, "_subscriptions", defaultdict(list))
+        patched.setattr(database_notifications._listener, "_subscriptions", defaultdict(list))
         yield
         stop_listening()
 
@@ -134,8 +134,8 @@ class TestOnPostgresql:
     def test_behind_a_pooler_that_loses_notifications_everybody_goes_on_looking(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(notifications, "PROBE_SECONDS", 0.01)
-        monkeypatch.setattr(notifications, "notify", lambda channel: None)
+        monkeypatch.setattr(database_notifications, "PROBE_SECONDS", 0.01)
+        monkeypatch.setattr(database_notifications, "notify", lambda channel: None)
         subscribed = Heard()
 
         for _ in range(2):
@@ -147,8 +147,8 @@ class TestOnPostgresql:
     def test_the_connection_ends_when_nobody_listens_any_more(
         self, heard: Heard, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(notifications, "IDLE_SECONDS", -1.0)
-        thread = notifications._listener._thread
+        monkeypatch.setattr(database_notifications, "IDLE_SECONDS", -1.0)
+        thread = database_notifications._listener._thread
         assert thread is not None
         heard.subscription.close()
         thread.join(60)
@@ -197,7 +197,7 @@ from queue import Queue
 import django
 django.setup(set_prefix=False)
 from django.db import connections
-from proofroom.core.notifications import is_listening, listen, notify
+from proofroom.core.database_notifications import is_listening, listen, notify
 heard, lost = Queue(), Queue()
 listen("posts", heard.put, lost=lambda: lost.put(None))
 lost.get(timeout=20)
@@ -226,7 +226,7 @@ def test_on_sqlite_nothing_is_sent_and_nobody_listens(django_assert_num_queries:
         notify("posts", "one")
 
     assert not is_listening()
-    assert notifications._listener._thread is None
+    assert database_notifications._listener._thread is None
     heard.subscription.close()
     assert heard.payloads.empty()
 
@@ -240,6 +240,6 @@ def test_a_payload_that_is_too_long_is_refused_everywhere(payload: str) -> None:
 @pytest.mark.services
 @pytest.mark.django_db(transaction=True)
 def test_the_longest_payload_arrives(heard: Heard) -> None:
-    notify("posts", "x" * notifications.PAYLOAD_MAX_BYTES)
+    notify("posts", "x" * database_notifications.PAYLOAD_MAX_BYTES)
 
-    assert len(heard.next()) == notifications.PAYLOAD_MAX_BYTES
+    assert len(heard.next()) == database_notifications.PAYLOAD_MAX_BYTES

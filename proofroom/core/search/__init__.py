@@ -1,0 +1,45 @@
+"""Full-text search: one way to put texts in and to ask for them, over PostgreSQL and SQLite.
+
+All words of a question must be there, the last one at least as a beginning; accents and case do not count.
+"""
+
+from __future__ import annotations
+
+from proofroom.core.search.entries import RANK, SearchTable, SearchText
+from proofroom.core.search.index import matching, put
+from proofroom.core.search.query import SearchedWords
+from proofroom.core.search.ranked_instances import RankedInstances
+from proofroom.core.search.ranked_keys import RankedKeys
+from proofroom.core.search.ranked_rows import MatchCount
+from proofroom.core.search.words import (
+    MAX_INDEXED_BYTES,
+    MAX_INDEXED_WORDS,
+    MAX_QUERY_WORDS,
+    MAX_WORD_LENGTH,
+    Word,
+    cut,
+    query_words,
+    word_positions,
+    words_beginning,
+)
+
+__all__ = [
+    "MAX_INDEXED_BYTES",
+    "MAX_INDEXED_WORDS",
+    "MAX_QUERY_WORDS",
+    "MAX_WORD_LENGTH",
+    "RANK",
+    "MatchCount",
+    "RankedInstances",
+    "RankedKeys",
+    "SearchTable",
+    "SearchText",
+    "SearchedWords",
+    "Word",
+    "cut",
+    "matching",
+    "put",
+    "query_words",
+    "word_positions",
+    "words_beginning",
+]

@@ -1,0 +1,57 @@
+"""Puts entries in, and finds the rows whose entries have all words, on either database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from django.db import connection
+from django.db.models import Model, QuerySet
+
+from proofroom.core.search.entries import RANK, SearchTable, SearchText
+from proofroom.core.search.postgresql import PostgresqlSearch
+from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way
+from proofroom.core.search.sqlite import SqliteSearch
+from proofroom.core.search.words import query_words
+
+M = TypeVar("M", bound=Model)
+
+
+def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
+    """Keep the words of things, in place of what was kept of them. In the transaction of their change."""
+    backend().put(table, entries)
+
+
+def matching(
+    rows: QuerySet[M], table: SearchTable, text: str, *, locales: Iterable[str]
+) -> QuerySet[M]:
+    """The rows whose entry has all words of the text, with their rank; none for a text without words.
+
+    `locales` are those of the rows: their languages say what forms a word has.
+    """
+    return match_words(rows, SearchedWords(table, query_words(text), tuple(locales)))
+
+
+def match_words(
+    rows: QuerySet[M], question: SearchedWords, part: Part = Part.ALL, way: Way = Way.INDEX
+) -> QuerySet[M]:
+    found = SearchQuery(where="1 = 0", rank="(SELECT 0)")
+    if question.words:
+        found = backend().question(question, key_of(rows.model), part, way)
+    # The ORM has no way to join a table that ranks: names are ours, words are parameters.
+    return rows.extra(  # noqa: S610
+        tables=list(found.tables),
+        where=[found.where],
+        params=list(found.parameters),
+        select={RANK: found.rank},
+        select_params=list(found.rank_parameters),
+    )
+
+
+def key_of(model: type[Model]) -> str:
+    """The column of the key, as SQL names it."""
+    return f'"{model._meta.db_table}"."{model._meta.pk.column}"'
+
+
+def backend() -> type[PostgresqlSearch | SqliteSearch]:
+    return PostgresqlSearch if connection.vendor == "postgresql" else SqliteSearch

@@ -1,0 +1,142 @@
+"""The best of many rows without looking at all of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from django.db import connection
+from django.db.models import F, OrderBy, QuerySet, Window
+from django.db.models.functions import RowNumber
+
+from proofroom.core.search.index import backend
+from proofroom.core.search.postgresql import PostgresqlSearch
+from proofroom.core.search.query import Part, SearchedWords, Way, fetch_pair
+
+MAX_RANKED: Final = 1_000
+"""Entries with the words up to which each of them is ranked, which costs some 10 µs: their whole texts are read."""
+MAX_OF_MANY: Final = 200
+"""Rows that are ranked where there are more, the newest ones."""
+MAX_IN_SET: Final = 10_000
+"""Entries up to which finding all of them is cheaper than comparing rows until enough fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCount:
+    """How many rows were found; an estimate where they are many and counting them takes long."""
+
+    number: int
+    is_exact: bool
+
+
+class RankedRows(ABC):
+    """What a search finds among rows, the best first, however it asks for them.
+
+    Where few entries have the words, all rows are ranked. Else those with all words in their title come first, then
+    the others; of both, the newest `MAX_OF_MANY` are in the order of their rank, and those behind them are by age.
+    """
+
+    def __init__(self, question: SearchedWords, newest: Sequence[str]) -> None:
+        self._question = question
+        self._newest = newest
+
+    @property
+    @abstractmethod
+    def _queryset(self) -> QuerySet[Any]:
+        """The rows, whatever words they have."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """Return how many there are exactly. Takes the longer the more entries have the words."""
+
+    @abstractmethod
+    def _count_part(self, part: Part, way: Way) -> int:
+        """How many rows of a part there are."""
+
+    @abstractmethod
+    def _newest_with_rank(self, part: Part, way: Way, limit: int) -> list[tuple[UUID, float]]:
+        """The newest rows of a part, with their rank."""
+
+    @abstractmethod
+    def _keys_by_age(self, part: Part, way: Way, begin: int, end: int) -> list[UUID]:
+        """Keys of a part, the newest first."""
+
+    def estimate(self, limit: int) -> MatchCount:
+        """Return how many there are, exactly up to `limit` and where that is cheap.
+
+        Beyond, the share among the newest rows is taken for the share among all of them.
+        """
+        if connection.vendor != "postgresql" or way_for(self._entries) is not Way.EACH:
+            return MatchCount(self.count(), is_exact=True)
+        place = Window(RowNumber(), order_by=[_order(name) for name in self._newest])
+        rows = self._queryset.order_by().annotate(place=place).values("pk", "place")
+        sql, parameters = rows.query.sql_with_params()
+        fits = PostgresqlSearch.question(self._question, "seen.pk", way=Way.EACH)
+        found, seen = fetch_pair(
+            f"SELECT count(*), coalesce(max(place), 0) FROM (SELECT place FROM ({sql}) AS seen "  # noqa: S608
+            f"WHERE {fits.where} LIMIT {limit + 1}) AS fitting",
+            [*parameters, *fits.parameters],
+        )
+        if found <= limit:
+            return MatchCount(found, is_exact=True)
+        plan = orjson.loads(self._queryset.order_by().values("pk").explain(format="json"))
+        everything = max(seen, int(plan[0]["Plan"]["Plan Rows"]))
+        return MatchCount(found * everything // seen, is_exact=False)
+
+    def _keys_of_many(self, begin: int, end: int) -> list[UUID]:
+        """Keys of rows where many entries have the words."""
+        wanted = end - begin
+        keys: list[UUID] = []
+        for part, entries in ((Part.TITLES, self._titles), (Part.OTHERS, self._entries)):
+            if not entries:
+                continue
+            way = way_for(entries)
+            size = MAX_OF_MANY
+            if begin < MAX_OF_MANY:
+                newest = self._newest_with_rank(part, way, MAX_OF_MANY)
+                size = len(newest)
+                # The sort is stable: of equals the newer one comes first.
+                ranked = sorted(newest, key=lambda row: -row[1])
+                keys += [key for key, _ in ranked[begin:end]]
+            if size == MAX_OF_MANY and end > MAX_OF_MANY:
+                keys += self._keys_by_age(part, way, max(begin, MAX_OF_MANY), end)
+            if len(keys) == wanted:
+                break
+            if part is Part.TITLES:
+                size = self._count_part(part, way) if size == MAX_OF_MANY else size
+                begin, end = max(0, begin - size), end - size
+        return keys
+
+    @property
+    def _are_few(self) -> bool:
+        return self._entries <= MAX_RANKED
+
+    @property
+    def _entries(self) -> int:
+        return self._counts[0]
+
+    @property
+    def _titles(self) -> int:
+        return self._counts[1]
+
+    @cached_property
+    def _counts(self) -> tuple[int, int]:
+        """Return how many entries have every word, whatever rows are asked for, and how many in their title."""
+        if not self._question.words:
+            return 0, 0
+        return backend().count_entries(self._question, MAX_IN_SET + 1)
+
+
+def way_for(entries: int) -> Way:
+    if entries <= MAX_RANKED:
+        return Way.INDEX
+    return Way.SET if entries <= MAX_IN_SET else Way.EACH
+
+
+def _order(name: str) -> OrderBy:
+    return F(name.lstrip("-")).desc() if name.startswith("-") else F(name).asc()

@@ -1,0 +1,71 @@
+"""Search on SQLite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import connection
+
+from proofroom.core.search.entries import WEIGHTS, SearchTable, SearchText
+from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way, fetch_pair
+from proofroom.core.search.words import cut
+
+
+class SqliteSearch:
+    """An FTS5 table beside the entries, ranked by bm25. It knows no stems."""
+
+    @staticmethod
+    def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
+        rows = []
+        for entry in entries:
+            texts = (cut(text, entry.locale).folded for text in entry.texts)
+            rows.append((*(" ".join(words) for words in texts), entry.key.hex))
+        with connection.cursor() as cursor:
+            cursor.executemany(
+                f'INSERT INTO "{table.name}" ("{table.key}") VALUES (%s) '  # noqa: S608  # names of ours
+                f'ON CONFLICT ("{table.key}") DO NOTHING',
+                [row[-1:] for row in rows],
+            )
+            cursor.executemany(
+                f'INSERT OR REPLACE INTO "{table.name}_words" (rowid, a, b, c, d) '  # noqa: S608
+                f'SELECT id, %s, %s, %s, %s FROM "{table.name}" WHERE "{table.key}" = %s',
+                rows,
+            )
+
+    @staticmethod
+    def question(
+        question: SearchedWords, row_key: str, part: Part = Part.ALL, way: Way = Way.INDEX
+    ) -> SearchQuery:
+        """Every word; the last one may be the beginning of a word."""
+        table, name = question.table, f"{question.table.name}_words"
+        every = SqliteSearch._words(question)
+        sought = {
+            Part.ALL: every,
+            Part.TITLES: f"a : ({every})",
+            Part.OTHERS: f"({every}) NOT (a : ({every}))",
+        }
+        return SearchQuery(
+            where=f'"{name}".rowid = "{table.name}".id AND "{name}" MATCH %s '
+            f'AND "{table.name}"."{table.key}" = {row_key}',
+            rank=f'-bm25("{name}", {", ".join(map(str, WEIGHTS))})',
+            tables=[table.name, name],
+            parameters=[sought[part]],
+        )
+
+    @staticmethod
+    def count_entries(question: SearchedWords, limit: int) -> tuple[int, int]:
+        """Return how many entries have every word, and how many in their title; at most `limit`."""
+        name, every = f"{question.table.name}_words", SqliteSearch._words(question)
+        count = (
+            f'(SELECT count(*) FROM (SELECT 1 FROM "{name}" WHERE "{name}" MATCH %s LIMIT {limit}))'  # noqa: S608
+        )
+        return fetch_pair(f"SELECT {count}, {count}", [every, f"a : ({every})"])
+
+    @staticmethod
+    def _words(question: SearchedWords) -> str:
+        wanted = []
+        for place, word in enumerate(question.words):
+            end = "*" if place == len(question.words) - 1 else ""
+            forms = " OR ".join(f'"{form}"{end}' for form in (word.folded, *word.others))
+            wanted.append(f"({forms})" if word.others else forms)
+        return " AND ".join(wanted)
