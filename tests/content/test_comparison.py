@@ -404,6 +404,7 @@ def test_a_container_that_a_mixture_empties_goes() -> None:
     before, after = from_markdown("Stay.\n\n- a\n- b"), from_markdown("Stay.\n\n- c\n- d\n- e")
     found = compare_labelled(before, after, RICH)
 
+    assert found.comparison.passages == (1,)
     for chosen in found.comparison.passages:
         assert [] not in [node.get("content") for node in _partly(found, chosen)["content"]]
 

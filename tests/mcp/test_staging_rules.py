@@ -63,14 +63,21 @@ def test_markdown_stays_where_the_edit_of_the_prose_fails() -> None:
     assert "General." not in prose_of(other)
 
 
-def test_markdown_without_prose_is_told() -> None:
-    made = create(type="company", title="Bean & Co", contentMarkdown="Lost?")
+def test_markdown_fills_the_prose_that_is_seeded() -> None:
+    made = create(type="company", title="Bean & Co", contentMarkdown="Kept.")
 
-    if any(row["type"] == "prose" for row in made["seededModules"]):
-        assert "Lost?" in prose_of(made)
-    else:
-        assert made["appliedModuleEdits"][0]["ok"] is False
-        assert "add_module_to_post_ai_review" in made["appliedModuleEdits"][0]["error"]
+    assert [row["type"] for row in made["seededModules"]] == ["prose"]
+    assert "Kept." in prose_of(made)
+    assert made["appliedModuleEdits"] == []
+
+
+def test_markdown_without_prose_is_told() -> None:
+    made = create(type="testimonial", title="Ada", contentMarkdown="Lost?")
+
+    assert made["seededModules"] == []
+    [edit] = made["appliedModuleEdits"]
+    assert edit["ok"] is False
+    assert "add_module_to_post_ai_review" in edit["error"]
 
 
 def test_objects_and_lists_may_come_as_strings_of_json() -> None:
