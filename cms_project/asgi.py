@@ -24,8 +24,10 @@ from django.apps import apps  # noqa: E402
 from django.urls import re_path  # noqa: E402
 
 from proofroom.core.caching.front_applications import FrontASGI  # noqa: E402
+from proofroom.core.database.postgresql.answer_watch import WEB_LIMITS, answer_watch  # noqa: E402
 from proofroom.core.realtime.websockets import from_this_site, unless_database_away  # noqa: E402
 
+answer_watch.limits.update(WEB_LIMITS)
 websockets = [
     pattern
     for app in apps.get_app_configs()

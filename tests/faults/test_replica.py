@@ -103,8 +103,12 @@ def test_the_database_answers_while_the_replica_does_not(running: Running) -> No
     wait_until(lambda: running.seen() == {"Again"}, running.site)
 
 
-def test_a_replica_that_says_nothing_is_named(running: Running) -> None:
+def test_a_replica_that_says_nothing_is_named_and_the_database_answers(running: Running) -> None:
+    wait_until(lambda: running.seen() == {"Before"}, running.site)
     with running.replica.frozen():
+        running.rename("After")
+        wait_until(lambda: running.seen() == {"After"}, running.site)
+        assert "PostgreSQL said nothing for 5 seconds" in running.site.whole_log("web")
         answer = running.visitor.get("/health/ready")
         assert (answer.status_code, answer.json()) == (
             200, {"status": "degraded", "missing": ["replica"]},

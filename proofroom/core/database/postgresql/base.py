@@ -16,6 +16,7 @@ from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
+from proofroom.core.database.postgresql.answer_watch import answer_watch
 from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 from proofroom.core.database.postgresql.timestamps import utc_adapters
 
@@ -25,6 +26,9 @@ SLOW_SECONDS: Final = 0.5
 LEAVE_ALONE_SECONDS: Final = 1.0
 """After an attempt that failed slowly, others fail at once for so long: a server that does not answer at all would
 else hold one caller after the other."""
+
+SILENCE_SECONDS: Final = 5.0
+"""The same after a server took a question and said nothing (`answer_watch`)."""
 
 
 def is_dead(connection: Connection) -> bool:
@@ -96,6 +100,14 @@ class ConnectionPool:
     def close(self) -> None:
         """Close what is idle now, and the rest when it comes back."""
         self._is_closed = True
+        self._close_idle()
+
+    def leave_alone(self) -> None:
+        """Called when the server said nothing: open no connection for a while, and use none of before."""
+        self._left_alone_until = time.monotonic() + SILENCE_SECONDS
+        self._close_idle()
+
+    def _close_idle(self) -> None:
         with self._lock:
             idle = [connection for connection, _ in self._idle]
             self._idle.clear()
@@ -162,11 +174,14 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.alias == NO_DB_ALIAS or not options:
             return None
         if self.alias not in self._connection_pools:
+            alias = self.alias
             parameters = {**self.get_connection_params(), "autocommit": True}
 
             def connect() -> Connection:
-                connection: Connection = ReadingConnection.connect(**parameters)
+                connection = ReadingConnection.connect(**parameters)
                 self._configure_connection(connection)  # type: ignore[attr-defined]  # missing from the stubs
+                connection.pool = self._connection_pools[alias]
+                answer_watch.add(connection, alias)
                 return connection
 
             # Where two threads come here at once, one of the two pools is never used.

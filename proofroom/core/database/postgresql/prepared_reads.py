@@ -8,10 +8,11 @@ as the inserts of a new post.
 from __future__ import annotations
 
 import re
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
@@ -20,6 +21,10 @@ from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, error_f
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
+if TYPE_CHECKING:
+    from proofroom.core.database.postgresql.base import ConnectionPool
+
+RV = TypeVar("RV")
 MAX_PREPARED: Final = 200
 _PLACEHOLDER: Final = re.compile("%([s%])")
 
@@ -27,7 +32,7 @@ _PLACEHOLDER: Final = re.compile("%([s%])")
 class PreparedReads:
     """The reads that one connection keeps prepared; the least used makes room for another one."""
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: ReadingConnection) -> None:
         self._connection = connection
         self._names: OrderedDict[tuple[str, tuple[int, ...]], bytes] = OrderedDict()
         self._count = 0
@@ -45,26 +50,35 @@ class PreparedReads:
         """The rows of a statement with `%s` for each parameter, of the types that a cursor gives them."""
         connection = self._connection
         with connection.lock:
-            adapter = Transformer(connection)
-            values = adapter.dump_sequence(parameters, [PyFormat.AUTO] * len(parameters))
-            key = (sql, tuple(adapter.types or ()))
-            server = connection.pgconn
-            is_first = server.transaction_status == TransactionStatus.IDLE
-            if is_first and not connection.autocommit:
-                self._require_success(server.exec_(connection._get_tx_start_command()))
+            connection.asked_at = time.monotonic()
             try:
-                result = self._execute(key, values, adapter.formats)
-            except (InvalidSqlStatementName, FeatureNotSupported):
-                # Somebody took back what was prepared, or a migration changed what the query answers.
-                names = [*self._names.values()]
-                self.forget()
-                if not connection.autocommit:
-                    raise  # nothing of the transaction is left to go on with
-                for name in names:
-                    self._deallocate(name)
-                result = self._execute(key, values, adapter.formats)
-            adapter.set_pgresult(result)
-            return adapter.load_rows(0, result.ntuples, tuple)
+                return self._rows(connection, sql, parameters)
+            finally:
+                connection.asked_at = None
+
+    def _rows(
+        self, connection: ReadingConnection, sql: str, parameters: Sequence[Any]
+    ) -> list[tuple[Any, ...]]:
+        adapter = Transformer(connection)
+        values = adapter.dump_sequence(parameters, [PyFormat.AUTO] * len(parameters))
+        key = (sql, tuple(adapter.types or ()))
+        server = connection.pgconn
+        is_first = server.transaction_status == TransactionStatus.IDLE
+        if is_first and not connection.autocommit:
+            self._require_success(server.exec_(connection._get_tx_start_command()))
+        try:
+            result = self._execute(key, values, adapter.formats)
+        except (InvalidSqlStatementName, FeatureNotSupported):
+            # Somebody took back what was prepared, or a migration changed what the query answers.
+            names = [*self._names.values()]
+            self.forget()
+            if not connection.autocommit:
+                raise  # nothing of the transaction is left to go on with
+            for name in names:
+                self._deallocate(name)
+            result = self._execute(key, values, adapter.formats)
+        adapter.set_pgresult(result)
+        return adapter.load_rows(0, result.ntuples, tuple)
 
     def forget(self) -> None:
         """Prepare everything anew, under other names: those of before may be gone from the server."""
@@ -102,11 +116,23 @@ class PreparedReads:
 
 
 class ReadingConnection(psycopg.Connection[Any]):
-    """A connection with its prepared reads."""
+    """A connection with its prepared reads, and since when an answer is waited for (`answer_watch`)."""
+
+    pool: ConnectionPool | None = None
+    answer_seconds: float | None = None
+    asked_at: float | None = None
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.reads = PreparedReads(self)
+
+    def wait(self, gen: PQGen[RV], *arguments: Any, **settings: Any) -> RV:
+        """Called by psycopg for all that is asked by a cursor."""
+        self.asked_at = time.monotonic()
+        try:
+            return super().wait(gen, *arguments, **settings)
+        finally:
+            self.asked_at = None
 
     def _deallocate(self, name: bytes | None) -> PQGen[None]:
         """Called by psycopg; without a name it takes back all, as after a rollback, and ours with its own."""
