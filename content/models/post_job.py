@@ -12,6 +12,7 @@ from proofroom.core.background_jobs.models import BackgroundJob
 class JobKind(models.TextChoices):
     COPY = "copy"
     PUBLISH = "publish"
+    UNPUBLISH = "unpublish"
     ARCHIVE = "archive"
     DELETE = "delete"
 

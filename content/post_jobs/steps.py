@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -92,11 +92,15 @@ def _undo_copy(item: PostJobItem, actor: Actor) -> None:
     undo_restore(post_id=item.made, version=item.version, actor=actor)
 
 
-def _set_status(status: Status) -> Callable[[PostJob, Items, Actor], None]:
+def _set_status(
+    status: Status, before: Collection[Status]
+) -> Callable[[PostJob, Items, Actor], None]:
+    """Move posts that are in one of the states `before`, and leave others as they are."""
+
     def run(_job: PostJob, items: Items, actor: Actor) -> None:
         for item in items:
             post = lock_post(item.post, actor)
-            if post.status == status:
+            if post.status not in before:
                 item.outcome = JobOutcome.UNCHANGED
                 continue
             at = post.publish_at
@@ -141,7 +145,20 @@ def _undo_delete(item: PostJobItem, actor: Actor) -> None:
 STEPS: Final[dict[str, JobStep]] = {
     JobKind.COPY: JobStep("posts.create", 50, _copy, _undo_copy),
     # One post in each transaction: events lock the content version, and whoever holds it waits for no other post.
-    JobKind.PUBLISH: JobStep("posts.publish", 1, _set_status(Status.PUBLISHED), _undo_status),
-    JobKind.ARCHIVE: JobStep("posts.archive", 1, _set_status(Status.ARCHIVED), _undo_status),
+    JobKind.PUBLISH: JobStep(
+        "posts.publish",
+        1,
+        _set_status(Status.PUBLISHED, {Status.DRAFT, Status.ARCHIVED}),
+        _undo_status,
+    ),
+    JobKind.UNPUBLISH: JobStep(
+        "posts.publish", 1, _set_status(Status.DRAFT, {Status.PUBLISHED}), _undo_status
+    ),
+    JobKind.ARCHIVE: JobStep(
+        "posts.archive",
+        1,
+        _set_status(Status.ARCHIVED, {Status.DRAFT, Status.PUBLISHED}),
+        _undo_status,
+    ),
     JobKind.DELETE: JobStep("posts.delete", 1, _delete, _undo_delete),
 }

@@ -430,6 +430,10 @@ def test_editors_take_steps_with_several_posts(signed_in: SignedIn) -> None:
     assert draft.status == Status.PUBLISHED
     assert "1 post is published." in text(page)
     assert "Milk: This post was created by an agent." in text(page)
+    chosen["action"] = "unpublish"
+    assert "2 posts are unpublished." in text(client.post(POSTS, chosen, follow=True))
+    draft.refresh_from_db()
+    assert draft.status == Status.DRAFT
     client.post(POSTS, {"action": "delete", "_selected_action": [str(draft.pk)]})
     draft.refresh_from_db()
     assert draft.deleted_at is not None

@@ -357,3 +357,25 @@ def test_the_list_and_the_page_of_a_job_say_what_it_does() -> None:
     assert "Started by" in listed
     assert "Publish 2 posts" in listed
     assert re.search(r"<h1[^>]*>\s*Publish 2 posts", page_of_job)
+
+
+@pytest.mark.usefixtures("later")
+def test_unpublishing_changes_what_is_live_and_nothing_else() -> None:
+    admin = make.actor("admin")
+    live, archived = make.post(slug="published"), make.post(slug="archived")
+    draft = make.post(slug="draft", status=Status.DRAFT)
+    set_status(post_id=archived.pk, status=Status.ARCHIVED, actor=admin)
+    ids = [post.pk for post in (live, archived, draft)]
+    with pytest.raises(NotAllowed):
+        start_job(kind=JobKind.UNPUBLISH, post_ids=ids, actor=make.actor("translator"))
+
+    job = start_job(kind=JobKind.UNPUBLISH, post_ids=ids, actor=admin)
+    POST_JOBS.execute(job.pk)
+
+    found = dict(Post.objects.values_list("slug", "status"))
+    assert found == {"published": "draft", "draft": "draft", "archived": "archived"}
+    assert outcomes_of(job) == {JobOutcome.DONE: 1, JobOutcome.UNCHANGED: 2}
+    undo_job(job_id=job.pk, actor=admin)
+    POST_JOBS.execute(job.pk)
+    again = Post.objects.get(pk=live.pk)
+    assert (again.status, again.published_at) == ("published", live.published_at)

@@ -1,4 +1,4 @@
-"""Steps with several posts of the list: published, archived, moved to the trash. Many are done by a worker."""
+"""Steps with several posts of the list, such as Publish and Move to trash. Many posts are left to a worker."""
 
 from __future__ import annotations
 
@@ -75,6 +75,10 @@ def _said_published(n: int) -> str:
     return ngettext("%(n)s post is published.", "%(n)s posts are published.", n)
 
 
+def _said_unpublished(n: int) -> str:
+    return ngettext("%(n)s post is unpublished.", "%(n)s posts are unpublished.", n)
+
+
 def _said_archived(n: int) -> str:
     return ngettext("%(n)s post is archived.", "%(n)s posts are archived.", n)
 
@@ -89,6 +93,12 @@ ACTIONS: Final = (
         gettext_lazy("Publish"),
         "posts.publish",
         _bulk(JobKind.PUBLISH, _said_published),
+    ),
+    ListAction(
+        "unpublish",
+        gettext_lazy("Unpublish"),
+        "posts.publish",
+        _bulk(JobKind.UNPUBLISH, _said_unpublished),
     ),
     ListAction(
         "archive",

@@ -44,6 +44,7 @@ _STATES: Final[dict[str, tuple[str, Promise]]] = {
 _DONE: Final[dict[str, Promise]] = {
     JobKind.COPY: gettext_lazy("Copied"),
     JobKind.PUBLISH: gettext_lazy("Published"),
+    JobKind.UNPUBLISH: gettext_lazy("Unpublished"),
     JobKind.ARCHIVE: gettext_lazy("Archived"),
     JobKind.DELETE: gettext_lazy("Moved to trash"),
 }
@@ -67,6 +68,9 @@ def describe_job(job: PostJob) -> str:
         return job.title
     words = {
         JobKind.PUBLISH: ngettext("Publish %(number)s post", "Publish %(number)s posts", job.total),
+        JobKind.UNPUBLISH: ngettext(
+            "Unpublish %(number)s post", "Unpublish %(number)s posts", job.total
+        ),
         JobKind.ARCHIVE: ngettext("Archive %(number)s post", "Archive %(number)s posts", job.total),
         JobKind.DELETE: ngettext(
             "Move %(number)s post to the trash", "Move %(number)s posts to the trash", job.total
