@@ -37,6 +37,7 @@ from proofroom.archive.imports import Mode, require_mode
 from proofroom.core.admin.form_pages import answer_form, form_page
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.admin.run_pages import RunAdmin
+from proofroom.core.background_jobs.models import JobState
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
@@ -48,16 +49,15 @@ from proofroom.imports.archive_report import (
     kind_label,
 )
 from proofroom.imports.content_importer import ContentImporter
-from proofroom.imports.export_runs import ExportOptions, open_export, start_export
+from proofroom.imports.export_runs import ExportOptions, open_export
 from proofroom.imports.importers.archive import ArchiveImporter
-from proofroom.imports.models import ExportRun, ImportRun, RunState
+from proofroom.imports.models import ARCHIVE, CHUNK_BYTES, ExportRun, ImportRun
 from proofroom.imports.registry import importers
 from proofroom.imports.runs import (
-    ARCHIVE,
-    CHUNK_BYTES,
     cancel_run,
     find_importer,
     repeat_run,
+    start_export,
     start_run,
     visible_imports,
 )
@@ -371,7 +371,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
         names = ARCHIVE_OUTCOMES if is_archive else OUTCOMES
         outcomes = [name for name in names if any(name in counts for counts in run.counts.values())]
         kinds = {name: kind_label(name) for name in run.counts} if is_archive else _KINDS
-        may_import = run.is_dry_run and run.state == RunState.DONE and run.chunks.exists()
+        may_import = run.is_dry_run and run.state == JobState.DONE and run.chunks.exists()
         return {
             "source_label": self.source_label(run),
             "is_archive": is_archive,
@@ -459,7 +459,7 @@ class ExportRunAdmin(RunAdmin[ExportRun]):
         return {
             "counts": [(kind_label(kind), one["exported"]) for kind, one in run.counts.items()],
             "notes": run.lines.all()[:LINES_PER_PAGE],
-            "may_download": run.state == RunState.DONE and not _has_expired(run),
+            "may_download": run.state == JobState.DONE and not _has_expired(run),
         }
 
     def download_view(self, request: HttpRequest, object_id: UUID) -> HttpResponseBase:

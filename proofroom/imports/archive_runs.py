@@ -15,12 +15,13 @@ from django.utils.translation import gettext as _
 
 from proofroom.archive.imports import Entry, Mode, Outcome, import_archive
 from proofroom.core.actor import Actor
+from proofroom.core.background_jobs.models import JobState
 from proofroom.core.batches import batches
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.props import words_of
-from proofroom.imports.models import ImportLine, ImportRun, RunState
+from proofroom.imports.models import ImportLine, ImportRun
 from proofroom.imports.run_watch import RunCancelled, RunWatch
-from proofroom.imports.runs import MAX_LINES, end_run
+from proofroom.imports.runs import IMPORT_RUNS, MAX_LINES, end_run
 
 MAX_FIELDS: Final = 50
 """Fields of one entry whose values a report keeps."""
@@ -47,7 +48,7 @@ def execute_archive(run: ImportRun, path: Path, actor: Actor, mode: Mode) -> Non
         for kind, number in report.conflicts.items():
             counts[kind] = {**outcome.counts[kind], "conflict": number}
         with transaction.atomic():
-            row = ImportRun.objects.select_for_update(of=("self",)).filter(pk=run.pk).first()
+            row = IMPORT_RUNS.lock(run.pk)
             if row is None or not row.is_running:
                 return
             row.counts = counts
@@ -56,7 +57,7 @@ def execute_archive(run: ImportRun, path: Path, actor: Actor, mode: Mode) -> Non
             row.save()
             for part in batches(report.lines(row)):
                 ImportLine.objects.bulk_create(part)
-    end_run(run, RunState.DONE)
+    end_run(run, JobState.DONE)
 
 
 class _Spool:

@@ -1,23 +1,22 @@
-"""Runs of exports: started in the admin, written by a worker, downloaded by administrators for a day."""
+"""Exports: written by a worker, downloaded by administrators for a day."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from tempfile import TemporaryFile
 from typing import Annotated, Final
 
-from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field
 
 from proofroom.archive.export import PERMISSION, Choice, export_archive
 from proofroom.core.actor import Actor
-from proofroom.core.errors import NotFound
-from proofroom.imports.models import ImportChunk, ImportRun, RunState
+from proofroom.core.background_jobs.models import JobState
+from proofroom.core.errors import NotFound, RuleViolation
+from proofroom.imports.models import CHUNK_BYTES, ImportChunk, ImportRun
 from proofroom.imports.run_watch import RunCancelled, RunWatch
-from proofroom.imports.runs import ARCHIVE, CHUNK_BYTES, end_run, send_later
 
 MAX_BYTES: Final = 2 * 1024**3
 KEEP_FILE: Final = timedelta(days=1)
@@ -49,26 +48,11 @@ class ExportOptions(BaseModel):
         )
 
 
-@transaction.atomic
-def start_export(*, actor: Actor, name: str, options: ExportOptions) -> ImportRun:
-    """Note an export, which a worker carries out."""
-    actor.require_person("export content")
-    actor.require(PERMISSION)
-    run = ImportRun.objects.create(
-        source=ARCHIVE,
-        is_export=True,
-        name=name[:300],
-        options=options.model_dump(mode="json"),
-        by_id=actor.user.pk,
-        by_name=actor.user.username,
-        via=actor.via,
-    )
-    send_later(run)
-    return run
+def execute_export(run: ImportRun, actor: Actor) -> Sequence[str] | None:
+    """Write the archive, and keep it in parts until it expires. Raises `CmsError`.
 
-
-def execute_export(run: ImportRun, actor: Actor) -> None:
-    """Write the archive, and keep it in parts until it expires. Raises `CmsError`."""
+    Returns the notes of its report, or None where it was cancelled.
+    """
     watch = RunWatch(run.pk)
 
     def progress(kind: str, number: int) -> None:
@@ -83,13 +67,8 @@ def execute_export(run: ImportRun, actor: Actor) -> None:
             )
             size = target.tell()
             if size > MAX_BYTES:
-                end_run(
-                    run,
-                    RunState.FAILED,
-                    _("The archive is larger than %(most)s GB. Export it on the command line.")
-                    % {"most": MAX_BYTES // 1024**3},
-                )
-                return
+                text = _("The archive is larger than %(most)s GB. Export it on the command line.")
+                raise RuleViolation(text % {"most": MAX_BYTES // 1024**3})
             ImportChunk.objects.filter(run=run).delete()
             target.seek(0)
             for number, block in enumerate(iter(lambda: target.read(CHUNK_BYTES), b"")):
@@ -97,7 +76,7 @@ def execute_export(run: ImportRun, actor: Actor) -> None:
                 watch()
         except RunCancelled:
             ImportChunk.objects.filter(run=run).delete()
-            return
+            return None
     counts = {
         name.removesuffix(".jsonl"): {"exported": summary.rows}
         for name, summary in exported.manifest.files.items()
@@ -111,14 +90,14 @@ def execute_export(run: ImportRun, actor: Actor) -> None:
         planned=total,
         expires_at=timezone.now() + KEEP_FILE,
     )
-    end_run(run, RunState.DONE, notes=exported.notes)
+    return exported.notes
 
 
 def open_export(run: ImportRun, actor: Actor) -> Iterator[bytes]:
     """The archive of a finished export, part by part. Raises `NotAllowed`, and `NotFound` where it has expired."""
     actor.require_person("export content")
     actor.require(PERMISSION)
-    is_done = run.is_export and run.state == RunState.DONE
+    is_done = run.is_export and run.state == JobState.DONE
     is_over = run.expires_at is None or run.expires_at <= timezone.now()
     if not is_done or is_over or not run.chunks.exists():
         raise NotFound(_("This archive has expired. Export it again."))

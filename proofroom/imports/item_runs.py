@@ -20,17 +20,18 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
+from proofroom.core.background_jobs.models import JobState
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.imports.content_source import ContentSource, ImportOptions, Reader
 from proofroom.imports.items import Item, MediaItem, MenuItem, PostItem, RedirectItem, TermItem
-from proofroom.imports.models import ImportLine, ImportRun, RunState
+from proofroom.imports.models import ImportLine, ImportRun
 from proofroom.imports.places import read_places
 from proofroom.imports.plan import ImportPlan, make_plan
 from proofroom.imports.post_writer import write_post
 from proofroom.imports.problems import sentence_of, storable
 from proofroom.imports.registry import Output
-from proofroom.imports.runs import MESSAGE_MAX, add_lines, end_run, line_of, send_later, start_run
+from proofroom.imports.runs import IMPORT_RUNS, MESSAGE_MAX, add_lines, end_run, line_of, start_run
 from proofroom.imports.writer import ImportWriter, WrittenItem
 
 logger = logging.getLogger(__name__)
@@ -95,13 +96,13 @@ def run_command(
         execute_items(run, importer, path, actor, tell=tell, ends=None)
     except BaseException:
         # Also Ctrl-C: the next run goes on from what is stored.
-        ImportRun.objects.filter(pk=run.pk, state=RunState.RUNNING).update(
-            state=RunState.CANCELLED, finished_at=timezone.now()
+        ImportRun.objects.filter(pk=run.pk, state=JobState.RUNNING).update(
+            state=JobState.CANCELLED, ended_at=timezone.now()
         )
         raise
     run.refresh_from_db()
     out.write(summary_of(run))
-    if run.state == RunState.FAILED:
+    if run.state == JobState.FAILED:
         raise RuleViolation(run.why)
     posts = run.counts.get("posts", {})
     if posts and set(posts) == {"failed"}:
@@ -155,12 +156,10 @@ class _Turn:
         except Exception as error:
             written = failed(error)
         with transaction.atomic():
-            row = (
-                ImportRun.objects.select_for_update(of=("self",))
-                .filter(pk=self.run.pk, state=RunState.RUNNING)
-                .first()
-            )
-            if row is None or (row.stage, row.position) != (self.run.stage, self.run.position):
+            row = IMPORT_RUNS.lock(self.run.pk)
+            if row is None or not row.is_running:
+                raise NotTheTurn
+            if (row.stage, row.position) != (self.run.stage, self.run.position):
                 raise NotTheTurn
             try:
                 if write is not None:
@@ -236,14 +235,14 @@ def execute_items(
         except NotTheTurn:
             return
         except TimeoutError:
-            send_later(turn.run)
+            IMPORT_RUNS.send_later(run.pk)
             return
     except RuleViolation as error:
-        end_run(run, RunState.FAILED, error.message)
+        end_run(run, JobState.FAILED, error.message)
         return
     finally:
         reader.close()
-    end_run(turn.run, RunState.DONE)
+    end_run(turn.run, JobState.DONE)
 
 
 def _begin(run: ImportRun, reader: Reader, plan: ImportPlan, tell: Tell | None) -> ImportRun:

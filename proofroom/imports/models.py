@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-from uuid import uuid4
+from typing import ClassVar, Final
 
-from django.conf import settings
 from django.db import models
 
+from proofroom.core.background_jobs.models import BackgroundJob
 
-class RunState(models.TextChoices):
-    RUNNING = "running"
-    DONE = "done"
-    CANCELLED = "cancelled"
-    FAILED = "failed"
+ARCHIVE: Final = "archive"
+CHUNK_BYTES: Final = 1024 * 1024
 
 
-class ImportRun(models.Model):
+class ImportRun(BackgroundJob):
     """One run. `counts` has the outcomes by kind, `stage` and `position` say how far it is.
 
-    `scope` names the site or folder that the ids of the items belong to. `attempts` counts how often the sweep woke
-    it since it last got further. The file of a run that was started in the admin stands in its chunks until the run
-    is over and its file is no longer needed; that of an export until `expires_at`.
+    `scope` names the site or folder that the ids of the items belong to. The file of a run that was started in the
+    admin stands in its chunks until the run is over and its file is no longer needed; that of an export until
+    `expires_at`.
     """
 
-    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     source = models.SlugField(max_length=60)
     name = models.CharField(max_length=300)
     scope = models.CharField(max_length=300, blank=True, default="")
@@ -33,23 +28,14 @@ class ImportRun(models.Model):
     is_export = models.BooleanField(default=False)
     size = models.PositiveBigIntegerField(default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
-    state = models.CharField(max_length=10, choices=RunState.choices, default=RunState.RUNNING)
     stage = models.PositiveSmallIntegerField(default=0)
     position = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
     planned = models.PositiveIntegerField(default=0)
-    attempts = models.PositiveSmallIntegerField(default=0)
     counts = models.JSONField(default=dict, blank=True)
     line_count = models.PositiveIntegerField(default=0)
-    why = models.TextField(blank=True, default="")
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    by_name = models.CharField(max_length=150, blank=True, default="")
     via = models.CharField(max_length=10, default="command")
-    touched_at = models.DateTimeField(auto_now=True)
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
+    ended_at = models.DateTimeField(null=True, blank=True, db_column="finished_at")
 
     class Meta:
         verbose_name = "import"
@@ -65,10 +51,6 @@ class ImportRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.source}: {self.name}"
-
-    @property
-    def is_running(self) -> bool:
-        return self.state == RunState.RUNNING
 
 
 class ExportRun(ImportRun):

@@ -10,7 +10,8 @@ from uuid import UUID
 from django.db import connection, connections
 from django.utils import timezone
 
-from proofroom.imports.models import ImportRun, RunState
+from proofroom.core.background_jobs.models import JobState
+from proofroom.imports.models import ImportRun
 
 _INTERVAL: Final = 1.0
 
@@ -46,7 +47,7 @@ class RunWatch:
             raise RunCancelled
 
     def _store(self) -> bool:
-        run = ImportRun.objects.filter(pk=self.run_id, state=RunState.RUNNING)
+        run = ImportRun.objects.filter(pk=self.run_id, state=JobState.RUNNING)
         return bool(
             run.update(
                 done=min(self.done, self.planned), planned=self.planned, touched_at=timezone.now()

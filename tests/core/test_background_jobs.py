@@ -11,6 +11,7 @@ from django.db import OperationalError, connections, transaction
 from django.utils import timezone
 from django.utils.translation import override
 
+from cms_project.celery import app
 from content.models import JobKind, JobState, PostJob, Status
 from content.post_jobs import jobs
 from content.post_jobs.jobs import POST_JOBS, start_job
@@ -45,10 +46,13 @@ def sweep() -> int:
 
 
 def test_every_kind_has_an_index_of_what_runs() -> None:
-    assert {each.model._meta.label for each in job_runners} >= {
+    app.loader.import_default_modules()
+
+    assert {each.model._meta.label for each in job_runners} == {
         "content.PostJob",
         "content.Replacement",
         "content.DecisionBatch",
+        "proofroom_imports.ImportRun",
     }
     for each in job_runners:
         assert issubclass(each.model, BackgroundJob)

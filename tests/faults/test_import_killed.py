@@ -23,7 +23,7 @@ call_command("migrate", verbosity=0)
 from proofroom.imports import runs
 from proofroom.imports.importers.json_file import JsonImporter
 from tests import make
-runs.send_later = lambda run: None
+runs.IMPORT_RUNS.send_later = lambda job_id: None
 records = [{"id": n, "title": f"Post {n}", "body": "Text", "tags": ["tea"]} for n in range(6)]
 importer = JsonImporter()
 runs.start_run(
@@ -35,7 +35,7 @@ DIE: Final = """
 import os, signal
 from proofroom.imports import item_runs
 from proofroom.imports.models import ImportRun
-from proofroom.imports.run_execution import execute_run
+from proofroom.imports.runs import IMPORT_RUNS
 write = item_runs.write_post
 def mortal(writer, item):
     if item.source_id == "4":
@@ -45,20 +45,19 @@ def mortal(writer, item):
         os.kill(os.getpid(), signal.SIGKILL)  # stored, and not yet committed
     return written
 item_runs.write_post = mortal
-execute_run(ImportRun.objects.get().pk)
+IMPORT_RUNS.execute(ImportRun.objects.get().pk)
 """
 LOOK: Final = """
 import json
 from datetime import timedelta
 from django.utils import timezone
 from content.models import Post
-from proofroom.imports import runs
 from proofroom.imports.models import ImportChunk, ImportedObject, ImportRun
-from proofroom.imports.run_execution import execute_run
+from proofroom.imports.runs import IMPORT_RUNS
 ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
 before = [ImportRun.objects.get().state, Post.objects.count()]
-runs.send_later = lambda run: execute_run(run.pk)
-runs.resume_runs()
+IMPORT_RUNS.send_later = IMPORT_RUNS.execute
+IMPORT_RUNS.resume_late()
 run = ImportRun.objects.get()
 print(json.dumps({
     "before": before, "state": run.state, "counts": run.counts, "done": [run.done, run.planned],

@@ -16,16 +16,15 @@ from django.urls import reverse
 from django.utils import timezone
 
 from content.models import Post, PostTerm
+from proofroom.core.background_jobs.models import JobState
 from proofroom.core.errors import Conflict
-from proofroom.imports import item_runs, run_execution, runs
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader
 from proofroom.imports.items import Item, PostItem, TermItem
 from proofroom.imports.media_files import MediaFiles
-from proofroom.imports.models import ImportChunk, ImportRun, RunState
+from proofroom.imports.models import ImportChunk, ImportRun
 from proofroom.imports.registry import importers
-from proofroom.imports.run_execution import execute_run
-from proofroom.imports.runs import cancel_run
+from proofroom.imports.runs import IMPORT_RUNS, cancel_run
 from proofroom.taxonomies.models import Term
 from tests import make
 from tests.imports.test_wordpress import HEAD, TAIL, item
@@ -89,9 +88,9 @@ def test_an_importer_without_names_of_files_is_offered_and_takes_any() -> None:
 
     browser.post(reverse(START), upload("rates.txt", b"One\nTwo", source="lines", type="blog"))
     tried = ImportRun.objects.get()
-    execute_run(tried.pk)
+    IMPORT_RUNS.execute(tried.pk)
     browser.post(page_of(tried), {"action": "import"})
-    execute_run(ImportRun.objects.exclude(pk=tried.pk).get().pk)
+    IMPORT_RUNS.execute(ImportRun.objects.exclude(pk=tried.pk).get().pk)
 
     assert sorted(Post.objects.values_list("title", flat=True)) == ["One", "Two"]
     # A term of every language is the term of this one.
@@ -107,7 +106,7 @@ def test_a_file_is_tried_first_and_then_imported() -> None:
 
     tried = ImportRun.objects.get()
     assert answer.headers["location"] == page_of(tried)
-    execute_run(tried.pk)
+    IMPORT_RUNS.execute(tried.pk)
     tried.refresh_from_db()
     assert (tried.state, tried.is_dry_run, tried.counts["posts"]) == ("done", True, {"created": 1})
     assert Post.objects.count() == 0
@@ -117,10 +116,10 @@ def test_a_file_is_tried_first_and_then_imported() -> None:
     browser.post(page_of(tried), {"action": "import"})
 
     run = ImportRun.objects.get(is_dry_run=False)
-    execute_run(run.pk)
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
+    IMPORT_RUNS.execute(run.pk)
     run.refresh_from_db()
-    assert (run.state, run.done) == (RunState.DONE, run.planned)
+    assert (run.state, run.done) == (JobState.DONE, run.planned)
     assert Post.objects.get().status == "draft"
     assert ImportChunk.objects.count() == 0
     assert "Open post" in browser.get(page_of(run)).content.decode()
@@ -129,8 +128,7 @@ def test_a_file_is_tried_first_and_then_imported() -> None:
 @pytest.fixture
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages to workers are lost."""
-    for module in (runs, item_runs):
-        monkeypatch.setattr(module, "send_later", lambda run: None)
+    monkeypatch.setattr(IMPORT_RUNS, "send_later", lambda job_id: None)
 
 
 def test_an_archive_of_a_folder_holds_nothing_that_leads_out_of_it() -> None:
@@ -144,10 +142,10 @@ def test_an_archive_of_a_folder_holds_nothing_that_leads_out_of_it() -> None:
         reverse(START), upload("docs.zip", packed.getvalue(), source="markdown", type="page")
     )
     run = ImportRun.objects.get()
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
 
     run.refresh_from_db()
-    assert run.state == RunState.DONE
+    assert run.state == JobState.DONE
     assert run.counts["posts"] == {"created": 1}
 
 
@@ -173,10 +171,10 @@ def test_a_broken_file_ends_the_run_with_the_reason() -> None:
     browser = client()
     browser.post(reverse(START), upload("export.xml", b"no xml"))
     run = ImportRun.objects.get()
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
 
     run.refresh_from_db()
-    assert run.state == RunState.FAILED
+    assert run.state == JobState.FAILED
     assert "not a WordPress export" in run.why
     assert "not a WordPress export" in browser.get(page_of(run)).content.decode()
 
@@ -194,8 +192,8 @@ def test_only_whoever_started_an_import_or_an_admin_cancels_it(no_worker: None) 
 
     browser.post(page_of(run), {"action": "cancel"})
     run.refresh_from_db()
-    assert run.state == RunState.CANCELLED
-    execute_run(run.pk)
+    assert run.state == JobState.CANCELLED
+    IMPORT_RUNS.execute(run.pk)
     assert Post.objects.count() == 0
     with pytest.raises(Conflict):
         cancel_run(run_id=run.pk, actor=make.actor("admin"))
@@ -204,33 +202,33 @@ def test_only_whoever_started_an_import_or_an_admin_cancels_it(no_worker: None) 
 def test_a_run_goes_on_where_a_worker_stopped(
     monkeypatch: pytest.MonkeyPatch, no_worker: None
 ) -> None:
-    monkeypatch.setattr(run_execution, "_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(IMPORT_RUNS, "turn_seconds", 0.0)
     browser = client()
     content = HEAD + "".join(item(n, f"Post {n}", "Text") for n in range(1, 4)) + TAIL
     browser.post(reverse(START), upload("export.xml", content.encode()))
     run = ImportRun.objects.get()
     ImportRun.objects.update(is_dry_run=False)
 
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
 
     run.refresh_from_db()
     assert (run.is_running, run.done) == (True, 1)
     for _turn in range(20):
-        execute_run(run.pk)
+        IMPORT_RUNS.execute(run.pk)
     run.refresh_from_db()
     # Three terms, three posts, three redirects: each once.
-    assert (run.state, run.done, run.planned) == (RunState.DONE, 9, 9)
+    assert (run.state, run.done, run.planned) == (JobState.DONE, 9, 9)
     assert run.counts["posts"] == {"created": 3}
     assert Post.objects.count() == 3
 
 
 def test_the_sweep_goes_on_with_what_was_lost(no_worker: None) -> None:
     client().post(reverse(START), upload("export.xml", (HEAD + TAIL).encode()))
-    assert runs.resume_runs() == 0
+    assert IMPORT_RUNS.resume_late() == 0
 
     ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
 
-    assert runs.resume_runs() == 1
+    assert IMPORT_RUNS.resume_late() == 1
 
 
 def test_a_translator_cannot_import() -> None:

@@ -16,11 +16,11 @@ from django.utils import timezone
 from content.layers import open_layers
 from content.models import Layer, ModuleInstance, Post, PostModule
 from proofroom.archive.imports import ArchiveImport
+from proofroom.core.background_jobs.models import JobState
 from proofroom.core.models import Event
-from proofroom.imports import export_runs, run_watch, runs
-from proofroom.imports.models import ExportRun, ImportChunk, ImportLine, ImportRun, RunState
-from proofroom.imports.run_execution import execute_run
-from proofroom.imports.runs import cancel_run
+from proofroom.imports import run_watch
+from proofroom.imports.models import ExportRun, ImportChunk, ImportLine, ImportRun
+from proofroom.imports.runs import IMPORT_RUNS, cancel_run, delete_expired_files
 from tests import make
 from tests.archive import site
 
@@ -43,7 +43,7 @@ def compared(browser: Client, archive: bytes) -> ImportRun:
     file = SimpleUploadedFile("site.zip", archive)
     browser.post(f"{reverse(f'{IMPORT}_add')}?source=archive", {"file": file})
     run = ImportRun.objects.get()
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
     run.refresh_from_db()
     return run
 
@@ -65,7 +65,7 @@ def test_an_archive_is_compared_and_then_proposed() -> None:
 
     tried = compared(browser, archive)
 
-    assert (tried.state, tried.why) == (RunState.DONE, "")
+    assert (tried.state, tried.why) == (JobState.DONE, "")
     assert tried.counts["posts"] == {"created": 1, "unchanged": 4, "updated": 1, "conflict": 1}
     assert make.live_hash() == before
     page = browser.get(page_of(tried)).content.decode()
@@ -82,7 +82,7 @@ def test_an_archive_is_compared_and_then_proposed() -> None:
 
     browser.post(page_of(tried), {"action": "propose"})
     run = ImportRun.objects.get(is_dry_run=False)
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
 
     run.refresh_from_db()
     assert run.counts["posts"]["proposed"] == 1
@@ -103,7 +103,7 @@ def test_or_published() -> None:
     tried = compared(browser, archive)
 
     browser.post(page_of(tried), {"action": "update"})
-    execute_run(ImportRun.objects.get(is_dry_run=False).pk)
+    IMPORT_RUNS.execute(ImportRun.objects.get(is_dry_run=False).pk)
 
     assert Post.objects.get(pk=post.pk).excerpt == "Slowly."
 
@@ -118,7 +118,7 @@ def test_what_somebody_has_staged_stays() -> None:
     assert "are waiting in Review" in ImportLine.objects.get(is_conflict=True).message
 
     browser.post(page_of(tried), {"action": "propose"})
-    execute_run(ImportRun.objects.get(is_dry_run=False).pk)
+    IMPORT_RUNS.execute(ImportRun.objects.get(is_dry_run=False).pk)
 
     fields = open_layers(Post.objects.get(pk=post.pk)).review.document.fields
     assert fields["excerpt"] == "By an editor"
@@ -131,7 +131,7 @@ def test_a_damaged_archive_and_a_wrong_choice_store_nothing() -> None:
     site.empty()
     browser = client()
     tried = compared(browser, archive[: len(archive) // 2])
-    assert tried.state == RunState.FAILED
+    assert tried.state == JobState.FAILED
     assert "cannot be read as a ZIP" in browser.get(page_of(tried)).content.decode()
     assert ImportChunk.objects.count() == 0
     ImportRun.objects.all().delete()
@@ -151,7 +151,7 @@ def test_a_cancelled_import_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> N
     archive = site.export()
     site.empty()
     browser = client()
-    monkeypatch.setattr(runs, "send_later", lambda run: None)
+    monkeypatch.setattr(IMPORT_RUNS, "send_later", lambda job_id: None)
     tried = compared(browser, archive)
     browser.post(page_of(tried), {"action": "update"})
     run = ImportRun.objects.get(is_dry_run=False)
@@ -164,10 +164,10 @@ def test_a_cancelled_import_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> N
         find_people(self)
 
     monkeypatch.setattr(ArchiveImport, "find_people", cancelled)
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
 
     run.refresh_from_db()
-    assert run.state == RunState.CANCELLED
+    assert run.state == JobState.CANCELLED
     assert not Post.objects.exists()
     assert files() == before
 
@@ -183,9 +183,9 @@ def test_an_export_is_made_downloaded_and_expires() -> None:
 
     run = ExportRun.objects.get()
     assert answer.headers["location"] == page_of(run, EXPORT)
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
     run.refresh_from_db()
-    assert (run.state, run.counts["posts"]) == (RunState.DONE, {"exported": 1})
+    assert (run.state, run.counts["posts"]) == (JobState.DONE, {"exported": 1})
     assert "Download archive" in browser.get(page_of(run, EXPORT)).content.decode()
     address = reverse(f"{EXPORT}_download", args=[run.pk])
     file = browser.get(address)
@@ -200,7 +200,7 @@ def test_an_export_is_made_downloaded_and_expires() -> None:
     ExportRun.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
     assert browser.get(address).status_code == 404
     assert "has expired" in browser.get(page_of(run, EXPORT)).content.decode()
-    runs.resume_runs()
+    delete_expired_files()
     assert ImportChunk.objects.count() == 0
 
     site.empty()
@@ -217,17 +217,17 @@ def test_an_export_of_what_is_not_there_is_refused_at_its_field() -> None:
 
 
 def test_a_cancelled_export_keeps_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_runs, "send_later", lambda run: None)
+    monkeypatch.setattr(IMPORT_RUNS, "send_later", lambda job_id: None)
     browser = client()
     browser.post(reverse(f"{EXPORT}_add"), {})
     run = ExportRun.objects.get()
     assert "Cancel export" in browser.get(page_of(run, EXPORT)).content.decode()
 
     browser.post(page_of(run, EXPORT))
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
 
     run.refresh_from_db()
-    assert run.state == RunState.CANCELLED
+    assert run.state == JobState.CANCELLED
     assert ImportChunk.objects.count() == 0
 
 
@@ -256,10 +256,10 @@ def test_editors_compare_and_propose_an_archive_and_publish_none() -> None:
 
     browser.post(page_of(tried), {"action": "propose"})
     run = ImportRun.objects.get(is_dry_run=False)
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
 
     run.refresh_from_db()
-    assert (run.state, run.why) == (RunState.DONE, "")
+    assert (run.state, run.why) == (JobState.DONE, "")
     assert Post.objects.get(pk=post.pk).excerpt == "Fast."
     fields = open_layers(Post.objects.get(pk=post.pk)).review.document.fields
     assert fields["excerpt"] == "Slowly."

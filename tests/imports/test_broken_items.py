@@ -16,13 +16,14 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from content.models import Post
+from proofroom.core.background_jobs.models import JobState
 from proofroom.core.errors import RuleViolation
-from proofroom.imports import item_runs, run_execution, runs
+from proofroom.imports import item_runs, runs
 from proofroom.imports.archives import unpack
 from proofroom.imports.importers.json_file import JsonImporter
-from proofroom.imports.models import ImportLine, ImportRun, RunState
+from proofroom.imports.models import ImportLine, ImportRun
 from proofroom.imports.post_writer import write_post
-from proofroom.imports.run_execution import execute_run
+from proofroom.imports.runs import IMPORT_RUNS
 from tests import make
 from tests.imports.test_wordpress import export, item
 
@@ -59,7 +60,7 @@ def test_what_cannot_be_stored_is_a_line_of_the_report(tmp_path: Path, bad: dict
     run("json", path)
 
     assert Post.objects.filter(slug="good").exists()
-    assert ImportRun.objects.get().state == RunState.DONE
+    assert ImportRun.objects.get().state == JobState.DONE
     assert ImportLine.objects.filter(severity__in=("error", "warning")).exists()
 
 
@@ -72,7 +73,7 @@ def test_nul_harms_no_other(tmp_path: Path) -> None:
     run("json", path)
 
     assert Post.objects.filter(slug="good").exists()
-    assert ImportRun.objects.get().state == RunState.DONE
+    assert ImportRun.objects.get().state == JobState.DONE
 
 
 def test_addresses_that_are_none_harm_nothing(tmp_path: Path) -> None:
@@ -148,8 +149,7 @@ def uploaded(records: list[Any]) -> ImportRun:
 
 @pytest.fixture
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (runs, item_runs):
-        monkeypatch.setattr(module, "send_later", lambda run: None)
+    monkeypatch.setattr(IMPORT_RUNS, "send_later", lambda job_id: None)
 
 
 @pytest.mark.usefixtures("no_worker")
@@ -160,10 +160,10 @@ def test_a_run_that_fails_at_once_is_over(monkeypatch: pytest.MonkeyPatch) -> No
         raise ZeroDivisionError("nothing to divide")
 
     monkeypatch.setattr(JsonImporter, "open", broken)
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
 
     run.refresh_from_db()
-    assert run.state == RunState.FAILED
+    assert run.state == JobState.FAILED
     assert "ZeroDivisionError" in run.why
     assert not run.chunks.exists()
 
@@ -177,36 +177,36 @@ def test_a_run_waits_where_the_database_was_away(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(item_runs, "write_post", away)
     with pytest.raises(OperationalError):
-        execute_run(run.pk)
+        IMPORT_RUNS.execute(run.pk)
     run.refresh_from_db()
     assert run.is_running
 
     monkeypatch.setattr(item_runs, "write_post", write_post)
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
     run.refresh_from_db()
-    assert (run.state, run.counts["posts"]) == (RunState.DONE, {"created": 1})
+    assert (run.state, run.counts["posts"]) == (JobState.DONE, {"created": 1})
 
 
 @pytest.mark.usefixtures("no_worker")
 def test_a_run_that_kills_its_workers_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_execution, "_TURN_SECONDS", 0.0)
+    monkeypatch.setattr(IMPORT_RUNS, "turn_seconds", 0.0)
     run = uploaded([GOOD, {"id": 3, "title": "Three"}])
 
     def sweep() -> None:
         ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
-        runs.resume_runs()
+        IMPORT_RUNS.resume_late()
         run.refresh_from_db()
 
     sweep()
     sweep()
     assert (run.is_running, run.attempts) == (True, 2)
-    execute_run(run.pk)
+    IMPORT_RUNS.execute(run.pk)
     run.refresh_from_db()
     assert (run.is_running, run.attempts) == (True, 0)
     for _time in range(4):
         sweep()
 
-    assert run.state == RunState.FAILED
+    assert run.state == JobState.FAILED
     assert "interrupted 3 times" in run.why
 
 

@@ -128,15 +128,19 @@ class JobRunner(ABC, Generic[J]):
         locked = rows.select_for_update(no_key=True, of=("self",), skip_locked=True)
         late = list(locked.order_by("touched_at")[:MAX_WOKEN])
         for job in late:
-            if job.attempts >= STUCK_AFTER // self.late_after:
-                with override(job.language or settings.LANGUAGE_CODE):
-                    text = _("It was interrupted %(number)s times without getting any further.")
-                    self.end(job, self.failed_state, text % {"number": job.attempts})
-                continue
-            job.attempts += 1
-            job.save(update_fields=["attempts", "touched_at"])
-            self.send_later(job.pk)
+            with override(job.language or settings.LANGUAGE_CODE):
+                self.resume(job)
         return len(late)
+
+    def resume(self, job: J) -> None:
+        """Wake a worker for a job that is late and locked, or end it where that was of no use."""
+        if job.attempts >= STUCK_AFTER // self.late_after:
+            text = _("It was interrupted %(number)s times without getting any further.")
+            self.end(job, self.failed_state, text % {"number": job.attempts})
+            return
+        job.attempts += 1
+        job.save(update_fields=["attempts", "touched_at"])
+        self.send_later(job.pk)
 
     def forget_old(self) -> int:
         """Delete what has been over for `keep_ended`. Returns how many rows. Safe to run twice."""

@@ -17,10 +17,9 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
 from proofroom.imports.archive_runs import execute_archive
-from proofroom.imports.models import ImportRun
+from proofroom.imports.models import ARCHIVE, ImportRun
 from proofroom.imports.registry import Importer, Output
 from proofroom.imports.run_source import RunSource
-from proofroom.imports.runs import ARCHIVE
 
 _LONGEST: Final = 100
 
