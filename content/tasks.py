@@ -7,19 +7,26 @@ import logging
 from celery import shared_task
 from django.conf import settings
 
-from content.find_replace import runs as _replacements  # noqa: F401  # a kind of background job
-from content.inbox import decision_batches as _decisions  # noqa: F401  # a kind of background job
+from content.find_replace.runs import REPLACEMENTS
+from content.inbox.decision_batches import DECISION_BATCHES
 from content.inbox.rejections import forget_old_rejections
-from content.post_jobs import jobs as _jobs  # noqa: F401  # a kind of background job
+from content.post_jobs.jobs import POST_JOBS
 from content.posts.autosave import delete_expired_copies
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
 from content.search_words import collect_words
 from proofroom.accounts.queries import first_admin
 from proofroom.core.actor import Actor
-from proofroom.core.background_jobs.runner import forget_old_jobs, resume_late_jobs
+from proofroom.core.background_jobs.registry import (
+    forget_old_jobs,
+    register_runner,
+    resume_late_jobs,
+)
 
 logger = logging.getLogger(__name__)
+register_runner(DECISION_BATCHES)
+register_runner(POST_JOBS)
+register_runner(REPLACEMENTS)
 
 
 @shared_task(name="content.tasks.publish_due_posts")

@@ -23,7 +23,7 @@ from content.find_replace.services import (
 )
 from content.models import JobState, Layer, PostModule, Replacement
 from proofroom.core.actor import Actor
-from proofroom.core.background_jobs.runner import PartRunner, register_runner
+from proofroom.core.background_jobs.runner import PartRunner
 from proofroom.core.batches import batches
 from proofroom.core.content_scope import own_where_limited
 from proofroom.core.errors import NotFound, RuleViolation, invalid
@@ -63,7 +63,7 @@ class ReplacementRunner(PartRunner[Replacement, Unit]):
             record("replaced", job, Actor(user=job.by, via="admin"))
 
 
-REPLACEMENTS: Final = register_runner(ReplacementRunner())
+REPLACEMENTS: Final = ReplacementRunner()
 
 
 def start_replacement(

@@ -18,7 +18,7 @@ from content.layers.decide import clean_note
 from content.models import BatchState, DecisionBatch, DecisionItem, DecisionOutcome, Layer, Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
-from proofroom.core.background_jobs.runner import PartRunner, register_runner
+from proofroom.core.background_jobs.runner import PartRunner
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 
@@ -85,7 +85,7 @@ class BatchRunner(PartRunner[DecisionBatch, DecisionItem]):
         record(job, "ended", system, **done, left=left, state=job.state)
 
 
-DECISION_BATCHES: Final = register_runner(BatchRunner())
+DECISION_BATCHES: Final = BatchRunner()
 
 
 @transaction.atomic

@@ -16,7 +16,7 @@ from content.post_jobs.steps import STEPS
 from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.background_jobs.runner import PartRunner, register_runner
+from proofroom.core.background_jobs.runner import PartRunner
 from proofroom.core.errors import Conflict, NotFound, RuleViolation
 from proofroom.core.json import JsonObject
 
@@ -78,7 +78,7 @@ class PostJobRunner(PartRunner[PostJob, PostJobItem]):
             outbox.record("posts.job-ended", actor=Actor(user=job.by, via="admin"), payload=payload)
 
 
-POST_JOBS: Final = register_runner(PostJobRunner())
+POST_JOBS: Final = PostJobRunner()
 
 
 def start_job(*, kind: JobKind, post_ids: Sequence[UUID], actor: Actor) -> PostJob:

@@ -24,7 +24,7 @@ from proofroom.archive.export import PERMISSION
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.background_jobs.models import JobState
-from proofroom.core.background_jobs.runner import JobRunner, register_runner
+from proofroom.core.background_jobs.runner import JobRunner
 from proofroom.core.content_scope import own_where_limited
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import Conflict, NotFound, invalid
@@ -108,7 +108,7 @@ class ImportRunner(JobRunner[ImportRun]):
             )
 
 
-IMPORT_RUNS: Final = register_runner(ImportRunner())
+IMPORT_RUNS: Final = ImportRunner()
 
 
 def find_importer(source: str) -> RunSource:

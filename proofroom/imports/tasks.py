@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from proofroom.imports.runs import delete_expired_files
+from proofroom.core.background_jobs.registry import register_runner
+from proofroom.imports.runs import IMPORT_RUNS, delete_expired_files
+
+register_runner(IMPORT_RUNS)
 
 
 @shared_task(name="imports.tasks.sweep_imports")

@@ -15,9 +15,10 @@ from cms_project.celery import app
 from content.models import JobKind, JobState, PostJob, Status
 from content.post_jobs import jobs
 from content.post_jobs.jobs import POST_JOBS, start_job
+from content.tasks import sweep_decisions
 from proofroom.core.background_jobs import runner
 from proofroom.core.background_jobs.models import BackgroundJob
-from proofroom.core.background_jobs.runner import job_runners, resume_late_jobs
+from proofroom.core.background_jobs.registry import job_runners
 from proofroom.core.models import Event
 from tests import make
 
@@ -42,7 +43,7 @@ def new_job(*titles: str) -> PostJob:
 
 def sweep() -> int:
     PostJob.objects.update(touched_at=timezone.now() - timedelta(hours=1))
-    return resume_late_jobs()
+    return sweep_decisions()
 
 
 def test_every_kind_has_an_index_of_what_runs() -> None:
@@ -130,7 +131,7 @@ def test_a_job_that_a_worker_is_at_is_not_woken(sent: list[str]) -> None:
 
     def resume_elsewhere() -> int:
         try:
-            return resume_late_jobs()
+            return sweep_decisions()
         finally:
             connections.close_all()
 

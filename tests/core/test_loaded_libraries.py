@@ -146,3 +146,12 @@ def test_a_task_that_is_called_before_the_application_is_loaded_goes_to_the_queu
         "default filesystem://localhost ['agents', 'celery', 'deliveries']",
         "cms celery",
     ]
+
+
+def test_whoever_starts_background_jobs_loads_no_queue():
+    code = (
+        "import cms_project.wsgi, sys, content.post_jobs.jobs, content.find_replace.runs, "
+        "content.inbox.decision_batches, proofroom.imports.runs; print('celery' in sys.modules)"
+    )
+
+    assert answer(code) == "False"

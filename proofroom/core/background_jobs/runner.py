@@ -14,7 +14,6 @@ from datetime import timedelta
 from typing import Any, ClassVar, Final, Generic, TypeVar
 from uuid import UUID
 
-from celery import shared_task
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
@@ -26,13 +25,11 @@ from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import BackgroundJob, JobState
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
-from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
 J = TypeVar("J", bound=BackgroundJob)
 P = TypeVar("P")
-R = TypeVar("R", bound="JobRunner[Any]")
 MAX_WOKEN: Final = 10
 """Jobs of one kind that a sweep wakes."""
 STUCK_AFTER: Final = timedelta(minutes=15)
@@ -40,7 +37,7 @@ STUCK_AFTER: Final = timedelta(minutes=15)
 
 
 class JobRunner(ABC, Generic[J]):
-    """A kind of background job. Register it with `register_runner`.
+    """A kind of background job. `tasks.py` of its app registers it with `register_runner`.
 
     `task` is the name of its Celery task, which is stored in queues; `noun` is what logs call a job of it, and
     `defect_text` what people read where something broke.
@@ -195,30 +192,3 @@ class PartRunner(JobRunner[J], Generic[J, P]):
         job.attempts = 0
         job.save()
         return True
-
-
-job_runners: Final[ExtensionPoint[JobRunner[Any]]] = ExtensionPoint()
-
-
-def register_runner(runner: R) -> R:
-    """Make the Celery task of a kind of job, and have the sweep resume and forget its jobs.
-
-    Call it where the kind is defined; `tasks.py` of its app imports that file.
-    """
-
-    def run(job_id: str) -> None:
-        runner.execute(UUID(job_id))
-
-    shared_task(name=runner.task)(run)
-    job_runners.register(runner, name=runner.task)
-    return runner
-
-
-def resume_late_jobs() -> int:
-    """Go on with jobs of every kind whose worker died or whose message was lost. Returns how many. For the sweep."""
-    return sum(runner.resume_late() for runner in job_runners)
-
-
-def forget_old_jobs() -> int:
-    """Delete the jobs of every kind that ended long ago. Returns how many rows."""
-    return sum(runner.forget_old() for runner in job_runners)
