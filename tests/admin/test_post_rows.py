@@ -110,8 +110,7 @@ def test_what_was_taken_down_has_a_word_and_a_filter_of_its_own(signed_in: Signe
         "New": [("draft", "Draft")],
     }
     assert list(rows(client, "?status__exact=unpublished")) == [str(posts["Down"].pk)]
-    drafts = {str(posts[title].pk) for title in ("Down", "New")}
-    assert set(rows(client, "?status__exact=draft")) == drafts
+    assert list(rows(client, "?status__exact=draft")) == [str(posts["New"].pk)]
     page = client.get(f"{LIST}?status__exact=unpublished").content.decode()
     assert "status__exact=unpublished" in page
     editor = client.get(f"{LIST}{posts['Down'].pk}/change/").content.decode()

@@ -80,7 +80,7 @@ class WaitingFilter(admin.SimpleListFilter):
 
 
 class StatusFilter(admin.ChoicesFieldListFilter):
-    """Posts of a status; drafts that were live once also by themselves."""
+    """Posts of a status as people read it: drafts that were live once are a choice of their own."""
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         yield from super().choices(changelist)
@@ -91,8 +91,9 @@ class StatusFilter(admin.ChoicesFieldListFilter):
         }
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
-        if UNPUBLISHED in (self.lookup_val or ()):
-            return queryset.filter(status=Status.DRAFT, published_at__isnull=False)
+        for asked, was_live in ((UNPUBLISHED, True), (Status.DRAFT.value, False)):
+            if asked in (self.lookup_val or ()):
+                return queryset.filter(status=Status.DRAFT, published_at__isnull=not was_live)
         found = super().queryset(request, queryset)
         return queryset if found is None else found
 
