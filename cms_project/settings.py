@@ -369,6 +369,7 @@ CELERY_BEAT_SCHEDULE_FILENAME = str(DATA_DIR / "beat-schedule")
 _TASK_SECONDS = {
     "core.tasks.sweep_events": 30.0,
     "core.tasks.seal_events": 10.0,
+    **({"core.tasks.export_readings": 60.0} if CMS_ENV.otel_exporter_otlp_endpoint else {}),
     "core.tasks.prune_activity": 86_400.0,
     "notifications.tasks.purge": 86_400.0,
     "notifications.tasks.mail": 300.0,

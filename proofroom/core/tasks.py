@@ -10,6 +10,7 @@ from django.conf import settings
 
 from proofroom.core import outbox
 from proofroom.core.activity import chain
+from proofroom.core.observability import metrics
 
 SWEEP_SECONDS: Final = 25.0
 
@@ -41,6 +42,12 @@ def dispatch_events(event_ids: list[int], post_ids: list[str] | None = None) -> 
 def sweep_events() -> int:
     """Tell of what lost messages left waiting, until about the next sweep. Answers how many events."""
     return outbox.sweep(SWEEP_SECONDS)
+
+
+@shared_task(name="core.tasks.export_readings")
+def export_readings() -> int:
+    """Send what waits to the collector of metrics. Answers how many readings."""
+    return metrics.export_readings()
 
 
 @shared_task(name="core.tasks.seal_events")

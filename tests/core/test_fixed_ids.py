@@ -58,6 +58,7 @@ TASKS = {
     "content.tasks.sweep_decisions",
     "core.tasks.dispatch_event",
     "core.tasks.dispatch_events",
+    "core.tasks.export_readings",
     "core.tasks.prune_activity",
     "core.tasks.seal_events",
     "core.tasks.sweep_events",
@@ -86,6 +87,7 @@ SALTS = {
     "content.review.{…}",
     "content.site.assignment",
     "core.form_stamps",
+    "core.shared_answers",
     "core.tool_cursors",
     "oauth.token",
 }

@@ -26,7 +26,7 @@ _WORK = """
 import logging, os
 from django.conf import settings
 from django.test import Client
-from proofroom.core.tasks import dispatch_events
+from proofroom.core.tasks import dispatch_events, export_readings
 
 from cms_project.celery import app
 app.conf.task_always_eager = True
@@ -35,6 +35,7 @@ client = Client(headers={"Host": "localhost"})
 client.get("/api/public/posts?secret=in-the-query")
 with bind_ids({"request_id": "request-of-the-task"}):
     dispatch_events.delay([])
+    export_readings.delay()
 try:
     raise ValueError("password=hunter2-and-more at %s" % settings.SECRET_KEY)
 except ValueError:
@@ -119,6 +120,8 @@ def test_metrics_go_to_the_collector_and_to_prometheus(
         "proofroom_http_request_duration_seconds",
         "proofroom_statements",
         "proofroom_task_duration_seconds",
+        "proofroom_events_due",
+        "proofroom_posts_overdue",
     } <= collector.metric_names
 
 

@@ -49,7 +49,7 @@ from proofroom.core.outbox.content_version import (
 if TYPE_CHECKING:
     from redis import Redis
 
-logger: Final = logging.getLogger(__name__)
+logger = logging.getLogger(__name__)
 SLOTS: Final = 4096
 MAX_PACKED_BYTES: Final = 64 * 1024
 """Of one page, compressed: a quarter of a gigabyte is the most that all of them can take."""
@@ -196,7 +196,7 @@ def _slot_of(key: str, epoch: str) -> str:
 
 @lru_cache(maxsize=4)
 def _maker(epoch: str) -> str:
-    return salted_hmac("proofroom.shared_answers", f"{epoch} {program_digest()}").hexdigest()[:24]
+    return salted_hmac("core.shared_answers", f"{epoch} {program_digest()}").hexdigest()[:24]
 
 
 def program_digest() -> str:

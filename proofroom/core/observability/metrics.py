@@ -1,7 +1,8 @@
 """Metrics of operations and of what waits: for Prometheus with METRICS_TOKEN, and by OTLP where a collector is named.
 
 Counts of operations are kept in files that all processes of a machine share (`PROMETHEUS_MULTIPROC_DIR`), so that any
-of them answers for all. What waits is read from the database when it is asked for.
+of them answers for all. What waits is read from the database when it is asked for; a collector asks nobody, so a
+worker reads it once a minute.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from proofroom.core.observability.operations import (
 from proofroom.core.outbox.dispatch import due_events
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import Meter, _Gauge
     from prometheus_client.core import Metric
 
 _SHORT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -174,10 +176,10 @@ def _prometheus_histograms() -> Mapping[str, Histogram]:
 
 
 @cache
-def _otlp_histograms() -> Mapping[str, Histogram]:
+def _otlp_meter() -> Meter | None:
     endpoint = settings.CMS_ENV.otel_exporter_otlp_endpoint
     if endpoint is None:
-        return {}
+        return None
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
@@ -188,7 +190,14 @@ def _otlp_histograms() -> Mapping[str, Histogram]:
         resource=Resource.create({"service.name": settings.CMS_ENV.otel_service_name}),
         metric_readers=[PeriodicExportingMetricReader(exporter)],
     )
-    meter = provider.get_meter("proofroom")
+    return provider.get_meter("proofroom")
+
+
+@cache
+def _otlp_histograms() -> Mapping[str, Histogram]:
+    meter = _otlp_meter()
+    if meter is None:
+        return {}
 
     def build(kind: MetricKind) -> Histogram:
         histogram = meter.create_histogram(
@@ -200,6 +209,24 @@ def _otlp_histograms() -> Mapping[str, Histogram]:
         return lambda value, labels: histogram.record(value, dict(labels))
 
     return {kind.name: build(kind) for kind in (*DURATIONS.values(), STATEMENTS)}
+
+
+@cache
+def _otlp_gauge(name: str, help: str) -> _Gauge | None:
+    meter = _otlp_meter()
+    return meter.create_gauge(name, description=help) if meter is not None else None
+
+
+def export_readings() -> int:
+    """Send what waits to the collector with the next export of this process. Returns how many readings."""
+    if _otlp_meter() is None:
+        return 0
+    readings = [each for readings in read_metrics() for each in readings]
+    for reading in readings:
+        gauge = _otlp_gauge(reading.name, reading.help)
+        if gauge is not None:
+            gauge.set(reading.value, dict(reading.labels))
+    return len(readings)
 
 
 @dataclass(frozen=True, slots=True)
