@@ -47,10 +47,10 @@ class ExperimentRow:
 
 
 def list_originals_with_variants(actor: Actor) -> QuerySet[Post]:
-    """The posts with variants that somebody may see: first those whose experiment runs, then what changed last."""
-    variants = Post.objects.filter(variation_of=OuterRef("pk"))
-    running = Exists(variants.filter(variation_running=True))
-    rows = visible_to(Post.objects.alive(), actor).filter(Exists(variants))
+    """The posts with variations that somebody may see: first those whose experiment runs, then what changed last."""
+    variations = Post.objects.filter(variation_of=OuterRef("pk"))
+    running = Exists(variations.filter(variation_running=True))
+    rows = visible_to(Post.objects.alive(), actor).filter(Exists(variations))
     return rows.annotate(runs=running).order_by("-runs", "-updated_at", "pk")
 
 

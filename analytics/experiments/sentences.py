@@ -24,7 +24,7 @@ _DOUBTS: Final[Mapping[Doubt, Promise]] = {
         "The shares were changed during this period, which can affect the results."
     ),
     "arms-changed": gettext_lazy(
-        "A variant was started or stopped while others were running. The versions were shown on "
+        "A variation was started or stopped while others were running. The versions were shown on "
         "different days, which can affect the results."
     ),
     "content-changed": gettext_lazy(

@@ -49,11 +49,11 @@ def refuse_contradictions(rows: Iterator[NumberedRow]) -> None:
             seen.add(number, row, fields, [row.get("type"), locale, *below, post["slug"]])
     for id_, place in variations.items():
         if place.above == id_:
-            sentence = _("it is a variant of itself. “variationOf” must name its original.")
+            sentence = _("it is a variation of itself. “variationOf” must name its original.")
             raise contradiction(KIND, place.number, place.title, sentence)
         if place.above in variations:
             sentence = _(
-                "it is a variant of line %(line)s, which is a variant too. “variationOf” must "
+                "it is a variation of line %(line)s, which is a variation too. “variationOf” must "
                 "name the original."
             )
             shown = {"line": variations[str(place.above)].number}

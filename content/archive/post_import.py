@@ -346,7 +346,7 @@ def _drop_lost_sources(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None
         if row.variation_of is not None and row.variation_of not in found:
             raise ArchiveError(
                 _(
-                    "The original of the variant %(title)r is neither in the archive nor on this "
+                    "The original of the variation %(title)r is neither in the archive nor on this "
                     "site."
                 )
                 % {"title": title_of(row)}

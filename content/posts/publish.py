@@ -74,7 +74,7 @@ def move_status(
         )
     if status == Status.PUBLISHED and post.variation_of_id is not None:
         message = _(
-            "Variants are not published. Promote the variant to use its content for the original."
+            "Variations are not published. Promote the variation to use its content for the original."
         )
         raise RuleViolation(message, code="is_variation", details={"status": [message]})
     if status == Status.PUBLISHED and post.is_placeholder:

@@ -68,7 +68,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
         raise post_not_found(post_id)
     require_in_scope(post, actor)
     if post.variation_of is not None and post.variation_of.deleted_at is not None:
-        message = _("The original of this variant is in the trash. Restore it first.")
+        message = _("The original of this variation is in the trash. Restore it first.")
         raise RuleViolation(message, code="original_deleted")
     if post.parent is not None:
         # Pages in the trash do not count where others move, so that the tree may be deeper above it by now.

@@ -104,7 +104,9 @@ def clean_fields(
         cleaned["canonicalUrl"] = None  # it follows the original by itself
     for name in ("slug", "parentId", "publishAt") if post.variation_of_id else ():
         if cleaned.get(name) is not None:
-            message = _("A variant has the address of its original. It is promoted, not published.")
+            message = _(
+                "A variation has the address of its original. It is promoted, not published."
+            )
             raise invalid(name, message, code="is_variation")
     if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
         raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
@@ -174,7 +176,9 @@ def translation_taken(other: Post, actor: Actor | None = None) -> RuleViolation:
 def taken_by_another(post: Post, actor: Actor) -> RuleViolation:
     """Return which of a post's unique constraints another post holds, after the database refused it."""
     if post.variation_of_id is not None:
-        message = _("The post already has a variant %(variation)s.") % {"variation": post.variation}
+        message = _("The post already has a variation %(variation)s.") % {
+            "variation": post.variation
+        }
         return invalid("variation", message, code="variation_exists")
     others = Post.objects.alive().exclude(pk=post.pk)
     group = others.filter(translation_group=post.translation_group, locale=post.locale)

@@ -152,7 +152,7 @@ def propose_translation(
 def require_translatable(source: Post, layer: Layer | None = None) -> None:
     """Raise `RuleViolation` where a post, as a layer has it (None is live), cannot be translated."""
     if source.variation_of_id is not None:
-        message = _("Variants cannot be translated. Translate the original.")
+        message = _("Variations cannot be translated. Translate the original.")
         raise RuleViolation(message, code="is_variation")
     if not find_post_type(source.type).localized:
         message = _("Posts of type %(type)s cannot be translated.") % {"type": source.type}

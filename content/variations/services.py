@@ -63,14 +63,14 @@ def create_variation(
 
 def _check(original: Post, variation: str, weight: int) -> None:
     if original.variation_of_id is not None:
-        message = _("A variant cannot have variants. Create another variant of the original.")
+        message = _("A variation cannot have variations. Create another variation of the original.")
         raise RuleViolation(message, code="is_variation")
     if original.is_placeholder:
         message = _("This post was created by an agent. Approve its content before you publish it.")
         raise RuleViolation(message, code="not_approved")
     if not _NAME.fullmatch(variation):
         message = _(
-            "The name of a variant can have up to %(variation_max)s letters, digits, - and _."
+            "The name of a variation can have up to %(variation_max)s letters, digits, - and _."
         ) % {"variation_max": VARIATION_MAX}
         raise invalid("variation", message)
     if variation == ORIGINAL:
@@ -83,12 +83,12 @@ def _check(original: Post, variation: str, weight: int) -> None:
         Post.objects.kept().filter(variation_of=original).values_list("variation", flat=True)
     )
     if variation in names:
-        message = _("The post already has a variant %(variation)s.") % {"variation": variation}
+        message = _("The post already has a variation %(variation)s.") % {"variation": variation}
         raise invalid("variation", message, code="variation_exists")
     if len(names) >= MAX_VARIATIONS:
         raise invalid(
             "variation",
-            _("A post can have at most %(most_variations)s variants.")
+            _("A post can have at most %(most_variations)s variations.")
             % {"most_variations": MAX_VARIATIONS},
         )
 
@@ -112,14 +112,14 @@ def promote_variation(
     original = lock_post(post_id, actor)
     winner = lock_variation(original, variation_id)
     if winner is None:
-        message = _("This post has no variant with the ID %(variation_id)s.") % {
+        message = _("This post has no variation with the ID %(variation_id)s.") % {
             "variation_id": str(variation_id)[:80]
         }
         raise invalid("variationId", message, code="unknown_variation")
     check_version(expected_version, original.version, _("This post"))
     # As of the post, by a name of its own: `version` is that of the post.
     try:
-        check_version(expected_variation_version, winner.version, _("The variant"))
+        check_version(expected_variation_version, winner.version, _("The variation"))
     except Conflict as error:
         details = {"variationVersion": [error.message]}
         raise Conflict(error.message, code=error.code, details=details) from None

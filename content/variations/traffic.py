@@ -46,7 +46,7 @@ def change_variation(
     variation = lock_variation(original, variation_id)
     if variation is None:
         raise NotFound(
-            _("This post has no variant with the ID %(variation_id)s.")
+            _("This post has no variation with the ID %(variation_id)s.")
             % {"variation_id": str(variation_id)[:80]}
         )
     weight_before, was_running = variation.variation_weight, variation.variation_running
@@ -98,10 +98,10 @@ def check_weight(weight: int) -> int:
 def _check(original: Post, variation: Post, *, starts: bool) -> None:
     message = code = ""
     if starts and original.status != Status.PUBLISHED:
-        message = _("Publish the original first. Variants are shown in its place.")
+        message = _("Publish the original first. Variations are shown in its place.")
         code = "original_not_published"
     elif starts and variation.status == Status.ARCHIVED:
-        message = _("This variant is archived. Restore it as a draft first.")
+        message = _("This variation is archived. Restore it as a draft first.")
         code = "archived"
     elif starts and (variation.is_placeholder or original.is_placeholder):
         message = _("This post was created by an agent. Approve its content before you publish it.")
@@ -114,7 +114,7 @@ def _check(original: Post, variation: Post, *, starts: bool) -> None:
     taken = others.aggregate(total=Sum("variation_weight"))["total"] or 0
     if taken + (variation.variation_weight or 0) > _ALL:
         message = _(
-            "The other running variants get %(taken)s of 100 percent of visitors. %(variation)s "
+            "The other running variations get %(taken)s of 100 percent of visitors. %(variation)s "
             "can get at most %(all)s."
         ) % {"taken": taken, "variation": variation.variation, "all": _ALL - taken}
         raise invalid("weight", message, code="too_many_visitors")

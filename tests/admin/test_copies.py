@@ -112,7 +112,7 @@ def test_threat_04_the_form_promotes_no_other_posts_variation(signed_in: SignedI
         response = signed_in("editor").post(
             url(post, "variations"), {"do": "promote", "value": value}, follow=True
         )
-        assert "no variant with the ID" in response.content.decode()
+        assert "no variation with the ID" in response.content.decode()
     assert make.live_hash() == before
 
 

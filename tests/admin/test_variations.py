@@ -153,12 +153,12 @@ def test_the_pages_of_a_variation_say_who_sees_what_is_saved_there(signed_in: Si
 
     page = text(client.get(url(made)))
     link = f'<a href="{url(post, "variations")}">Filter coffee</a>'
-    assert f"variant B of {link} · not shown to visitors" in page
+    assert f"variation B of {link} · not shown to visitors" in page
     assert "variation" not in text(client.get(url(post))).split('class="tabs"')[0].split("<h1>")[1]
 
     change_variation(post_id=post.pk, variation_id=made.pk, actor=make.actor(), running=True)
     page = text(client.get(url(made)))
-    assert f"variant B of {link} · shown to 30 % of visitors" in page
+    assert f"variation B of {link} · shown to 30 % of visitors" in page
     assert "Publish changes" in page
     assert "badge-draft" not in page
 
@@ -214,7 +214,7 @@ def test_what_is_not_published_offers_no_start(signed_in: SignedIn) -> None:
 
     page = text(client.get(url(post, "variations")))
 
-    assert "Publish the original before you start a variant." in page
+    assert "Publish the original before you start a variation." in page
     assert "ask=start" not in page
     sent = {"do": "start", "value": str(made.pk)}
     assert "Publish the original first" in text(

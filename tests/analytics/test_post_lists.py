@@ -50,7 +50,7 @@ def test_experiments_say_their_state_shares_and_verdicts(editor: Client) -> None
     stop_variations(ended, make.actor("editor"))
     waiting = make.post("Waits")
     create_variation(post_id=waiting.pk, variation="B", weight=50, actor=make.actor("editor"))
-    make.post("Without variants")
+    make.post("Without variations")
     arm(running.pk, running.pk, 5000, 500)
     arm(running.pk, b.pk, 5000, 680)
 
@@ -58,7 +58,7 @@ def test_experiments_say_their_state_shares_and_verdicts(editor: Client) -> None
 
     text = words(page)
     assert text.index("Runs") < min(text.index("Is over"), text.index("Waits"))
-    assert "Without variants" not in text
+    assert "Without variations" not in text
     assert "A 50 % B 50 % Conversions for “signup” B is better than A" in text
     assert ("running" in text, "ended" in text, "not started" in text) == (True, True, True)
     assert f"/admin/analytics/variations/{running.pk}/" in page

@@ -92,8 +92,8 @@ def test_a_post_without_a_test_says_what_to_do(editor: Client) -> None:
 
     text = words(shown(editor, post.pk))
     assert "not started" in text
-    assert "This post has no experiment yet. Create a variant" in text
-    assert "start it. Go to the variants" in text
+    assert "This post has no experiment yet. Create a variation" in text
+    assert "start it. Go to the variations" in text
 
     tried, _ = begun()
     text = words(shown(editor, tried.pk))
@@ -132,7 +132,7 @@ def test_a_test_that_nobody_saw_is_not_called_none(editor: Client) -> None:
 
     text = words(shown(editor, post.pk))
 
-    assert "Nothing to compare No views of variants in this period." in text
+    assert "Nothing to compare No views of variations in this period." in text
     assert "No experiment" not in text
 
 
@@ -149,7 +149,7 @@ def test_the_heatmap_of_an_original_leads_to_those_of_its_variations(client: Cli
         f'<a href="/admin/analytics/sitecount/?postId={post.pk}">Analytics for this post</a>'
         in page
     )
-    assert "saw a variant" not in client.get(f"/admin/analytics/heatmap/{b.pk}/").content.decode()
+    assert "saw a variation" not in client.get(f"/admin/analytics/heatmap/{b.pk}/").content.decode()
 
 
 def test_who_may_not_edit_posts_does_not_see_it(client: Client) -> None:

@@ -223,10 +223,10 @@ def twice_a_term(rows: list) -> None:
             lambda rows: rows.append(rows[0]),
             r"posts\.jsonl, line 6 \(.+\): line 1 has the same id: .+ Leave out",
         ),
-        (itself, r"line 5 \(Brewing\): it is a variant of itself. “variationOf” must name"),
+        (itself, r"line 5 \(Brewing\): it is a variation of itself. “variationOf” must name"),
         (
             of_a_variation,
-            r"line 6 \(Brewing\): it is a variant of line 5, which is a variant too",
+            r"line 6 \(Brewing\): it is a variation of line 5, which is a variation too",
         ),
         (twice_a_variation, r"line 6 \(Brewing\): line 5 has the same variationOf \+ variation"),
         (

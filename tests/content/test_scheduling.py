@@ -203,7 +203,7 @@ def test_a_schedule_that_fails_is_recorded_once_for_its_date() -> None:
 
     [event] = Event.objects.filter(name="post.schedule-failed")
     assert event.post_id == variation.pk
-    assert "Variants are not published" in str(event.payload["reason"])
+    assert "Variations are not published" in str(event.payload["reason"])
     overdue(variation, minutes=-1)
     overdue(variation, minutes=0)
     tick()

@@ -74,7 +74,7 @@ def test_those_that_run_have_all_visitors_at_most() -> None:
     assert refusal.value.code == "too_many_visitors"
     assert refusal.value.details == {
         "weight": [
-            "The other running variants get 60 of 100 percent of visitors. C can get at most 40."
+            "The other running variations get 60 of 100 percent of visitors. C can get at most 40."
         ]
     }
     assert state(other) == (41, False)

@@ -106,7 +106,7 @@ def _posts(
 def _notes(post: Post, waiting: int) -> tuple[str, ...]:
     notes = []
     if post.variation_of_id is not None:
-        notes.append(_("Variant %(name)s") % {"name": post.variation})
+        notes.append(_("Variation %(name)s") % {"name": post.variation})
     elif post.status == Status.DRAFT:
         notes.append(_("Draft"))
     elif post.status == Status.ARCHIVED:

@@ -46,7 +46,7 @@ _REASONS: Final[Mapping[str, Promise]] = {
     "edited": gettext_lazy("Edited"),
     "approved": gettext_lazy("Approved"),
     "reverted": gettext_lazy("Restored"),
-    "promoted": gettext_lazy("Variant promoted"),
+    "promoted": gettext_lazy("Variation promoted"),
     "find-replace": gettext_lazy("Find and replace"),
     "find-replace undone": gettext_lazy("Find and replace undone"),
 }

@@ -87,7 +87,7 @@ def promote_reviewed(request: HttpRequest, post: Post) -> bool:
             if error.code != "stale_version":
                 raise
             return False
-        messages.success(request, _("Variant promoted. The post now has its content."))
+        messages.success(request, _("Variation promoted. The post now has its content."))
     return True
 
 
@@ -134,7 +134,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
     def create() -> None:
         create_variation(post_id=post.pk, actor=actor_of(request), **form.cleaned_data)
-        text = _("Variant %(variation)s is a draft.")
+        text = _("Variation %(variation)s is a draft.")
         messages.success(request, text % {"variation": form.cleaned_data["variation"]})
 
     if form.is_bound and save_form(form, create):
@@ -227,7 +227,7 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
     chosen = request.POST.get("value", request.GET.get("variation"))
     row = next((row for row in rows if str(row.pk) == chosen), None)
     if row is None:
-        raise Http404(_("Variant not found."))
+        raise Http404(_("Variation not found."))
     others = [one for one in rows if one.variation_running and one.pk != row.pk]
     rest = 100 - sum(one.variation_weight or 0 for one in others)
     groups: list[CardGroup] = []
@@ -271,7 +271,7 @@ def _page(
         post,
         layers,
         context,
-        title=_("Variants: %(title)s") % {"title": post.title},
+        title=_("Variations: %(title)s") % {"title": post.title},
         tab="",
         status=status,
     )

@@ -166,7 +166,7 @@ def _row(
 
 def related_panel(request: HttpRequest, post: Post) -> PostPanel:
     """Links to the pages of what belongs to a post. No query."""
-    pages = [(gettext("Translations"), "translations"), (gettext("Variants"), "variations")]
+    pages = [(gettext("Translations"), "translations"), (gettext("Variations"), "variations")]
     if may(request, "posts.preview"):
         pages.append((gettext("Preview links"), "previews"))
     links = [(label, post_url(name, post)) for label, name in pages]
