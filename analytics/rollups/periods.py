@@ -9,11 +9,11 @@ from typing import Final
 
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from analytics.models import Grain
 from proofroom.core.errors import invalid
+from proofroom.core.validation.moments import parse_moment
 
 MAX_DAYS: Final = 3_660
 """Ten years."""
@@ -105,8 +105,8 @@ def _day(params: Mapping[str, str], name: str) -> date | None:
     try:
         if len(text) == len("2030-01-31") and text.isascii():
             found = date.fromisoformat(text)
-        elif len(text) <= 40 and (moment := parse_datetime(text)) is not None:
-            found = moment.date() if moment.tzinfo is None else day_of(moment)
+        elif (moment := parse_moment(text, zone=UTC)) is not None:
+            found = day_of(moment)
     except (ValueError, OverflowError):
         pass
     if found is None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Final, cast
 from uuid import UUID
 
 from django.utils import timezone
-from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from content.changes import ABSENT, Change, Changes
@@ -20,13 +18,13 @@ from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
+from proofroom.core.validation.moments import parse_moment
 from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_module, validate_props, validation, why_excluded
 from proofroom.definitions.richtext.schema import safe_href
 
 _JSON_MAX: Final = 20_000
 _LARGEST: Final = 2**53
-_LATEST_YEAR: Final = 9000
 
 
 def clean_value(name: str, value: Json) -> Json:
@@ -140,14 +138,8 @@ def _moment(field: PostField, value: Json) -> Json:
     name = field.name
     if value is None:
         return None
-    moment: datetime | None = None
-    if isinstance(value, str):
-        try:
-            moment = parse_datetime(value)
-            moment = moment.astimezone(UTC) if moment and moment.tzinfo else None
-        except (ValueError, OverflowError):
-            moment = None
-    if moment is None or moment.year > _LATEST_YEAR:
+    moment = parse_moment(value)
+    if moment is None:
         raise invalid(
             name,
             _("%(name)s must be an ISO 8601 time with a time zone, such as 2030-01-31T08:00:00Z.")

@@ -30,6 +30,7 @@ from proofroom.archive.consistency import NumberedRow, refuse_doubles
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.core.validation.moments import parse_moment
 
 if TYPE_CHECKING:
     from proofroom.archive.export import Export
@@ -47,8 +48,8 @@ def _check_id(value: str) -> str:
 
 
 def _check_moment(value: str) -> str:
-    moment = parse_datetime(value)
-    if moment is None or moment.tzinfo is None:
+    moment = parse_moment(value)
+    if moment is None:
         raise ValueError(_("This must be a time in ISO 8601 with its zone."))
     # Any zone of a reader can show it.
     if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:

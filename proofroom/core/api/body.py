@@ -31,6 +31,7 @@ from proofroom.core.api.answer import wire_names
 from proofroom.core.errors import invalid
 from proofroom.core.validation.errors import violation_of
 from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, refuse_unstorable
+from proofroom.core.validation.moments import parse_moment
 
 
 class StrictJsonParser(JSONParser):
@@ -117,12 +118,7 @@ def _without_nul(value: str) -> str:
 
 def _moment(value: object) -> datetime | None:
     """Only texts, and what a form read from one: a number would be taken for seconds since 1970."""
-    try:
-        found = datetime.fromisoformat(value) if isinstance(value, str) else value
-        found = found if isinstance(found, datetime) else None
-        found = found.astimezone(UTC) if found is not None and found.tzinfo else None
-    except (ValueError, OverflowError):
-        found = None
+    found = parse_moment(value.isoformat() if isinstance(value, datetime) else value)
     if found is None and value is not None:
         raise ValueError("must be a time with a zone, like 2030-01-31T12:00:00Z")
     return found

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeVar
 from uuid import UUID
 
-from django.utils.dateparse import parse_datetime
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import AfterValidator
 from rest_framework.request import Request
@@ -20,6 +19,7 @@ from proofroom.core.api.answer import Answer, DescribedType
 from proofroom.core.api.body import Body, check
 from proofroom.core.api.permissions import PUBLIC, SECRET, declared_access
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.validation.moments import parse_moment
 
 Q = TypeVar("Q", bound=Body)
 _NAME_SHOWN: Final = 80
@@ -79,11 +79,11 @@ def moment_in(request: Request, name: str, *, is_end: bool = False) -> datetime 
         if len(text) <= 10:
             day = datetime.combine(date.fromisoformat(text), time(), UTC)
             return day + timedelta(days=1) if is_end else day
-        moment = parse_datetime(text) if len(text) <= 40 else None
-        if moment is not None:
-            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         pass
+    moment = parse_moment(text, zone=UTC)
+    if moment is not None:
+        return moment
     raise invalid(name, f"{name} must be a date or a time, such as 2026-01-31.")
 
 
