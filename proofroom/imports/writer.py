@@ -20,7 +20,7 @@ from media.services.update import update_asset
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import slug_of
+from proofroom.core.validation.input_validation import NOT_ON_A_LINE, slug_of
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import find_module, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import safe_href
@@ -330,7 +330,7 @@ class ImportWriter:
             elif entry.entries:
                 text = _("Menu items below %(label)s are nested too deeply; %(number)s left out.")
                 lost.append(text % {"label": entry.label[:100], "number": len(entry.entries)})
-            label = "".join(char for char in entry.label if char.isprintable()).strip()[:LABEL_MAX]
+            label = NOT_ON_A_LINE.sub("", entry.label).strip()[:LABEL_MAX]
             post_id = self.post_id(entry.post_id) if entry.post_id else None
             if post_id is not None:
                 found.append(

@@ -15,6 +15,7 @@ from proofroom.feedback.services import create_feedback
 from proofroom.menus.items import clean_items
 from proofroom.menus.models import Menu
 from proofroom.taxonomies.services import edited_term
+from proofroom.webhooks.rules import clean_name as name_of_webhook
 from tests import make
 from tests.api_client import ApiClient
 from tests.content.replacing import URL, send
@@ -113,3 +114,13 @@ def test_find_and_replace_stores_no_name_that_its_form_refuses(character: str) -
 @pytest.fixture
 def post() -> Post:
     return make.post("Tea")
+
+
+def test_the_name_of_a_webhook_has_the_same_characters() -> None:
+    for character in ("\u00ad", "\u200c", "\u200d"):
+        assert name_of_webhook(f"Filter{character}coffee") == f"Filter{character}coffee"
+    for character in ("\x1b", "\x7f", "\x9f", "\u202e"):
+        with pytest.raises(RuleViolation):
+            name_of_webhook(f"Filter{character}coffee")
+    # Whatever space it has is one blank.
+    assert name_of_webhook("Filter\t \u00a0coffee\n") == "Filter coffee"

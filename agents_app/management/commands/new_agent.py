@@ -19,6 +19,7 @@ from agents_app.definitions.schema import Scope
 from agents_app.providers.vendors import all_vendors
 from proofroom.core.definition_files import ID_MAX, ID_PATTERN, Unreadable
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import is_one_line
 
 _PROMPT: Final = (
     "You are {{agent}}. You work on a post of type {{postType}} (scope: {{scope}}).",
@@ -122,7 +123,7 @@ class Command(BaseCommand):
         if there is not None:
             raise CommandError(f"There is an agent {agent_id!r} already, in {place_of(there)}.")
         name = options["name"] or agent_id.replace("-", " ").capitalize()
-        if not name.isprintable() or not 0 < len(name.strip()) <= _NAME_MAX:
+        if not is_one_line(name) or not 0 < len(name.strip()) <= _NAME_MAX:
             raise CommandError(f"A name has 1 to {_NAME_MAX} characters in one line.")
         scopes = [Scope(scope) for scope in options["scope"] or [Scope.DROPDOWN]]
         text = (json_of if options["json"] else markdown_of)(name.strip(), scopes)
