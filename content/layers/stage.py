@@ -24,6 +24,7 @@ from content.layers.state import (
 from content.models import Layer, Post
 from content.posts.scopes import require_written_in_scope
 from content.rules import check_changes
+from content.translations.translation_status import present_source_hashes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 
@@ -67,8 +68,8 @@ def stage(
 
     What earlier calls staged is what `edit` is given, so nothing of it is lost. What `taken_over`, the source of a
     copy, refers to may be gone. `source_hashes` are those of the source's values, by path, that a translation was
-    made from. `is_new` says that the caller made the post in this transaction: where it belongs is known only once
-    something is proposed. Raises `NotAllowed`, `NotFound`,
+    made from; without any it counts as made from the source as it stands. `is_new` says that the caller made the post
+    in this transaction: where it belongs is known only once something is proposed. Raises `NotAllowed`, `NotFound`,
     `RuleViolation`, or `Conflict` (`stale_version`) where `expected_version` is not the layer's version.
     """
     require_layer(actor, layer)
@@ -85,9 +86,11 @@ def stage(
     if not own:
         return Staged(post, layer, view.version, (), view.document)
     marks = dict(view.marks)
+    # Whoever writes a translation without its source beside it writes it from the source as it stands.
+    made_from = source_hashes or present_source_hashes(post)
     for path in own:
         mark = Mark.of(actor, previous=mark_of(view.marks, path))
-        marks[path] = replace(mark, source_hash=(source_hashes or {}).get(path, mark.source_hash))
+        marks[path] = replace(mark, source_hash=made_from.get(path, mark.source_hash))
     for path in diff(view.below, document).paths:
         # A part of a module that the layer itself added shows as that module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):

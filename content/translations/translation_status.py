@@ -75,6 +75,16 @@ def source_hashes(source: PostDocument, modules: Mapping[str, str | None]) -> di
     return {path: hash_value(value) for path, value in values_for_copy(source, modules).items()}
 
 
+def present_source_hashes(post: Post) -> dict[str, str]:
+    """`source_hashes` of the source as it stands now; empty for a post that is no translation."""
+    if post.translated_from is None:
+        return {}
+    origin = CopyOrigin.objects.filter(post=post).first()
+    if origin is None:
+        return {}
+    return source_hashes(post_repository.load(post.translated_from), origin.modules)
+
+
 def values_for_copy(source: PostDocument, modules: Mapping[str, str | None]) -> dict[str, Json]:
     """Each value of the source that a copy takes over, by the path that the copy has for it."""
     found: dict[str, Json] = {f"post.{name}": source.fields.get(name) for name in COPIED_FIELDS}

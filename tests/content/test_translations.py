@@ -385,6 +385,19 @@ def test_a_proposal_that_comes_live_is_as_old_as_what_it_was_made_from() -> None
     assert state(found.post).stale_paths == ("post.title",)
 
 
+def test_what_a_person_staged_is_as_old_as_the_source_was_when_they_saved_it() -> None:
+    post = make.post(excerpt="Short.", metaTitle="Coffee")
+    made = translated(post)
+    make.staged(made, {"excerpt": "Kurz.", "metaTitle": "Kaffee"}, layer=Layer.REVIEW)
+    edit(post, excerpt="Shorter.", metaTitle="More coffee")
+    make.staged(made, {"metaTitle": "Mehr Kaffee"}, layer=Layer.REVIEW)
+
+    _approve(made)
+
+    assert Post.objects.get(pk=made.pk).excerpt == "Kurz."
+    assert state(made).stale_paths == ("post.excerpt",)
+
+
 def _approve(post: Post) -> None:
     view = make.layers(post).view(Layer.REVIEW)
     approve(post_id=post.pk, actor=make.actor(), digest=digest_of(view.changes))
