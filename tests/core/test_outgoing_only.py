@@ -39,6 +39,8 @@ KNOWN = {
     "proofroom/core/management/commands/demo.py": {"socket", "urllib.request"},
     # A pair of sockets inside the process, by which its threads wake the one that listens.
     "proofroom/core/database_notifications.py": {"socket"},
+    # Shuts a connection to the database that is open already.
+    "proofroom/core/database/postgresql/answer_watch.py": {"socket"},
 }
 
 
