@@ -65,6 +65,7 @@ class ReplacementAnswer(Answer):
     find: str
     replace: str
     case_sensitive: bool
+    whole_words: bool
     total: int = Field(ge=0)
     tables: dict[str, Count]
     by: PersonAnswer
@@ -87,6 +88,7 @@ class FindReplace(Body):
     tables: Annotated[list[Words], Field(min_length=1, max_length=20)]
     dry_run: bool = False
     case_sensitive: bool = True
+    whole_words: bool = False
 
 
 class FindReplaceUndo(Body):
@@ -131,6 +133,7 @@ class FindReplaceViewSet(ApiViewSet):
             replace=body.replace,
             tables=body.tables,
             is_case_sensitive=body.case_sensitive,
+            is_whole_words=body.whole_words,
             is_dry_run=body.dry_run,
         )
         return Response(

@@ -158,6 +158,7 @@ def find_hits(
     replace: str,
     tables: Collection[str],
     is_case_sensitive: bool = True,
+    is_whole_words: bool = False,
 ) -> HitFinder:
     """Every hit in live content, and what could not be stored. Nothing is written.
 
@@ -176,6 +177,7 @@ def find_hits(
         old=find,
         new=replace,
         is_case_sensitive=is_case_sensitive,
+        is_whole_words=is_whole_words,
     )
     try:
         with transaction.atomic():

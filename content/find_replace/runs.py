@@ -73,6 +73,7 @@ def start_replacement(
     replace: str,
     tables: Collection[str],
     is_case_sensitive: bool = True,
+    is_whole_words: bool = False,
     to_review: bool = False,
     chosen: Collection[str],
     left_out: Collection[str] | None = None,
@@ -94,6 +95,7 @@ def start_replacement(
         replace=replace,
         tables=tables,
         is_case_sensitive=is_case_sensitive,
+        is_whole_words=is_whole_words,
     )
     picked = set(chosen)
     skipped = set(left_out or ())
@@ -114,6 +116,7 @@ def start_replacement(
         find=find,
         replace=replace,
         case_sensitive=is_case_sensitive,
+        whole_words=is_whole_words,
         tables=[table for table in known_tables() if table in tables],
         counts={},
         layer=layer,
@@ -192,6 +195,7 @@ def _replace_part(
         old=row.find,
         new=row.replace,
         is_case_sensitive=row.case_sensitive,
+        is_whole_words=row.whole_words,
         rows=chosen_rows,
         chosen=chosen,
     )

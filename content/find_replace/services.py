@@ -39,22 +39,32 @@ MAX_TEXT_LENGTH: Final = 1_000_000
 _SHARED_TABLES: Final = {"global_modules": GLOBAL_MODULE, "menus": MENU, "taxonomies": TERM}
 _PLAIN: Final = re.compile(r"[\x20\x21\x23-\x5b\x5d-\x7e]+")
 """Characters that stand for themselves in JSON."""
+_IN_WORD: Final = r"[\w\u0300-\u036f]"
+"""A letter, a digit, an underscore, or an accent of its own on one of them."""
 
 
 @dataclass(slots=True)
 class Substitution(Edit):
-    """Puts `new` for every `old`. Nothing in either has a meaning of its own."""
+    """Puts `new` for every `old`, or for those that are no part of a longer word. Nothing in either has a meaning of
+    its own."""
 
     old: str = ""
     new: str = ""
     is_case_sensitive: bool = True
+    is_whole_words: bool = False
     pattern: re.Pattern[str] = field(init=False)
 
     def __post_init__(self) -> None:
         letters = (re.escape(char) for char in self.old)
         if not self.is_case_sensitive:
             letters = (_either_case(char) for char in self.old)
-        self.pattern = re.compile("".join(letters))
+        found = "".join(letters)
+        if self.is_whole_words:
+            # A text that begins or ends with a blank or a sign begins or ends no word.
+            begin = f"(?<!{_IN_WORD})" if re.match(_IN_WORD, self.old) else ""
+            end = f"(?!{_IN_WORD})" if re.search(f"{_IN_WORD}\\Z", self.old) else ""
+            found = f"{begin}{found}{end}"
+        self.pattern = re.compile(found)
 
     def value(self, table: str, row: str, path: str, value: Json) -> Json:
         if not isinstance(value, str):
@@ -173,6 +183,7 @@ def find_and_replace(
     replace: str,
     tables: Collection[str],
     is_case_sensitive: bool = True,
+    is_whole_words: bool = False,
     is_dry_run: bool = False,
 ) -> Replaced:
     """Put `replace` for every `find` in the texts of these tables, or say what that would do.
@@ -191,6 +202,7 @@ def find_and_replace(
         old=find,
         new=replace,
         is_case_sensitive=is_case_sensitive,
+        is_whole_words=is_whole_words,
     )
     places = apply_edit(edit, tables, actor)
     found = Counter(place.table for place in places)
@@ -201,6 +213,7 @@ def find_and_replace(
         find=find,
         replace=replace,
         case_sensitive=is_case_sensitive,
+        whole_words=is_whole_words,
         tables=list(counts),
         counts=counts,
         total=len(places),

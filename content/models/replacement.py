@@ -20,6 +20,7 @@ class Replacement(BackgroundJob):
     find = models.TextField()
     replace = models.TextField(blank=True)
     case_sensitive = models.BooleanField(default=True)
+    whole_words = models.BooleanField(default=False)
     tables = models.JSONField(default=list)
     counts = models.JSONField(default=dict)
     total = models.PositiveIntegerField(default=0)

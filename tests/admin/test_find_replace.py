@@ -75,6 +75,22 @@ def test_hits_stand_in_their_text_by_post_and_nothing_is_written(signed_in: Sign
     assert page.count('class="default"') <= 2
 
 
+def test_whole_words_are_searched_and_replaced_where_that_is_ticked(signed_in: SignedIn) -> None:
+    post = make.post("Tea and teapot", excerpt="Steam, tea")
+    sent, client = search("tea", "mate", whole_words="on"), signed_in()
+
+    page = client.post(ADD, sent).content.decode()
+    hits = keys(page)
+    client.post(ADD, {**sent, "hit": hits, "action": "live"})
+
+    assert '<input type="hidden" name="whole_words" value="on">' in page
+    assert len(hits) == 1
+    assert len(keys(client.post(ADD, search("tea", "mate")).content.decode())) == 3
+    post.refresh_from_db()
+    assert (post.title, post.excerpt) == ("Tea and teapot", "Steam, mate")
+    assert Replacement.objects.get().whole_words
+
+
 def test_an_editor_sends_the_chosen_hits_to_review_and_takes_them_back(signed_in: SignedIn) -> None:
     post = make.post("Tea", excerpt="Good tea and cold tea")
     other = make.post("More tea", slug="more")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from content.find_replace.services import Substitution
 from content.models import Draft, Layer, Post, Provenance, Replacement
 from content.posts import document_edits
 from content.posts.edit import edit_post
@@ -130,6 +131,37 @@ def test_case_counts_unless_it_is_said_not_to() -> None:
     post.refresh_from_db()
     assert answer["total"] == 1
     assert post.title == "Tea COFFEE"
+
+
+def test_whole_words_are_no_part_of_longer_ones() -> None:
+    post = make.post("Tea, Teapot, Tea-time, T\u00e9tea and 2Tea: Tea", markdown="Nothing")
+    assert send("Tea", "x", "posts", dryRun=True)["sample"][0]["after"].count("x") == 5
+
+    answer = send("Tea", "Mate", "posts", wholeWords=True)
+
+    post.refresh_from_db()
+    assert post.title == "Mate, Teapot, Mate-time, T\u00e9tea and 2Tea: Mate"
+    (row,) = ApiClient("admin").get("/api/database/find-replace").json()["data"]
+    assert (row["id"], row["wholeWords"]) == (answer["id"], True)
+
+
+@pytest.mark.parametrize(
+    ("find", "text", "after"),
+    [
+        (" tea", "A tea, a teapot", "A*, a teapot"),
+        ("tea ", "tea A steal tea B", "*A steal *B"),
+        ("(tea)", "a(tea)b", "a*b"),
+        ("tea", "TEA Steam", "* Steam"),
+        ("t.a", "t.a tea", "* tea"),
+        ("tea", "tea\u0301 tea", "tea\u0301 *"),
+    ],
+)
+def test_whole_words_end_where_the_text_to_find_does(find: str, text: str, after: str) -> None:
+    edit = Substitution(
+        reason="", writes=False, old=find, new="*", is_case_sensitive=False, is_whole_words=True
+    )
+
+    assert edit.value("posts", "1", "title", text) == after
 
 
 def test_drafts_the_trash_and_placeholders_stay() -> None:

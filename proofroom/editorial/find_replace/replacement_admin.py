@@ -37,6 +37,7 @@ class FindReplaceForm(forms.Form):
     case_sensitive = forms.BooleanField(
         label=gettext_lazy("Match case"), required=False, initial=True
     )
+    whole_words = forms.BooleanField(label=gettext_lazy("Whole words only"), required=False)
 
     def __init__(self, *args: Any, who: Actor, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -85,6 +86,7 @@ class ReplacementAdmin(RunAdmin[Replacement]):
             "replace": values["replace"],
             "tables": values["tables"],
             "is_case_sensitive": values["case_sensitive"],
+            "is_whole_words": values["whole_words"],
         }
         action = request.POST.get("action", "")
         if action in ("review", "live"):
@@ -119,6 +121,7 @@ class ReplacementAdmin(RunAdmin[Replacement]):
                 ("replace", values["replace"]),
                 *(("tables", table) for table in values["tables"]),
                 *([("case_sensitive", "on")] if values["case_sensitive"] else []),
+                *([("whole_words", "on")] if values["whole_words"] else []),
             ],
         }
         return self._find_page(request, form, context)
