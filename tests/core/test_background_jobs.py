@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.db import OperationalError, connections, transaction
@@ -46,6 +47,19 @@ def sweep() -> int:
     return sweep_decisions()
 
 
+def die(job: PostJob) -> None:
+    """A worker takes the job up, and is killed before it gets any further."""
+
+    class Killed(BaseException):
+        pass
+
+    with (
+        patch.object(POST_JOBS, "execute_part", side_effect=Killed),
+        pytest.raises(Killed),
+    ):
+        POST_JOBS.take_up(job.pk)
+
+
 def test_every_kind_has_an_index_of_what_runs() -> None:
     app.loader.import_default_modules()
 
@@ -68,12 +82,14 @@ def test_a_job_that_kills_its_workers_ends_in_the_language_of_who_started_it(
         job = new_job("Tea", "Milk")
 
     for _time in range(9):
+        die(job)
         sweep()
     POST_JOBS.execute_part(job.pk)
     job.refresh_from_db()
     assert (job.state, job.attempts, job.done) == (JobState.RUNNING, 0, 1)
     for _time in range(10):
         assert sweep() == 1
+        die(job)
     sent.clear()
     assert sweep() == 1
 
@@ -88,6 +104,18 @@ def test_a_job_that_kills_its_workers_ends_in_the_language_of_who_started_it(
     assert job.items.filter(outcome="waiting").count() == 1
 
 
+@pytest.mark.usefixtures("sent")
+def test_a_job_whose_messages_wait_long_behind_others_waits() -> None:
+    job = new_job("Tea")
+
+    for _time in range(40):
+        assert sweep() == 1
+    POST_JOBS.take_up(job.pk)
+
+    job.refresh_from_db()
+    assert (job.state, job.done) == (JobState.DONE, 1)
+
+
 def test_a_job_waits_where_the_database_is_away(
     sent: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -96,8 +124,8 @@ def test_a_job_waits_where_the_database_is_away(
     def is_away(*_arguments: Any) -> None:
         raise OperationalError("gone")
 
-    with monkeypatch.context() as patch:
-        patch.setattr(POST_JOBS, "do_part", is_away)
+    with monkeypatch.context() as away:
+        away.setattr(POST_JOBS, "do_part", is_away)
         with pytest.raises(OperationalError):
             POST_JOBS.execute(job.pk)
     job.refresh_from_db()

@@ -193,6 +193,9 @@ def test_a_run_that_kills_its_workers_ends(monkeypatch: pytest.MonkeyPatch) -> N
     run = uploaded([GOOD, {"id": 3, "title": "Three"}])
 
     def sweep() -> None:
+        with monkeypatch.context() as killed:
+            killed.setattr(IMPORT_RUNS, "execute", lambda _run_id: None)
+            IMPORT_RUNS.take_up(run.pk)
         ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
         IMPORT_RUNS.resume_late()
         run.refresh_from_db()
@@ -203,7 +206,7 @@ def test_a_run_that_kills_its_workers_ends(monkeypatch: pytest.MonkeyPatch) -> N
     IMPORT_RUNS.execute(run.pk)
     run.refresh_from_db()
     assert (run.is_running, run.attempts) == (True, 0)
-    for _time in range(4):
+    for _time in range(3):
         sweep()
 
     assert run.state == JobState.FAILED

@@ -18,7 +18,7 @@ class JobState(models.TextChoices):
 class BackgroundJob(models.Model):
     """Work that somebody started. A kind adds what it has to do, and a partial index of `touched_at` for the sweep.
 
-    `why` says what stopped it, in `language`. `attempts` counts how often the sweep woke it since it last got
+    `why` says what stopped it, in `language`. `attempts` counts how often a worker took it up since it last got
     further.
     """
 

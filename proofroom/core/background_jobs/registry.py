@@ -20,7 +20,7 @@ def register_runner(runner: JobRunner[Any]) -> None:
     """Make the Celery task of a kind of job, and have the sweep resume and forget its jobs."""
 
     def run(job_id: str) -> None:
-        runner.execute(UUID(job_id))
+        runner.take_up(UUID(job_id))
 
     shared_task(name=runner.task)(run)
     job_runners.register(runner, name=runner.task)

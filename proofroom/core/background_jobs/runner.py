@@ -16,6 +16,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import get_language, override
@@ -33,7 +34,7 @@ P = TypeVar("P")
 MAX_WOKEN: Final = 10
 """Jobs of one kind that a sweep wakes."""
 STUCK_AFTER: Final = timedelta(minutes=15)
-"""After being woken for so long without getting any further, a job has failed: it may be what kills its workers."""
+"""A job that workers took up as often as a sweep can wake it in this time has failed: it may be what kills them."""
 
 
 class JobRunner(ABC, Generic[J]):
@@ -53,6 +54,12 @@ class JobRunner(ABC, Generic[J]):
     """After so long the worker takes up what else waits; the job goes on with a message of its own."""
     late_after: ClassVar[timedelta] = timedelta(seconds=90)
     keep_ended: ClassVar[timedelta] = timedelta(days=90)
+
+    def take_up(self, job_id: UUID) -> None:
+        """Do a turn in a worker. It is counted before it begins: one that kills the worker can say nothing."""
+        running = self.model._default_manager.filter(pk=job_id, state=JobState.RUNNING)
+        running.update(attempts=F("attempts") + 1)
+        self.execute(job_id)
 
     @abstractmethod
     def execute(self, job_id: UUID) -> None:
@@ -130,13 +137,13 @@ class JobRunner(ABC, Generic[J]):
         return len(late)
 
     def resume(self, job: J) -> None:
-        """Wake a worker for a job that is late and locked, or end it where that was of no use."""
+        """Wake a worker for a job that is late and locked, or end it where workers took it up often enough. Messages
+        that wait behind others are no attempts."""
         if job.attempts >= STUCK_AFTER // self.late_after:
             text = _("It was interrupted %(number)s times without getting any further.")
             self.end(job, self.failed_state, text % {"number": job.attempts})
             return
-        job.attempts += 1
-        job.save(update_fields=["attempts", "touched_at"])
+        job.save(update_fields=["touched_at"])
         self.send_later(job.pk)
 
     def forget_old(self) -> int:
