@@ -386,4 +386,4 @@ def heatmap_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
     return [PostTab("heatmap", _("Heatmap"), url)]
 
 
-post_tabs.register(heatmap_tabs)
+post_tabs.register(heatmap_tabs, order=1)

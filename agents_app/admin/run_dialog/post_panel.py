@@ -106,6 +106,6 @@ def translation_run_url(request: HttpRequest, post: Post) -> str:
 
 
 translation_runs.register(translation_run_url)
-post_panels.register(agent_panel)
-post_tabs.register(agent_tabs)
+post_panels.register(agent_panel, order=2)
+post_tabs.register(agent_tabs, order=2)
 run_lookups.register(describe_runs)

@@ -174,4 +174,4 @@ def related_panel(request: HttpRequest, post: Post) -> PostPanel:
     return PostPanel("settings", html)
 
 
-post_panels.register(related_panel)
+post_panels.register(related_panel, order=1)
