@@ -37,12 +37,12 @@ class PageReader:
 
     def read(self, asked: FrontRequest) -> ReadAnswer | None:
         # Only who serves the site loads them.
-        from proofroom.website.http_cache import PageRequest, SiteAnswer
+        from proofroom.website.http_cache import RequestedPage, SiteAnswer
         from proofroom.website.page_answers import find_answer
         from proofroom.website.views import LOOKED_UP
 
         query = str(asked.meta.get("QUERY_STRING", ""))
-        begun = PageRequest(
+        begun = RequestedPage(
             path=asked.path,
             full_path=asked.path,
             query=query,
@@ -68,11 +68,11 @@ class SearchReader:
 
     def read(self, asked: FrontRequest) -> ReadAnswer | None:
         # Only who serves the site loads them.
-        from proofroom.website.http_cache import PageRequest
+        from proofroom.website.http_cache import RequestedPage
         from proofroom.website.page_answers import search_answer
 
         query = str(asked.meta.get("QUERY_STRING", ""))
-        begun = PageRequest(
+        begun = RequestedPage(
             path=asked.path,
             full_path=asked.path,
             query=query,

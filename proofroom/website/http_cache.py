@@ -56,7 +56,7 @@ TEXT: Final = Representation("text/plain; charset=utf-8", "text")
 
 
 @dataclass(slots=True)
-class PageRequest:
+class RequestedPage:
     """A request as pages of the site look at it. `full_path` has the prefix of the application too.
 
     `posts` holds those that were looked up for it, by path and locale: the front may have begun what Django ends.
@@ -111,7 +111,7 @@ class SiteAnswer:
 
 
 def cached_answer(
-    asked: PageRequest,
+    asked: RequestedPage,
     form: Representation,
     version: int,
     render: Callable[[], RenderedPage | None],

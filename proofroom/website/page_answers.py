@@ -20,9 +20,9 @@ from proofroom.website.http_cache import (
     MARKDOWN,
     MARKDOWN_IF_ACCEPTED,
     TEXT,
-    PageRequest,
     RenderedPage,
     Representation,
+    RequestedPage,
     SiteAnswer,
     cached_answer,
 )
@@ -38,7 +38,7 @@ Found = SiteAnswer | FoundPost | None
 """An answer, or a post whose variations run, which has another one for each visitor; None where nothing stands."""
 
 
-def find_answer(asked: PageRequest) -> Found:
+def find_answer(asked: RequestedPage) -> Found:
     """What stands at the address that is asked for."""
     address = asked.path
     locale = locale_of(address)
@@ -55,13 +55,13 @@ def find_answer(asked: PageRequest) -> Found:
     )
 
 
-def page_number(asked: PageRequest) -> int | None:
+def page_number(asked: RequestedPage) -> int | None:
     """The page of a list that is asked for; None for what is no number."""
     number = asked.parameters.get("page", "1")
     return int(number) if _PAGE_NUMBER.fullmatch(number) else None
 
 
-def search_answer(asked: PageRequest, locale: str) -> SiteAnswer | None:
+def search_answer(asked: RequestedPage, locale: str) -> SiteAnswer | None:
     """A page of what was found; None past the last. Everybody asks something else, so it is kept for nobody."""
     number = page_number(asked)
     version = _version(asked)
@@ -71,12 +71,12 @@ def search_answer(asked: PageRequest, locale: str) -> SiteAnswer | None:
     return SiteAnswer(FOUND, version, CachedAnswer(html.encode(), etag=""), is_for_all=False)
 
 
-def _version(asked: PageRequest) -> int:
+def _version(asked: RequestedPage) -> int:
     """The content version: as this process knows it for visitors, as the database has it for who is signed in."""
     return (leased_state() if asked.is_visitor else live_state()).version
 
 
-def _post_at(asked: PageRequest, address: str, locale: str, form: Representation) -> Found:
+def _post_at(asked: RequestedPage, address: str, locale: str, form: Representation) -> Found:
     found = asked.find_published_post(address, locale)
     if found is None:
         return None
@@ -94,7 +94,7 @@ def _post_at(asked: PageRequest, address: str, locale: str, form: Representation
 
 
 def _list_at(
-    asked: PageRequest, address: str, locale: str, form: Representation
+    asked: RequestedPage, address: str, locale: str, form: Representation
 ) -> SiteAnswer | None:
     listing = listing_at(address, locale)
     number = page_number(asked) if listing is not None else None
@@ -111,7 +111,7 @@ def _list_at(
     return cached_answer(asked, form, version, render, is_tagged=True)
 
 
-def _feed_at(asked: PageRequest, locale: str) -> SiteAnswer | None:
+def _feed_at(asked: RequestedPage, locale: str) -> SiteAnswer | None:
     type = feed_at(asked.path, locale)
     if type is None:
         return None
@@ -119,7 +119,7 @@ def _feed_at(asked: PageRequest, locale: str) -> SiteAnswer | None:
     return cached_answer(asked, FEED, version, lambda: render_feed(index, version), is_tagged=True)
 
 
-def _markdown_at(asked: PageRequest, locale: str) -> Found:
+def _markdown_at(asked: RequestedPage, locale: str) -> Found:
     """Return what an address with `.md` at its end stands for: it names the form, whatever the visitor accepts."""
     bare = page_in_markdown(asked.path)
     if bare is None:
@@ -128,9 +128,9 @@ def _markdown_at(asked: PageRequest, locale: str) -> Found:
     return found or _list_at(asked, bare, locale, MARKDOWN)
 
 
-def _llms(asked: PageRequest, locale: str) -> SiteAnswer | None:
+def _llms(asked: RequestedPage, locale: str) -> SiteAnswer | None:
     return cached_answer(asked, TEXT, _version(asked), lambda: render_llms_txt(locale))
 
 
-OWN_ANSWERS: Final[dict[str, Callable[[PageRequest, str], SiteAnswer | None]]] = {LLMS: _llms}
+OWN_ANSWERS: Final[dict[str, Callable[[RequestedPage, str], SiteAnswer | None]]] = {LLMS: _llms}
 """What answers below the home page of every locale, where no page can stand."""

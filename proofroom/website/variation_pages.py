@@ -18,7 +18,7 @@ from proofroom.core.api.throttles import client_address, rate_limit_key
 from proofroom.core.bots import is_program
 from proofroom.website import queries
 from proofroom.website.form_submission import SubmissionResult
-from proofroom.website.http_cache import HTML, PageRequest, RenderedPage, cached_answer
+from proofroom.website.http_cache import HTML, RenderedPage, RequestedPage, cached_answer
 from proofroom.website.pages import post_page
 from proofroom.website.queries import FoundPost
 
@@ -36,7 +36,9 @@ class ArmChoice:
         return f"arm-{arm}{'-named' if self.is_named else ''}"
 
 
-def arm_page(request: HttpRequest, asked: PageRequest, found: FoundPost) -> HttpResponseBase | None:
+def arm_page(
+    request: HttpRequest, asked: RequestedPage, found: FoundPost
+) -> HttpResponseBase | None:
     """The page at the address of a post whose variations run."""
     sent = request.GET.get("sent", "")
     choice = _choice(request, found, sent)

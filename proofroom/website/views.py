@@ -15,7 +15,7 @@ from proofroom.core.database.replica import from_replica
 from proofroom.core.site_urls import SEARCH, canonical_form, home_of, locale_of
 from proofroom.definitions.listings import listing_at
 from proofroom.website import queries
-from proofroom.website.http_cache import PageRequest, rate_limit_response
+from proofroom.website.http_cache import RequestedPage, rate_limit_response
 from proofroom.website.page_answers import OWN_ANSWERS, find_answer, search_answer
 from proofroom.website.pages import missing_page
 from proofroom.website.queries import FoundPost
@@ -31,7 +31,7 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
 
     Who is signed in reads what the database has: a session that a replica does not have yet would be ended.
     """
-    asked = PageRequest(
+    asked = RequestedPage(
         path=f"/{path}",
         full_path=request.path,
         query=request.META.get("QUERY_STRING", ""),
@@ -44,7 +44,7 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
         return _answer(request, asked)
 
 
-def _answer(request: HttpRequest, asked: PageRequest) -> HttpResponseBase:
+def _answer(request: HttpRequest, asked: RequestedPage) -> HttpResponseBase:
     locale = locale_of(asked.path)
     own = _OWN.get(asked.path.removeprefix(home_of(locale)))
     if own is not None:
@@ -57,7 +57,7 @@ def _answer(request: HttpRequest, asked: PageRequest) -> HttpResponseBase:
     return _redirect_to_canonical(request, asked.path) or _missing(locale)
 
 
-def _search(request: HttpRequest, asked: PageRequest, locale: str) -> HttpResponseBase | None:
+def _search(request: HttpRequest, asked: RequestedPage, locale: str) -> HttpResponseBase | None:
     refused = rate_limit_response(request)
     if refused is not None:
         return refused
@@ -65,7 +65,7 @@ def _search(request: HttpRequest, asked: PageRequest, locale: str) -> HttpRespon
     return found.response() if found is not None else None
 
 
-_OWN: Final[dict[str, Callable[[HttpRequest, PageRequest, str], HttpResponseBase | None]]] = {
+_OWN: Final[dict[str, Callable[[HttpRequest, RequestedPage, str], HttpResponseBase | None]]] = {
     SEARCH: _search
 }
 """What answers below the home page of every locale, where no page can stand, and is no answer that is kept."""
