@@ -172,6 +172,18 @@ def test_neither_queries_nor_calls_of_the_api_are_shared() -> None:
         assert not both.get(address).is_kept, address
 
 
+@pytest.mark.parametrize("address", ["/health/live", "/health/ready", "/admin/login/"])
+def test_what_is_no_page_is_answered_without_a_look(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+    monkeypatch.setattr(module, "leased_state", lambda: looked.append(address))
+
+    Processes().get(address)
+
+    assert looked == []
+
+
 def test_what_waits_in_review_is_in_no_shared_page() -> None:
     post = make.post()
     make.staged(post, {"title": "CANARY-9"})

@@ -35,6 +35,7 @@ from proofroom.core.caching.front_cache import (
     FrontRequest,
     find,
 )
+from proofroom.core.caching.front_readers import front_readers
 from proofroom.core.caching.redis_cache import redis_error
 from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.faults import DATABASE_AWAY
@@ -45,6 +46,7 @@ from proofroom.core.outbox.content_version import (
     recent_changes,
     tags_changed_since,
 )
+from proofroom.core.site_urls import PAGE_ROUTE
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -129,13 +131,14 @@ class SharedAnswers:
         )
 
     def _is_shared(self, asked: FrontRequest) -> bool:
-        """Only pages: an answer of the API takes hardly longer to make than to find here."""
+        """Only pages, of which the database is asked anyway, as the checks of health must not: an answer of the API
+        takes hardly longer to make than to find here."""
         return (
             bool(settings.CMS_ENV.redis_url)
             and asked.is_for_all
             and not asked.meta.get("QUERY_STRING")
-            and not asked.path.startswith("/api/")
             and time.monotonic() >= self._paused_until
+            and any(each.route == PAGE_ROUTE and each.takes(asked.path) for each in front_readers)
         )
 
     def _call(self, command: str, *arguments: Any, **options: Any) -> bytes | None:
