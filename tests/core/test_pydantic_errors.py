@@ -11,6 +11,7 @@ from django.conf import settings
 from django.utils import translation
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from cms_project.own_packages import OWN_PACKAGES
 from content.archive.documents import read_document
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.kinds import Id, Moment
@@ -121,20 +122,9 @@ def test_a_row_of_an_archive_is_refused_in_german() -> None:
 
 
 def test_the_errors_of_pydantic_are_read_in_one_place() -> None:
-    folders = (
-        "agents_app",
-        "analytics",
-        "content",
-        "forms",
-        "mcp_bridge",
-        "media",
-        "proofroom",
-        "seo",
-        "cms_project",
-    )
     found = {
         path.relative_to(HOME).as_posix()
-        for folder in folders
+        for folder in (*OWN_PACKAGES, "cms_project")
         for path in (HOME / folder).rglob("*.py")
         if re.search(r"\.errors\(", path.read_text(encoding="utf-8"))
     }

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.faults.processes import own_database
+from tests.faults.scripts import run_script
 
 pytestmark = pytest.mark.services
-ROOT = Path(__file__).resolve().parents[2]
 BEGIN: Final = """
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
@@ -63,24 +61,7 @@ print(json.dumps({
 
 def test_a_job_goes_on_where_its_process_was_killed(tmp_path: Path) -> None:
     with own_database() as database:
-        environ = {
-            **os.environ,
-            "CMS_DATA_DIR": str(tmp_path),
-            "DATABASE_URL": database,
-            "DJANGO_SETTINGS_MODULE": "cms_project.settings",
-        }
-
-        def run(code: str) -> subprocess.CompletedProcess[str]:
-            return subprocess.run(
-                [sys.executable, "-c", f"import django\ndjango.setup()\n{code}"],
-                cwd=ROOT,
-                env=environ,
-                capture_output=True,
-                text=True,
-                timeout=300,
-                check=False,
-            )
-
+        run = partial(run_script, database=database, folder=tmp_path)
         begun = run(BEGIN)
         assert begun.returncode == 0, begun.stderr
         for _time in range(2):

@@ -132,7 +132,7 @@ class FrontAnswer(CachedAnswer):
             return Reply(304, [*kept, *headers], b"")
         body = self.body
         if encoding:
-            body = self.compressed.get(encoding) or _compress(body, encoding)
+            body = self.compressed.get(encoding) or compress(body, encoding)
             self.compressed[encoding] = body
             headers.append(("Content-Encoding", encoding))
         return Reply(200, [*self.lines, *headers, ("Content-Length", str(len(body)))], body)
@@ -332,7 +332,8 @@ def _written_date(seconds: int) -> str:
     return http_date(seconds)
 
 
-def _compress(body: bytes, encoding: Encoding) -> bytes:
+def compress(body: bytes, encoding: Encoding) -> bytes:
+    """A body in one of the encodings that an answer is kept in; `encoding` is not empty."""
     if encoding == "br":
         return bytes(brotli.compress(body, quality=_BROTLI_QUALITY))
     return gzip.compress(body, _GZIP_LEVEL, mtime=0)

@@ -33,6 +33,7 @@ from proofroom.core.caching.front_cache import (
     MIN_COMPRESSED_BYTES,
     FrontAnswer,
     FrontRequest,
+    compress,
     find,
 )
 from proofroom.core.caching.front_readers import front_readers
@@ -61,7 +62,6 @@ TIMEOUT_SECONDS: Final = 0.2
 PAUSE_SECONDS: Final = 30.0
 """Redis is left alone for so long after it failed."""
 _FORMAT: Final = 1
-_QUALITY: Final = 5
 _SUFFIXES: Final = (".py", ".html", ".xml", ".txt", ".md", ".svg", ".mo", ".json")
 _NO_PROGRAMS: Final = frozenset({"__pycache__", "migrations", "node_modules", "static", "tests"})
 
@@ -167,7 +167,7 @@ def pack(key: str, version: int, front: FrontAnswer) -> bytes:
         "lines": front.lines,
         "scope": front.scope,
     }
-    body = front.compressed.get("br") or brotli.compress(front.body, quality=_QUALITY)
+    body = front.compressed.get("br") or compress(front.body, "br")
     packed = orjson.dumps(about) + b"\n" + body
     return packed if len(packed) <= MAX_PACKED_BYTES else b""
 

@@ -102,6 +102,11 @@ read_metrics: Final[Hook[[], Iterable[MetricReading]]] = Hook()
 """Functions of apps that return what waits in them; a few cheap queries each."""
 
 
+def all_readings() -> list[MetricReading]:
+    """What waits in every app, as it is now."""
+    return [each for readings in read_metrics() for each in readings]
+
+
 def count_readings(
     name: str, help: str, label: str, counts: Iterable[tuple[str, int]]
 ) -> list[MetricReading]:
@@ -221,7 +226,7 @@ def export_readings() -> int:
     """Send what waits to the collector with the next export of this process. Returns how many readings."""
     if _otlp_meter() is None:
         return 0
-    readings = [each for readings in read_metrics() for each in readings]
+    readings = all_readings()
     for reading in readings:
         gauge = _otlp_gauge(reading.name, reading.help)
         if gauge is not None:
@@ -265,7 +270,7 @@ def prometheus_text() -> tuple[bytes, str]:
     is_up = database_check.wait(database_check.begin())
     readings = [MetricReading("proofroom_database_up", "Whether the database answers.", is_up)]
     if is_up:
-        readings += [each for readings in read_metrics() for each in readings]
+        readings += all_readings()
     registry.register(WaitingCollector(readings))
     return generate_latest(registry), CONTENT_TYPE_LATEST
 

@@ -1,0 +1,29 @@
+"""Code that a test runs in processes of their own, on one database: some of them are killed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+def run_script(code: str, database: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """What a process said that ran the code after Django's start, with the data folder `folder`."""
+    return subprocess.run(
+        [sys.executable, "-c", f"import django\ndjango.setup()\n{code}"],
+        cwd=ROOT,
+        env={
+            **os.environ,
+            "CMS_DATA_DIR": str(folder),
+            "DATABASE_URL": database,
+            "DJANGO_SETTINGS_MODULE": "cms_project.settings",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
