@@ -106,6 +106,19 @@ def test_reverting_a_run_keeps_a_module_that_a_person_worked_on(is_live: bool) -
     assert layer.module(id_).props["title"] == "By a person"
 
 
+def test_reverting_a_run_says_nothing_of_what_others_wrote_in_that_revision() -> None:
+    post = make.post()
+    make.staged(post, {"title": "By another run"}, by=make.agent_actor(run_id="run-2"))
+    make.staged(post, {"excerpt": "By AI"}, by=make.agent_actor(run_id="run-1"))
+    submit(post_id=post.pk, actor=make.actor(EDITOR))
+    _approve(post)
+
+    done = revert_run(post_id=post.pk, run_id="run-1", actor=make.actor(EDITOR))
+
+    assert (done.reverted, done.kept) == (("post.excerpt",), ())
+    assert make.layers(post).live.fields["title"] == "By another run"
+
+
 def test_what_became_live_by_other_hands_is_no_longer_staged() -> None:
     post = make.post()
     make.staged(post, {"title": "B"})

@@ -64,6 +64,18 @@ def test_a_date_is_set_changed_and_taken_back() -> None:
     assert tick() == 0
 
 
+def test_only_who_may_publish_sets_a_date() -> None:
+    make.site_role("desk", "posts.view", "posts.edit")
+    post = make.post(status="draft")
+    path = f"/api/posts/{post.pk}"
+
+    refused("PUT", path, {"publishAt": FUTURE}, 403, "not_allowed", "permission", role="desk")
+
+    put(post, publishAt=FUTURE)
+    taken_back = ApiClient("desk").write("PUT", path, {"publishAt": None})
+    assert taken_back["publishAt"] is None
+
+
 @pytest.mark.parametrize(
     "when",
     ["2001-01-01T00:00:00Z", "tomorrow", "2099-01-01", "2099-01-01T00:00:00", 1, True, [], ""],

@@ -248,7 +248,17 @@ def test_a_draft_that_named_a_deleted_term_can_still_be_approved() -> None:
     approve(post_id=post.pk, actor=make.actor(), digest=digest_of(review.changes))
     assert set(make.layers(post).live.taxonomy_term_ids) == set(ids[1:])
     assert not make.layers(other).ai_review.exists
+    assert Draft.objects.get(post=other).is_empty
     assert Draft.objects.get(post=other).version == 2
+
+
+def test_the_one_other_change_of_such_a_draft_stays() -> None:
+    coffee, post = term("Coffee"), make.post()
+    make.staged(post, {"taxonomyTermIds": [str(coffee.pk)], "excerpt": "New"})
+
+    delete_term(term_id=coffee.pk, actor=make.actor(), force=True)
+
+    assert make.layers(post).ai_review.changes.paths == ("post.excerpt",)
 
 
 def test_too_many_posts_are_not_changed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
