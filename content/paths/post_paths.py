@@ -24,7 +24,7 @@ from proofroom.core.database.statements import Statement, instance_from_row
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import absolute
-from proofroom.definitions import post_types
+from proofroom.definitions import find_post_type, post_types
 
 HOME_SLUG: Final = "home"
 """The root page of this slug is the home page of its locale."""
@@ -69,11 +69,13 @@ def pattern_of(type_name: str, locale: str) -> str:
 
 
 def patterns_of(type_name: str) -> list[str]:
-    """The patterns that a type's paths follow, in the order of the locales, each once. One query."""
+    """The patterns that a type's paths follow, in the order of the locales, each once. One query.
+
+    Raises `RuleViolation` for a type that does not exist.
+    """
     stored = UrlPattern.objects.filter(type=type_name, is_removed=False)
     by_locale = dict(stored.values_list("locale", "pattern"))
-    definition = post_types.get(type_name)
-    own = definition.url_pattern if definition else f"/{type_name}/{{slug}}"
+    own = find_post_type(type_name).url_pattern
     return list(dict.fromkeys(by_locale.get(locale, own) for locale in settings.CMS_ENV.locales))
 
 

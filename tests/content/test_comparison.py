@@ -12,10 +12,12 @@ from django.utils import translation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from content.changes import ABSENT, same
+from content.changes import ABSENT, diff, same
 from content.document import ModuleDocument, PostDocument
 from content.posts import document_edits
 from content.review.cards import cards_of_layer, fold_lines, lines_of
+from content.review.change_comparison import compare_change
+from content.review.characters import find_look_alikes
 from content.review.comparison import (
     Compared,
     ValueShape,
@@ -318,6 +320,12 @@ def test_characters_that_hide_are_named(before: str, after: str, said: str) -> N
     assert "characters" in {piece["kind"] for piece in pieces(before, after, shape)}
 
 
+def test_of_words_that_read_alike_only_what_tells_them_apart_is_named() -> None:
+    named = find_look_alikes("a modern café", "a rnodern café")
+
+    assert [name[0] for name in named] == ["m", "r", "n"]
+
+
 @pytest.mark.parametrize(
     ("before", "after"),
     [
@@ -462,6 +470,31 @@ def test_words_of_a_module_are_counted_without_its_settings() -> None:
     found = compare_modules(None, hero)
 
     assert (found.words_before, found.words_after) == (0, 3)
+
+
+@pytest.mark.parametrize(("index", "place"), [(0, "first"), (1, "after Hero")])
+def test_an_added_module_says_where_it_stands(index: int, place: str) -> None:
+    hero, callout = (
+        ModuleDocument(id=name, type=name, instance_id=name) for name in ("hero", "callout")
+    )
+    before = PostDocument(type="blog", locale="en", fields={}, modules=(hero,))
+    after = before.with_module(callout, index)
+    [change] = diff(before, after)
+
+    compared, _ = compare_change(change, before, after)
+
+    [difference] = compared.comparison.lines[-1].differences
+    assert (difference.kind, difference.before, difference.after) == ("position", None, place)
+
+
+@pytest.mark.parametrize(
+    ("kind", "named"),
+    [("media", "image"), ("post-reference", "reference"), ("form-reference", "reference")],
+)
+def test_of_references_only_those_to_media_are_images(kind: str, named: str) -> None:
+    found = pieces([IDS[0]], [IDS[1]], ValueShape(kind))
+
+    assert {piece["kind"] for piece in found} == {named}
 
 
 def test_modules_of_one_label_are_numbered_and_others_are_not() -> None:

@@ -102,6 +102,10 @@ def test_terms_are_those_that_a_post_carries(docs: Post) -> None:
     assert seen_by(limited(terms=[term.pk])) == {"Filter"}
 
 
+def test_what_is_no_post_is_outside_of_no_scope() -> None:
+    assert limited(types=["blog"]).can("taxonomies.edit", make.term("Coffee"))
+
+
 def test_a_variation_is_where_its_original_is(docs: Post) -> None:
     news = Post.objects.get(title="News")
     create_variation(post_id=news.pk, variation="B", actor=make.actor())

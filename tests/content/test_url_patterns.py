@@ -12,6 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils.regex_helper import normalize
 
 from content.models import Post, UrlPattern
+from content.models.paths import PATTERN_MAX
 from content.paths import url_patterns
 from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
 from content.posts import queries
@@ -203,6 +204,13 @@ def test_what_is_no_pattern_is_refused(text: str) -> None:
 
     assert UrlPattern.objects.count() == 0
     assert path_of(post) == "/blog/how-to-brew-filter-coffee"
+
+
+def test_a_pattern_may_be_as_long_as_its_column() -> None:
+    longest = "/" + "x" * (PATTERN_MAX - len("//{slug}")) + "/{slug}"
+
+    assert len(longest) == PATTERN_MAX
+    assert pattern(longest).pattern == longest
 
 
 @pytest.mark.parametrize(
@@ -402,3 +410,4 @@ def test_ai_clients_are_told_the_patterns_that_stand() -> None:
         "/blog/{slug}",
         "/neues/{slug}",
     ]
+    assert done("get_post_type_config", postType="page")["urlPatterns"] == ["/{path}"]
