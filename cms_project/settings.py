@@ -173,7 +173,7 @@ CACHES = {
     )
 }
 # A cache in the memory of one process would keep sessions that another process has ended.
-SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if CMS_ENV.redis_url else 'db'}"
+SESSION_ENGINE = f"proofroom.accounts.session_engines.{'cached_db' if CMS_ENV.redis_url else 'db'}"
 
 STATIC_URL = "/static/"
 MEDIA_URL = "/media/"

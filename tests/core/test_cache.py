@@ -81,7 +81,7 @@ def test_threat_57_limits_hold_without_redis(no_redis: None, settings: Any) -> N
 
 @pytest.mark.django_db
 def test_sessions_are_read_from_the_database_without_redis(no_redis: None, settings: Any) -> None:
-    settings.SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+    settings.SESSION_ENGINE = "proofroom.accounts.session_engines.cached_db"
     client = ApiClient()
     client.write(
         "POST",
