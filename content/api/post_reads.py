@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from content import presenters, search
 from content.layers import Layers
-from content.layers.layered_post import read_layered_post
+from content.layers.layered_post import LayeredPost, read_layered_post
 from content.media_usage import media_of
 from content.models import Layer, ModuleInstance, Post, Status
 from content.posts import queries
@@ -279,11 +279,28 @@ def modules_of(
     return presenters.layered_modules(layers, shared, may_see_staged=staged)
 
 
+def read_post(post_id: UUID | str, actor: Actor) -> JsonObject:
+    """`whole_post` of that id; `NotFound` as `require_post` raises it.
+
+    One statement; more for who is limited, and where a layer places a shared module that is not live.
+    """
+    id_ = parse_uuid(post_id)
+    read = read_layered_post(id_, actor) if id_ is not None else None
+    if read is None:
+        raise post_not_found(post_id)
+    require_visible(read.post, actor)
+    return _whole_post_of(read, actor)
+
+
 def present(post: Post, who: Scoped) -> JsonObject:
     """The post as it stands after a write, for whoever wrote it. One statement."""
     read = read_layered_post(post.pk, who)
     if read is None:
         raise post_not_found(post.pk)
+    return _whole_post_of(read, who)
+
+
+def _whole_post_of(read: LayeredPost, who: Scoped) -> JsonObject:
     return whole_post(
         read.post,
         read.layers,

@@ -130,8 +130,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(responses=described(PostAnswer))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """One post with its modules in all three layers."""
-        post = post_reads.require_post(post_id, self.actor)
-        return Response(post_reads.whole_post(post, open_layers(post), staged=True, who=self.actor))
+        return Response(post_reads.read_post(post_id, self.actor))
 
     @extend_schema(
         request=described(PostChanges),

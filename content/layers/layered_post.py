@@ -61,7 +61,10 @@ def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
         return None
     row = rows[0]
     post = whole_post(row)
-    live = post_repository.document_from_rows(post, row)
+    modules = orjson.loads(row["module_rows"])
+    live = post_repository.document_of(
+        post, map(post_repository.module_of, modules), orjson.loads(row["term_rows"])
+    )
     drafts = drafts_from_rows(post, orjson.loads(row["draft_rows"]))
     translations = [(one["id"], one["locale"]) for one in orjson.loads(row["translation_rows"])]
     hidden = {str(id_) for id_ in hidden_ids([id_ for id_, _locale in translations], who)}
@@ -71,7 +74,7 @@ def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
         translations=[one for one in translations if one[0] not in hidden],
         shared={
             one["instance_id"]: one["instance__props"]
-            for one in orjson.loads(row["module_rows"])
+            for one in modules
             if one["instance__scope"] == "global"
         },
     )

@@ -19,7 +19,7 @@ from tests.api_client import ApiClient
 pytestmark = pytest.mark.django_db
 
 # Two look up the session and its user. SQLite keeps the words of search with one more than PostgreSQL.
-LIST, DETAIL, APPROVE = 6, 6, 16
+LIST, DETAIL, READ, APPROVE = 6, 6, 3, 16
 
 
 def article(number: int, modules: int) -> Post:
@@ -83,6 +83,14 @@ def test_a_post_takes_as_many_for_eight_modules_as_for_one(end: str) -> None:
         counts.append(statements(editor, "GET", f"/api/posts/{post.pk}{end}"))
 
     assert counts[0] == counts[1] <= DETAIL
+
+
+def test_a_post_is_read_with_all_its_layers_in_one() -> None:
+    post = article(1, 3)
+    make.staged(post, {"title": "Staged"})
+    make.staged(post, {"excerpt": "Staged"}, layer=Layer.REVIEW)
+
+    assert statements(ApiClient("editor"), "GET", f"/api/posts/{post.pk}") <= READ
 
 
 def approval(paths: int) -> int:
