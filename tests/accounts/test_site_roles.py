@@ -175,6 +175,16 @@ def test_a_role_keeps_a_name_for_settings_that_is_no_other_ones() -> None:
     assert names == ["arzte_pflege", "visitor_2", "role", "a_role_of_a_rather_l"]
 
 
+def test_a_role_is_not_one_that_somebody_still_has_and_nobody_declares() -> None:
+    someone = make.user("editor")
+    User.objects.filter(pk=someone.pk).update(role="gone")
+
+    made = service.create_role(label="Gone", permissions=("posts.view",), actor=make.actor("admin"))
+
+    assert made.name == "gone_2"
+    assert not User.objects.get(pk=someone.pk).has_perm("posts.view")
+
+
 def test_nobody_makes_or_changes_a_role_to_have_more_than_they_have(manager: Any) -> None:
     make.site_role("strong", "posts.view", "posts.publish")
     before = state()

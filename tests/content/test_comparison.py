@@ -320,10 +320,19 @@ def test_characters_that_hide_are_named(before: str, after: str, said: str) -> N
     assert "characters" in {piece["kind"] for piece in pieces(before, after, shape)}
 
 
-def test_of_words_that_read_alike_only_what_tells_them_apart_is_named() -> None:
-    named = find_look_alikes("a modern café", "a rnodern café")
-
-    assert [name[0] for name in named] == ["m", "r", "n"]
+@pytest.mark.parametrize(
+    ("before", "after", "named"),
+    [
+        ("a modern café", "a rnodern café", ["m", "r", "n"]),
+        ("Pay", "P\u0430y", ["a", "\u0430"]),
+        ("\u043f\u043e\u0440\u0430", "\u043fopa", ["\u043e", "\u0440", "\u0430", "o", "p", "a"]),
+    ],
+    ids=["letters", "another script", "letters among another script"],
+)
+def test_of_words_that_read_alike_only_what_tells_them_apart_is_named(
+    before: str, after: str, named: list[str]
+) -> None:
+    assert [name[0] for name in find_look_alikes(before, after)] == named
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content.document import PostDocument
+from content.changes import diff
+from content.document import ModuleDocument, PostDocument
 from content.find_replace.services import find_and_replace
 from content.global_modules.services import create_global, edit_global, revert_global
 from content.layers import approve, digest_of, revert_run, revert_to_revision, stage, submit
@@ -19,6 +20,7 @@ from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post, restore_post
+from content.rules.references import without_missing
 from content.translations.translate import create_translation, propose_translation
 from content.variations.services import create_variation, promote_variation
 from proofroom.core.errors import RuleViolation
@@ -490,3 +492,13 @@ def test_it_takes_four_queries_however_much_is_named(number: int) -> None:
     assert [sum(name in sql for sql in asked) for name in named] == [1, 1, 1]
     assert sum('"content_post"."id" IN' in sql for sql in asked) == 1
     assert len(asked) == 8, "who, the post, its modules, its terms; files, posts, terms, forms"
+
+
+def test_what_is_no_mark_of_a_stored_text_is_passed_over() -> None:
+    text: JsonObject = {"type": "text", "text": "Coffee", "marks": ["bold"]}
+    content: JsonObject = {"type": "doc", "content": [{"type": "paragraph", "content": [text]}]}
+    prose = ModuleDocument(id=GONE, type="prose", instance_id=GONE, props={"content": content})
+    before = PostDocument(type="page", locale="en", fields={})
+    after = before.with_module(prose)
+
+    assert without_missing(before, after, diff(before, after)) == (after, [])

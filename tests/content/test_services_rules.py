@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from content.layers import approve, digest_of
@@ -10,6 +12,7 @@ from content.models import Layer, ModuleInstance, Post
 from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
+from content.rules.check import check_changes
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json
 from tests import make
@@ -42,6 +45,18 @@ def test_max_selections_hold_at_every_door_and_at_approval() -> None:
         with pytest.raises(RuleViolation) as refusal:
             write()
         assert list(refusal.value.details) == ["taxonomyTermIds"]
+
+
+def test_a_custom_field_that_goes_keeps_no_later_one_from_the_rules() -> None:
+    post = make.post("Ada", type="profile", customFields={"role": "Editor", "website": ""})
+    before = make.layers(post).live
+    kept = {name: value for name, value in before.fields.items() if name != "customFields.role"}
+    after = replace(before, fields={**kept, "customFields.website": "javascript:alert(1)"})
+
+    with pytest.raises(RuleViolation) as refusal:
+        check_changes(post=post, before=before, after=after, actor=make.actor())
+
+    assert list(refusal.value.details) == ["customFields.website"]
 
 
 def test_terms_that_went_after_staging_are_refused_at_approval() -> None:
