@@ -285,8 +285,6 @@ def _all_overrides(module: ModuleDocument) -> list[Change]:
 
 def _clean_edited(module: ModuleDocument, parts: list[Change]) -> ModuleDocument:
     """Validate the changed props and overrides; the others are left as they are, whatever their age."""
-    if not parts:
-        return module
     definition = find_module(module.type)
     props, overrides = dict(module.props), dict(module.overrides)
     for part, values in (("props", props), ("overrides", overrides)):

@@ -518,3 +518,7 @@ def test_a_scope_is_within_one_that_limits_no_more(
 ) -> None:
     assert own.is_within(other) is is_within
     assert ContentScope.from_json(own.to_json()) == own
+
+
+def test_a_scope_without_limits_is_stored_empty() -> None:
+    assert ContentScope(reads_all=True).to_json() == {}
