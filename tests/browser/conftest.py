@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
@@ -28,19 +29,45 @@ document.addEventListener("securitypolicyviolation", (event) =>
   window.__violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`));
 """
 _HANDLER = "Executing inline event handler violates"
+# Milliseconds until what a test waits for counts as missing.
+TIMEOUT = 30_000
 OpenPage = Callable[..., Any]
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
     # Playwright's loop runs in the thread of the tests, where Django would see an async context.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        come_back_when_loaded(patch)
+        expect.set_options(timeout=TIMEOUT)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
         yield browser
         browser.close()
+
+
+def come_back_when_loaded(patch: pytest.MonkeyPatch) -> None:
+    """A click or key that leads to another page comes back when that page is loaded.
+
+    Playwright comes back when the answer begins: what a test reads next may still be on its way.
+    """
+    from playwright.sync_api import Locator, Page
+
+    def loaded(act: Callable[..., None], page_of: Callable[[Any], Page]) -> Callable[..., None]:
+        @functools.wraps(act)
+        def acted(target: Page | Locator, *args: Any, **options: Any) -> None:
+            page = page_of(target)
+            act(target, *args, **options)
+            if not page.is_closed():
+                page.wait_for_load_state()
+
+        return acted
+
+    for name in ("click", "press", "check", "uncheck", "set_checked"):
+        patch.setattr(Page, name, loaded(getattr(Page, name), lambda page: page))
+        patch.setattr(Locator, name, loaded(getattr(Locator, name), lambda locator: locator.page))
 
 
 @pytest.fixture
@@ -72,7 +99,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
             reduced_motion="reduce",
         )
         contexts.append(context)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(TIMEOUT)
         if scripts:
             context.add_init_script(WATCH)
             if not blocks_handlers:
@@ -105,7 +132,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
 
 def violations(page: Any) -> list[str]:
     """What the page may not have done. It is asked in a way that ends: a page that hangs answers nothing else."""
-    found = page.wait_for_function("() => window.__violations", timeout=30_000)
+    found = page.wait_for_function("() => window.__violations", timeout=TIMEOUT)
     return list(found.json_value())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from proofroom.accounts.models import Preferences
 from proofroom.accounts.services.preferences import change_preferences
@@ -31,8 +32,8 @@ def test_a_theme_of_the_menu_holds_at_once_and_on_every_page(open_page: Any) -> 
         page.get_by_role("button", name="Dark", exact=True).click()
 
     assert style_of(page, "color-scheme") == "dark"
-    assert page.get_by_role("button", name="Dark", exact=True).get_attribute("aria-pressed") == (
-        "true"
+    expect(page.get_by_role("button", name="Dark", exact=True)).to_have_attribute(
+        "aria-pressed", "true"
     )
     page.goto("/admin/content/post/")
     assert style_of(page, "color-scheme") == "dark"
@@ -48,7 +49,7 @@ def test_density_and_language_come_with_the_account(open_page: Any) -> None:
     page.get_by_label("Language").select_option("de")
     page.get_by_role("button", name="Save preferences").click()
 
-    assert page.locator("html").get_attribute("lang") == "de"
+    expect(page.locator("html")).to_have_attribute("lang", "de")
     page.get_by_role("heading", name="Ihr Konto").wait_for()
     assert page.locator("#id_time_zone").bounding_box()["height"] < comfortable
     assert serious(page) == []
@@ -62,18 +63,18 @@ def test_the_zone_of_the_device_is_offered(open_page: Any) -> None:
 
     page.get_by_role("button", name=f"Use this device’s time zone, {zone}").click()
 
-    assert page.locator("#id_time_zone").input_value() == zone
+    expect(page.locator("#id_time_zone")).to_have_value(zone)
 
 
 def test_single_letters_do_nothing_where_they_are_off(open_page: Any) -> None:
     page = open_page()
     page.goto("/admin/")
     page.keyboard.press("?")
-    assert page.locator("[data-keys-sheet]").is_visible()
+    expect(page.locator("[data-keys-sheet]")).to_be_visible()
 
     change_preferences(actor=Actor(user=make.user("editor"), via="admin"), has_letter_keys=False)
     page.goto("/admin/")
     page.keyboard.press("?")
-    assert not page.locator("[data-keys-sheet]").is_visible()
+    expect(page.locator("[data-keys-sheet]")).to_be_hidden()
     page.keyboard.press("Control+k")
     page.locator("[data-palette]").wait_for()

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.utils import timezone
+from playwright.sync_api import expect
 
 from agents_app.models import AgentRun
 from agents_app.runs import execution
@@ -42,25 +43,29 @@ def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard_alo
     menu.locator("summary").press("Enter")
     page.get_by_role("link", name="Ask General assistant about Title").first.press("Enter")
     page.wait_for_selector("dialog [data-choose]")
-    assert TITLE in page.inner_text("dialog .as-it-stands")
-    assert page.locator("dialog [data-unsaved]").is_visible()
+    expect(page.locator("dialog .as-it-stands").first).to_contain_text(TITLE, use_inner_text=True)
+    expect(page.locator("dialog [data-unsaved]")).to_be_visible()
     page.keyboard.type("shorten")
-    assert page.inner_text("dialog [data-counter]") == "7 / 4000"
+    expect(page.locator("dialog [data-counter]").first).to_have_text(
+        "7 / 4000", use_inner_text=True
+    )
     page.get_by_role("button", name="Ask", exact=True).press("Enter")
     page.wait_for_selector("dialog [data-finished]")
-    assert page.locator(".candidate").count() == 1
-    assert page.locator("dialog .candidate del").count() > 0
+    expect(page.locator(".candidate")).to_have_count(1)
+    expect(page.locator("dialog .candidate del")).not_to_have_count(0)
 
     page.get_by_label("What should be different?").fill("shorter")
     page.get_by_role("button", name="Try again").press("Enter")
     page.wait_for_selector(".candidate >> nth=1")
-    assert "shorter" in page.inner_text(".candidate >> nth=0")
+    expect(page.locator(".candidate >> nth=0").first).to_contain_text(
+        "shorter", use_inner_text=True
+    )
     page.get_by_role("button", name="Use this answer : answer 1").press("Enter")
     page.get_by_text("Added to AI Review. The live text has not changed").wait_for()
     page.keyboard.press("Escape")
 
     first = AgentRun.objects.get(first_try=None)
-    assert page.locator("dialog[open]").count() == 0
+    expect(page.locator("dialog[open]")).to_have_count(0)
     # The link stood in a menu that is closed by now.
     page.wait_for_function(
         "() => document.activeElement.closest('details.field-ai summary') !== null"
@@ -98,12 +103,14 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
     first = AgentRun.objects.filter(pk=waiting[0])
     first.update(status="running", doing="Calling search_media", input_tokens=1200)
     page.locator("[data-doing]", has_text="Using Search media").wait_for()
-    assert page.inner_text("dialog [data-used]") == "1,200 tokens"
+    expect(page.locator("dialog [data-used]").first).to_have_text(
+        "1,200 tokens", use_inner_text=True
+    )
     assert serious_in_any_light(page) == []
 
     page.get_by_role("button", name="Continue working").click()
     chip = page.locator(".run-chip")
-    assert "SEO specialist" in chip.inner_text()
+    expect(chip).to_contain_text("SEO specialist", use_inner_text=True)
     page.reload()
     chip.get_by_role("button", name="Open").click()
     page.get_by_role("button", name="Cancel run").click()
@@ -111,10 +118,10 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
     assert first.get().status == "cancelled"
 
     _again(page, waiting, "Error:")
-    assert "400" in page.inner_text("dialog .notice-problem")
+    expect(page.locator("dialog .notice-problem").first).to_contain_text("400", use_inner_text=True)
     _again(page, waiting, "Proposed 1 change")
 
-    assert page.locator(".run-chip").count() == 0
+    expect(page.locator(".run-chip")).to_have_count(0)
     page.get_by_role("link", name="Review 1 change").click()
     page.wait_for_url(f"**/{post.pk}/review/**&run={waiting[2]}")
 
@@ -134,14 +141,14 @@ def test_several_posts_go_to_an_agent_with_its_own_estimate(open_page: Any) -> N
     page.goto("/admin/content/post/")
     ready_for_agents(page)
     page.check("#action-toggle")
-    assert page.inner_text("[data-selected]") == "2 selected"
+    expect(page.locator("[data-selected]").first).to_have_text("2 selected", use_inner_text=True)
     page.locator("button[name=action][value=run_agent]").click()
     page.wait_for_selector("dialog [data-choose]")
-    assert page.get_by_label("What should it look out for?").is_visible()
+    expect(page.get_by_label("What should it look out for?")).to_be_visible()
 
     page.get_by_label("Proofreader").check()
     page.get_by_role("heading", name="Estimated cost: Proofreader").wait_for()
-    assert page.locator("#words").is_hidden()
+    expect(page.locator("#words")).to_be_hidden()
     page.get_by_label("SEO specialist").check()
     page.get_by_role("heading", name="Estimated cost: SEO specialist").wait_for()
     page.get_by_role("button", name="Run on 2 posts").click()
@@ -158,7 +165,7 @@ def test_a_batch_and_a_run_that_go_on_show_how_far_they_are(open_page: Any) -> N
     page, other = open_page("admin"), open_page("editor")
     page.goto(f"/admin/agents_app/agentbatch/{batch.pk}/change/")
     other.goto(f"/admin/agents_app/agentrun/{going_on.get().pk}/change/")
-    assert page.get_by_text("2 of 4 finished").is_visible()
+    expect(page.get_by_text("2 of 4 finished")).to_be_visible()
     # Where a websocket tells of steps and ends, a run that begins is seen all the same.
     page.evaluate("() => document.documentElement.setAttribute('data-connected', '')")
 
@@ -168,7 +175,7 @@ def test_a_batch_and_a_run_that_go_on_show_how_far_they_are(open_page: Any) -> N
     going_on.update(status="succeeded", finished_at=timezone.now(), summary="Compared.")
 
     other.wait_for_selector("[data-run][data-finished]")
-    assert other.inner_text(".answer") == "Compared."
+    expect(other.locator(".answer").first).to_have_text("Compared.", use_inner_text=True)
     page.locator("#batch").get_by_text("3 of 4 finished").wait_for()
 
 

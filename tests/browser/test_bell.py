@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.models import Layer
 from tests import make
@@ -23,15 +24,15 @@ def test_the_bell_counts_shows_and_leads(open_page: Any) -> None:
     bell.click()
     panel = page.get_by_role("dialog", name="Notifications")
     panel.get_by_text("Changes to “Coffee” are waiting in Review").wait_for()
-    assert bell.get_attribute("aria-expanded") == "true"
+    expect(bell).to_have_attribute("aria-expanded", "true")
     page.locator("[data-bell-count]").wait_for(state="hidden")
-    assert page.get_by_role("button", name="Notifications", exact=True).count() == 1
+    expect(page.get_by_role("button", name="Notifications", exact=True)).to_have_count(1)
     page.keyboard.press("Escape")
-    assert not panel.is_visible()
+    expect(panel).to_be_hidden()
     bell.press("Enter")
     panel.get_by_role("button").first.click()
 
     page.wait_for_url(f"**/{post.pk}/review/**")
     page.goto("/admin/notifications/")
-    assert page.locator(".notification-list li").count() == 1
-    assert page.locator(".notification-list .is-unread").count() == 0
+    expect(page.locator(".notification-list li")).to_have_count(1)
+    expect(page.locator(".notification-list .is-unread")).to_have_count(0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import make
 from tests.browser.conftest import OpenPage
@@ -43,16 +44,16 @@ def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     calls.rows(1)
-    assert not question.is_visible()
+    expect(question).to_be_hidden()
     page.reload()
     calls.rows(2)
-    assert not question.is_visible()
+    expect(question).to_be_hidden()
 
     page.get_by_text("Grind the beans.").click()  # waits for others, and goes with the consent
     again.click()
-    assert question.get_by_role("button", pressed=True).text_content() == "Yes, count my visits"
+    expect(question.get_by_role("button", pressed=True)).to_have_text("Yes, count my visits")
     question.get_by_role("button", name="No").click()
-    assert not question.is_visible()
+    expect(question).to_be_hidden()
     assert again.evaluate("one => one === document.activeElement")
     page.get_by_text("Grind the beans.").click()
     page.evaluate(_HIDE)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.models import Layer, Post
 from content.posts import document_edits
@@ -45,7 +46,7 @@ def test_a_schedule_and_an_unpublished_post_are_seen_in_header_and_list(open_pag
     page = open_page("editor")
     opened(page, post)
     badge = page.locator(".editor-badge")
-    assert badge.inner_text() == "Draft"
+    expect(badge).to_have_text("Draft", use_inner_text=True)
 
     page.locator(".editor-actions [data-menu] > summary").click()
     page.locator("[data-dialog=schedule]:visible").first.click()
@@ -53,7 +54,9 @@ def test_a_schedule_and_an_unpublished_post_are_seen_in_header_and_list(open_pag
     page.locator("dialog button[value=schedule]").click()
     page.locator(".editor-badge", has_text="Scheduled for 2099-05-03 09:00").wait_for()
     page.goto("/admin/content/post/")
-    assert "Scheduled" in page.locator("tr", has_text=post.title).inner_text()
+    expect(page.locator("tr", has_text=post.title)).to_contain_text(
+        "Scheduled", use_inner_text=True
+    )
 
     opened(page, post)
     page.locator(".editor-actions button[value=publish]:visible").click()
@@ -62,7 +65,9 @@ def test_a_schedule_and_an_unpublished_post_are_seen_in_header_and_list(open_pag
     page.locator("button[value=unpublish]").click()
     page.locator(".editor-badge", has_text="Unpublished").wait_for()
     page.goto("/admin/content/post/")
-    assert "Unpublished" in page.locator("tr", has_text=post.title).inner_text()
+    expect(page.locator("tr", has_text=post.title)).to_contain_text(
+        "Unpublished", use_inner_text=True
+    )
 
 
 def test_revisions_name_who_made_them_and_show_what_each_changed(open_page: Any) -> None:
@@ -73,13 +78,13 @@ def test_revisions_name_who_made_them_and_show_what_each_changed(open_page: Any)
     page.goto(f"/admin/content/post/{post.pk}/revisions/")
 
     rows = page.locator("tbody tr", has=page.locator("input"))
-    assert rows.count() == 3
+    expect(rows).to_have_count(3)
     assert ["editor" in one for one in rows.all_inner_texts()] == [True, True, False]
-    assert "admin" in rows.last.inner_text()
-    assert "Title" in rows.first.inner_text()
+    expect(rows.last).to_contain_text("admin", use_inner_text=True)
+    expect(rows.first).to_contain_text("Title", use_inner_text=True)
     rows.nth(1).get_by_role("link", name="Show changes").click()
     page.locator("ins", has_text="second").first.wait_for()
-    assert page.locator("ins, del", has_text="third").count() == 0
+    expect(page.locator("ins, del", has_text="third")).to_have_count(0)
 
 
 def test_what_was_deleted_is_found_in_the_menu_and_restored(open_page: Any) -> None:
@@ -102,14 +107,14 @@ def test_an_experiment_without_a_goal_says_so_before_it_starts(open_page: Any) -
     page = open_page("editor")
     start = f"/admin/content/post/{post.pk}/variations/?ask=start&variation={made.pk}"
     page.goto(start)
-    assert (
-        "Versions A, B have no goal that a visitor can reach" in page.locator("main").inner_text()
+    expect(page.locator("main")).to_contain_text(
+        "Versions A, B have no goal that a visitor can reach", use_inner_text=True
     )
 
     for one in (post, made):
         with_modules(one, [("callout", {"title": "Buy", "ctaLabel": "Buy", "ctaUrl": "/buy"})])
     page.goto(start)
-    assert "no goal" not in page.locator("main").inner_text()
+    expect(page.locator("main")).not_to_contain_text("no goal", use_inner_text=True)
 
 
 def test_white_space_that_changed_is_seen_in_the_difference(open_page: Any) -> None:
@@ -118,4 +123,4 @@ def test_white_space_that_changed_is_seen_in_the_difference(open_page: Any) -> N
     page = open_page("admin")
     page.goto(f"/admin/content/post/{post.pk}/review/")
 
-    assert "␣" in page.locator("ins").first.inner_text()
+    expect(page.locator("ins").first).to_contain_text("␣", use_inner_text=True)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.test import Client
+from playwright.sync_api import expect
 
 from tests import make
 from tests.browser.test_looks import serious
@@ -89,11 +90,11 @@ def test_the_focus_is_seen_also_in_forced_colours(open_page: Any) -> None:
 def test_the_navigation_is_a_drawer_on_a_phone_and_collapses_on_a_desk(open_page: Any) -> None:
     page = open_page("editor", width=390)
     navigation = page.locator("#admin-navigation")
-    assert not navigation.is_visible()
+    expect(navigation).to_be_hidden()
     page.locator(".bar-burger").click()
     navigation.get_by_role("link", name="Media").click()
     page.wait_for_url("**/admin/media/asset/")
-    assert not navigation.is_visible()
+    expect(navigation).to_be_hidden()
 
     page.set_viewport_size({"width": 1280, "height": 900})
     before = navigation.bounding_box()["width"]
@@ -102,7 +103,7 @@ def test_the_navigation_is_a_drawer_on_a_phone_and_collapses_on_a_desk(open_page
     page.goto("/admin/content/post/")
     assert narrow < before / 2
     assert navigation.bounding_box()["width"] == narrow
-    assert navigation.get_by_role("link", name="Posts").is_visible()
+    expect(navigation.get_by_role("link", name="Posts")).to_be_visible()
 
 
 def test_pages_ask_for_few_files_and_move_nothing_while_they_load(open_page: Any) -> None:

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.models import Autosave, Post
 from content.posts import document_edits
@@ -74,8 +75,8 @@ def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
     ask_twice(page)
     page.locator("#m-new-2 > .module-tools [data-handle]").focus()
     page.keyboard.press("ArrowUp")
-    assert (
-        "moved to 4 of 5" in page.locator("main p[role=status]", has_text="moved to").inner_text()
+    expect(page.locator("main p[role=status]", has_text="moved to")).to_contain_text(
+        "moved to 4 of 5", use_inner_text=True
     )
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowUp")
@@ -144,7 +145,7 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     assert (post.title, post.excerpt) == ("Typed before the crash", "Also this")
 
     opened(page, post)
-    assert page.locator("[data-copy-offer]").count() == 0
+    expect(page.locator("[data-copy-offer]")).to_have_count(0)
     assert not Autosave.objects.exists()
 
 
@@ -189,7 +190,7 @@ def test_typing_past_the_offer_of_a_copy_loses_nothing(open_page: Any) -> None:
     offers.nth(1).locator("button", has_text="Restore").click()
     page.wait_for_selector("[data-edit][data-sent][data-ready]")
     assert page.input_value("#f-post-title") == "Typed and left"
-    assert "Excerpt" in offers.inner_text()
+    expect(offers).to_contain_text("Excerpt", use_inner_text=True)
     page.wait_for_selector("[data-save-state]:has-text('Unsaved changes backed up')")
     assert Autosave.objects.count() == 2
     page.keyboard.press("Control+s")
@@ -286,7 +287,7 @@ def test_a_module_is_found_by_its_name_before_any_description(open_page: Any) ->
 
     added(page, "quote", "new-1")
 
-    assert page.locator("#m-new-1").get_attribute("data-type") == "blockquote"
+    expect(page.locator("#m-new-1")).to_have_attribute("data-type", "blockquote")
 
 
 def test_a_form_is_picked_and_an_address_that_cannot_play_says_so(open_page: Any) -> None:
@@ -336,23 +337,25 @@ def test_tabs_beside_the_content_are_opened_by_keyboard_and_remembered(open_page
     opened(page, post)
 
     settings = page.get_by_role("tab", name="Settings")
-    assert settings.get_attribute("aria-selected") == "true"
-    assert page.locator("[role=tabpanel]:visible").get_attribute("id") == "rail-settings"
+    expect(settings).to_have_attribute("aria-selected", "true")
+    expect(page.locator("[role=tabpanel]:visible")).to_have_attribute("id", "rail-settings")
     settings.focus()
     page.keyboard.press("ArrowLeft")
     assert page.evaluate("() => document.activeElement.id") == "tab-history"
     page.locator("#rail-history .history li").nth(1).wait_for()
-    assert "Title" in page.locator("#rail-history .history-changes").first.inner_text()
+    expect(page.locator("#rail-history .history-changes").first).to_contain_text(
+        "Title", use_inner_text=True
+    )
     assert serious_in_any_light(page) == []
     page.keyboard.press("Home")
     page.keyboard.press("ArrowRight")
     page.fill("#f-post-metaTitle", "For search")
-    assert page.locator("[data-p-title]").inner_text() == "For search"
+    expect(page.locator("[data-p-title]")).to_have_text("For search", use_inner_text=True)
     page.keyboard.press("Control+s")
     page.wait_for_selector("[data-save-state][data-state=clean]")
 
     opened(page, post)
-    assert page.locator("[role=tabpanel]:visible").get_attribute("id") == "rail-seo"
+    expect(page.locator("[role=tabpanel]:visible")).to_have_attribute("id", "rail-seo")
     post.refresh_from_db()
     assert post.meta_title == "For search"
 
@@ -366,18 +369,18 @@ def test_the_sidebar_can_be_hidden_and_comes_back_with_a_field_in_it(open_page: 
 
     toggle.click()
     assert page.locator("#rail-content").bounding_box()["width"] > room + 100
-    assert page.locator("[role=tabpanel]:visible, [role=tab]:visible").count() == 0
+    expect(page.locator("[role=tabpanel]:visible, [role=tab]:visible")).to_have_count(0)
 
     # The page arrives without it, so that nothing moves while it loads.
     page.goto(f"/admin/content/post/{post.pk}/change/")
-    assert toggle.get_attribute("aria-expanded") == "false"
+    expect(toggle).to_have_attribute("aria-expanded", "false")
     page.wait_for_selector("[data-edit][data-ready]")
-    assert page.locator("[role=tabpanel]:visible").count() == 0
+    expect(page.locator("[role=tabpanel]:visible")).to_have_count(0)
 
     page.goto(f"/admin/content/post/{post.pk}/change/#f-post-metaTitle")
     page.reload()
     page.wait_for_selector("#f-post-metaTitle:focus")
-    assert toggle.get_attribute("aria-expanded") == "true"
+    expect(toggle).to_have_attribute("aria-expanded", "true")
 
 
 def test_the_outline_shows_where_in_a_long_post_somebody_is_and_what_they_changed(
@@ -398,7 +401,9 @@ def test_the_outline_shows_where_in_a_long_post_somebody_is_and_what_they_change
     page.get_by_role("tab", name="Outline").click()
     place = page.locator("[data-outline] a[aria-current=location]")
     changed = page.locator("[data-changed]:visible")
-    assert page.locator("[data-outline] :is([data-changed], [data-wrong]):visible").count() == 0
+    expect(page.locator("[data-outline] :is([data-changed], [data-wrong]):visible")).to_have_count(
+        0
+    )
 
     last = page.locator("[data-module]", has_text="Callout 29")
     last.locator("summary").first.click()
@@ -412,7 +417,7 @@ def test_the_outline_shows_where_in_a_long_post_somebody_is_and_what_they_change
           return place?.closest("li").dataset.outlineOf === first.dataset.module;
         }"""
     )
-    assert place.count() == 1
+    expect(place).to_have_count(1)
     # The panel goes along: the place can be seen in it.
     panel = page.locator("#rail-outline").bounding_box()
     assert panel["y"] < place.bounding_box()["y"] < panel["y"] + panel["height"]
@@ -432,11 +437,11 @@ def test_the_outline_leads_to_modules_and_moves_them(open_page: Any) -> None:
     assert serious_in_any_light(page) == []
     page.locator("[data-outline-of=new-1] [data-handle]").focus()
     page.keyboard.press("ArrowUp")
-    assert (
-        "moved to 3 of 4" in page.locator("main p[role=status]", has_text="moved to").inner_text()
+    expect(page.locator("main p[role=status]", has_text="moved to")).to_contain_text(
+        "moved to 3 of 4", use_inner_text=True
     )
     assert page.evaluate("() => document.activeElement.matches('[data-outline] [data-handle]')")
-    assert lines.nth(2).get_attribute("data-outline-of") == "new-1"
+    expect(lines.nth(2)).to_have_attribute("data-outline-of", "new-1")
     lines.nth(1).locator("a").click()
     assert (
         page.evaluate("() => document.activeElement.closest('[data-module]').dataset.type")
@@ -462,7 +467,7 @@ def test_a_slash_on_a_module_opens_the_list_of_modules(open_page: Any) -> None:
     page.keyboard.press("Escape")
     page.get_by_role("tab", name="SEO").focus()
     page.keyboard.press("/")
-    assert page.locator(".picker[open]").count() == 0  # it searches
+    expect(page.locator(".picker[open]")).to_have_count(0)  # it searches
     page.keyboard.press("Escape")
     page.locator(".module-item > details > summary").first.focus()
     page.keyboard.press("/")
@@ -489,9 +494,8 @@ def test_a_refused_save_opens_the_tab_with_the_error(open_page: Any) -> None:
     page.keyboard.press("Control+s")
 
     page.wait_for_selector("#f-post-canonicalUrl[aria-invalid=true]:focus")
-    assert (
-        page.get_by_role("tab", name="SEO (needs correction)").get_attribute("aria-selected")
-        == "true"
+    expect(page.get_by_role("tab", name="SEO (needs correction)")).to_have_attribute(
+        "aria-selected", "true"
     )
     page.get_by_role("tab", name="Settings").click()
     page.locator("a[href='#f-post-canonicalUrl']").click()
@@ -503,10 +507,10 @@ def test_a_phone_shows_the_content_as_the_first_tab(open_page: Any) -> None:
     page = open_page(width=390)
     opened(page, post)
 
-    assert page.locator("#f-post-title").is_visible()
+    expect(page.locator("#f-post-title")).to_be_visible()
     page.get_by_role("tab", name="Content").focus()
     page.keyboard.press("ArrowRight")
-    assert not page.locator("#f-post-title").is_visible()
+    expect(page.locator("#f-post-title")).to_be_hidden()
     page.fill("#f-post-orderIndex", "7")
     page.get_by_role("tab", name="Content").click()
     page.fill("#f-post-excerpt", "Both are saved")
@@ -533,7 +537,7 @@ def test_a_save_that_fails_says_so_until_something_else_is_typed(open_page: Any)
     with page.expect_request("**/autosave/"):
         save.click()
     assert problem.inner_text().startswith("Not saved: you are logged out")
-    assert problem.get_by_role("link", name="Log in in another window").is_visible()
+    expect(problem.get_by_role("link", name="Log in in another window")).to_be_visible()
     page.fill('[name="post.excerpt"]', "Typed on")
     problem.wait_for(state="hidden")
 
@@ -638,21 +642,20 @@ def test_json_is_folded_and_an_error_in_it_opens_it_with_its_line(open_page: Any
     page.click("[data-tab=seo]")
     field = page.locator("#f-post-jsonldOverrides")
     preview = page.locator("[data-field='post.jsonldOverrides'] [data-json-preview]")
-    assert not field.is_visible()
-    assert preview.inner_text() == '{ "@type": "Recipe", "name": "Coffee" }'
+    expect(field).to_be_hidden()
+    expect(preview).to_have_text('{ "@type": "Recipe", "name": "Coffee" }', use_inner_text=True)
 
     page.click("#f-post-jsonldOverrides-label")
     field.fill('{\n  "@type": "Recipe",\n}')
-    assert preview.inner_text() == '{ "@type": "Recipe", }'
+    expect(preview).to_have_text('{ "@type": "Recipe", }', use_inner_text=True)
     page.keyboard.press("Control+s")
     page.wait_for_selector("#f-post-jsonldOverrides-errors")
 
-    assert (
-        "Line 3: remove the comma before “}”."
-        in page.locator("#f-post-jsonldOverrides-errors").inner_text()
+    expect(page.locator("#f-post-jsonldOverrides-errors")).to_contain_text(
+        "Line 3: remove the comma before “}”.", use_inner_text=True
     )
-    assert field.is_visible()
-    assert not page.locator("[id='f-post-robotsJson-more']").is_visible()
+    expect(field).to_be_visible()
+    expect(page.locator("[id='f-post-robotsJson-more']")).to_be_hidden()
     assert serious_in_any_light(page) == []
 
 
@@ -667,17 +670,19 @@ def test_a_module_that_does_not_load_says_so_in_its_place_and_is_tried_again(
     card.locator("summary").first.click()
     notice = card.locator("[data-failure]")
     notice.wait_for()
-    assert "This module could not be loaded. Check your connection." in notice.inner_text()
-    assert not card.locator("[data-closed]").is_visible()
+    expect(notice).to_contain_text(
+        "This module could not be loaded. Check your connection.", use_inner_text=True
+    )
+    expect(card.locator("[data-closed]")).to_be_hidden()
     notice.locator("button").click()  # still out of reach
     page.wait_for_selector("[data-failure] button:focus")
-    assert page.locator("[data-failure]").count() == 1
+    expect(page.locator("[data-failure]")).to_have_count(1)
     assert serious_in_any_light(page) == []
 
     page.unroute_all()
     notice.locator("button").click()
     page.wait_for_selector("[data-module] [data-controls] input:focus")
-    assert page.locator("[data-failure]").count() == 0
+    expect(page.locator("[data-failure]")).to_have_count(0)
     assert page.evaluate("document.activeElement.value") == "No. 8"
 
 
@@ -693,7 +698,7 @@ def test_a_module_that_could_not_be_added_is_tried_again_in_its_place(open_page:
     page.keyboard.press("Enter")
 
     page.wait_for_selector("#m-new-2 [data-controls] :focus")
-    assert page.locator("[data-failure]").count() == 0
+    expect(page.locator("[data-failure]")).to_have_count(0)
 
 
 @pytest.mark.parametrize("status", ["published", "draft"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.layers import approve, digest_of, submit
 from content.models import Post
@@ -62,7 +63,7 @@ def test_links_posts_and_files_are_chosen_by_keyboard(open_page: Any) -> None:
     page.locator("dialog [data-pick]").first.focus()
     page.keyboard.press("Enter")
     hero.locator("[data-thumbnail]:visible").wait_for()
-    assert hero.locator("[data-alt]").inner_text() == "A kettle"
+    expect(hero.locator("[data-alt]")).to_have_text("A kettle", use_inner_text=True)
     assert serious_in_any_light(page) == []
     save(page)
 
@@ -105,7 +106,7 @@ def test_an_answer_to_earlier_words_is_not_shown_while_more_are_typed(open_page:
     answered.value.finished()
     page.evaluate("async () => { for (let turn = 0; turn < 20; turn += 1) await null }")
     options = page.locator(".found:not([hidden]) [role=option]")
-    assert options.count() == 0
+    expect(options).to_have_count(0)
 
     page.unroute_all()
     with page.expect_request(is_search) as asked:
@@ -156,7 +157,7 @@ def test_the_edge_of_a_field_says_who_wrote_it(open_page: Any) -> None:
     said = edges["excerpt"].locator(".origin").inner_text()
     assert said.startswith("AI: SEO specialist, approved by admin")
     page.get_by_role("tab", name="Agents").click()
-    assert page.get_by_text("AI wrote 1 of").is_visible()
+    expect(page.get_by_text("AI wrote 1 of")).to_be_visible()
 
 
 def test_a_term_is_made_while_writing_and_a_parent_is_found(open_page: Any) -> None:
@@ -177,7 +178,7 @@ def test_a_term_is_made_while_writing_and_a_parent_is_found(open_page: Any) -> N
     box.focus()
     page.keyboard.type("grinding")
     page.locator(".found [role=option]", has_text="Grinding").first.wait_for()
-    assert page.locator(".found [role=option]", has_text="Create").count() == 0  # it is there
+    expect(page.locator(".found [role=option]", has_text="Create")).to_have_count(0)  # it is there
 
     page.goto("/admin/proofroom_taxonomies/term/add/?taxonomy=topics&locale=en")
     page.locator("[name=name]").fill("Roasting")

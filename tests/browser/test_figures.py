@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analytics.models import Dimension
 from tests import make
@@ -61,6 +62,6 @@ def test_a_post_is_looked_for_without_scripts(open_page: Any) -> None:
 
     assert "span=7" in page.url
     assert "postId=" in page.url
-    assert page.locator(".figures-totals dd").first.inner_text() == "2,000"
+    expect(page.locator(".figures-totals dd").first).to_have_text("2,000", use_inner_text=True)
     page.get_by_role("link", name="90 days").click()
-    assert page.locator(".figures-totals dd").first.inner_text() == "15,000"
+    expect(page.locator(".figures-totals dd").first).to_have_text("15,000", use_inner_text=True)

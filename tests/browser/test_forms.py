@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import make
 from tests.browser.test_looks import serious
@@ -37,7 +38,7 @@ def test_a_form_is_sent_without_scripts(open_page: Any) -> None:
     wrong = visitor.get_by_role("alert")
     assert wrong.get_by_role("link").all_inner_texts() == ["Email must be an email address."]
     assert not FormSubmission.objects.exists()
-    assert visitor.get_by_label("Message").input_value() == "Good morning"
+    expect(visitor.get_by_label("Message")).to_have_value("Good morning")
     wrong.get_by_role("link").click()
     email = visitor.locator(f"#form-{at}-email")
     assert email.evaluate("element => element === document.activeElement")
@@ -46,7 +47,7 @@ def test_a_form_is_sent_without_scripts(open_page: Any) -> None:
 
     visitor.wait_for_url("**/contact?sent=*")
     said = visitor.get_by_role("status")
-    assert said.inner_text() == "Thank you for writing."
+    expect(said).to_have_text("Thank you for writing.", use_inner_text=True)
     assert said.evaluate("element => element === document.activeElement")
     payload = FormSubmission.objects.get().payload
     assert payload == {"email": "ada@example.com", "message": "Good morning", "agree": False}

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from playwright.sync_api import expect
 
 from analytics.models import AnalyticsEvent
 from content.models import Post
@@ -81,7 +82,7 @@ def test_it_shows_a_menu_the_list_and_a_post(
     assert page.title() == "How to brew filter coffee"
     assert page.locator("article h2").all_text_contents() == ["Water"]
     assert page.locator("article li").all_text_contents() == ["one", "<b>two</b>"]
-    assert page.locator("article em").text_content() == "never"
+    expect(page.locator("article em")).to_have_text("never")
     assert "path=%2Fblog%2Fkettles" in str(page.locator("article p a").get_attribute("href"))
 
 

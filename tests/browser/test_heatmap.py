@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analytics.models import AnalyticsEvent
 from content.document import PostDocument
@@ -225,8 +226,8 @@ def test_keys_point_at_modules_and_there_is_no_barrier(open_page: OpenPage, widt
     assert next_one != pointed
     assert len(next_one) == 1
     assert hidden
-    assert page.locator("canvas").is_visible()
-    assert page.get_by_role("cell", name="50 %, 50 %").is_visible()
+    expect(page.locator("canvas")).to_be_visible()
+    expect(page.get_by_role("cell", name="50 %, 50 %")).to_be_visible()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
     assert serious_in_any_light(page) == []
 
@@ -250,11 +251,11 @@ def test_a_frame_that_fails_says_so_and_without_scripts_the_figures_stand(
     plain.goto(f"/admin/analytics/heatmap/{post.pk}/")
     plain.get_by_role("link", name="Callout").click()
 
-    assert page.locator("[data-state=failed]").count() == 1
+    expect(page.locator("[data-state=failed]")).to_have_count(1)
     frame = plain.frame_locator("iframe").locator(f"#module-{callout}:target")
     frame.wait_for()
-    assert plain.locator("canvas").count() == 0
-    assert plain.get_by_label("Show heatmap").is_hidden()
-    assert plain.get_by_text("4 clicks on the page").is_visible()
+    expect(plain.locator("canvas")).to_have_count(0)
+    expect(plain.get_by_label("Show heatmap")).to_be_hidden()
+    expect(plain.get_by_text("4 clicks on the page")).to_be_visible()
     plain.get_by_text("Most clicked spots").click()
-    assert plain.get_by_role("cell", name="50 %, 50 %").is_visible()
+    expect(plain.get_by_role("cell", name="50 %, 50 %")).to_be_visible()

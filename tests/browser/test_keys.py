@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import make
 
@@ -18,8 +19,8 @@ def test_a_sheet_names_the_keys_and_letters_lead_from_page_to_page(open_page: An
 
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keys")
-    assert sheet.get_by_text("go to the inbox").is_visible()
-    assert not sheet.get_by_role("heading", name="On this page").is_visible()
+    expect(sheet.get_by_text("go to the inbox")).to_be_visible()
+    expect(sheet.get_by_role("heading", name="On this page")).to_be_hidden()
     page.keyboard.press("Escape")
     page.keyboard.press("g")
     page.keyboard.press("p")
@@ -27,8 +28,8 @@ def test_a_sheet_names_the_keys_and_letters_lead_from_page_to_page(open_page: An
 
     page.keyboard.press("/")
     page.keyboard.type("?gh")
-    assert page.locator("#searchbar").input_value() == "?gh"
-    assert not sheet.is_visible()
+    expect(page.locator("#searchbar")).to_have_value("?gh")
+    expect(sheet).to_be_hidden()
     page.locator("#searchbar").evaluate("box => box.blur()")
     page.keyboard.press("g")
     page.keyboard.press("h")

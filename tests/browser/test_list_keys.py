@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import make
 
@@ -27,13 +28,13 @@ def test_letters_and_arrows_go_through_a_list(open_page: Any) -> None:
     assert "Milk" in page.evaluate(FOCUSED)
     page.keyboard.press("k")
     page.keyboard.press("x")
-    assert page.locator("[data-selected]").inner_text() == "1 selected"
+    expect(page.locator("[data-selected]")).to_have_text("1 selected", use_inner_text=True)
     page.keyboard.press("?")
-    assert page.get_by_role("dialog", name="Keys").get_by_text("select the row").is_visible()
+    expect(page.get_by_role("dialog", name="Keys").get_by_text("select the row")).to_be_visible()
     page.keyboard.press("Escape")
     page.evaluate("document.documentElement.dataset.letterKeys = 'off'")
     page.keyboard.press("x")
-    assert page.locator("[data-selected]").inner_text() == "1 selected"
+    expect(page.locator("[data-selected]")).to_have_text("1 selected", use_inner_text=True)
     page.locator("#result_list tbody th a").nth(1).focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/change/")
@@ -46,7 +47,7 @@ def test_c_asks_what_is_new_but_not_while_one_types(open_page: Any) -> None:
     page.locator("[data-show-keys]").wait_for()
 
     page.locator("#searchbar").press("c")
-    assert not page.get_by_role("link", name="New file").is_visible()
+    expect(page.get_by_role("link", name="New file")).to_be_hidden()
     page.locator("#searchbar").evaluate("box => box.blur()")
     page.keyboard.press("c")
     page.get_by_role("link", name="New file").wait_for()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.models import Status
 from proofroom.core.models import ListView
@@ -32,9 +33,9 @@ def test_a_view_is_saved_edited_and_deleted_with_undo(open_page: Any) -> None:
 
     tabs = page.get_by_role("navigation", name="Views")
     tabs.get_by_role("link", name="Drafts").wait_for()
-    assert page.locator("#result_list tbody tr").count() == 1
+    expect(page.locator("#result_list tbody tr")).to_have_count(1)
     page.get_by_role("link", name="Clear filters").click()
-    assert tabs.get_by_role("link", name="All").get_attribute("aria-current") == "page"
+    expect(tabs.get_by_role("link", name="All")).to_have_attribute("aria-current", "page")
     tabs.get_by_role("link", name="Drafts").click()
     page.locator(".view-menu > summary").click()
     assert violations(page) == []

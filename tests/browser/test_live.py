@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import WATCH, violations
 from tests.make import PASSWORD
@@ -81,7 +82,7 @@ def test_what_one_decides_the_others_inbox_and_review_page_show(enter: Enter, si
     editor, admin, translator = (enter(role) for role in ("editor", "admin", "translator"))
     entry = "#entries .badge-review"
     listening(admin, "/admin/inbox/")
-    assert admin.locator(entry).count() == 0
+    expect(admin.locator(entry)).to_have_count(0)
     listening(translator, review)
     translator.evaluate("() => { window.__same = true; }")
 
@@ -110,7 +111,7 @@ def test_typed_words_stay_and_ones_own_saving_is_no_news(enter: Enter, site: Any
 
     admin.wait_for_selector("[data-live-notice] .notice")
     assert admin.input_value('[name="post.excerpt"]') == "Half a sentence"
-    assert editor.locator("[data-live-notice] .notice").count() == 0
+    expect(editor.locator("[data-live-notice] .notice")).to_have_count(0)
     admin.once("dialog", lambda dialog: dialog.accept())
     admin.click("[data-live-notice] a")
     admin.wait_for_function(
@@ -137,7 +138,7 @@ def test_a_list_keeps_focus_and_waits_while_somebody_types(enter: Enter, site: A
     editor.click('button[value="save-review"]')
     admin.wait_for_function("() => window.__heard")
     admin.wait_for_timeout(1200)  # longer than a list waits otherwise
-    assert admin.locator("#typing").count() == 1
+    expect(admin.locator("#typing")).to_have_count(1)
 
     link = "#panels a[href*='/content/post/'] >> nth=-1"
     admin.focus(link)
@@ -152,5 +153,5 @@ def test_without_scripts_the_pages_are_what_they_were(enter: Enter, site: Any) -
 
     for address in ("/admin/", "/admin/inbox/", f"/admin/content/post/{post_id}/change/"):
         assert page.goto(address).status == 200
-        assert page.locator("#content h1").count() == 1
-        assert page.locator("[data-live-notice] .notice").count() == 0
+        expect(page.locator("#content h1")).to_have_count(1)
+        expect(page.locator("[data-live-notice] .notice")).to_have_count(0)

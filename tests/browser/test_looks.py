@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from proofroom.menus.models import Menu
 from tests import make
@@ -91,7 +92,7 @@ def test_the_site_is_searched_and_its_menus_open_by_keyboard_without_scripts(
     assert page.url.endswith("/blog/how-to-brew-filter-coffee")
 
     link = page.get_by_role("link", name="Kettles")
-    assert not link.is_visible()
+    expect(link).to_be_hidden()
     page.locator("summary", has_text="More").press("Enter")
     link.press("Enter")
     page.wait_for_url("**/search?q=kettle")

@@ -14,6 +14,7 @@ import httpx2
 import pytest
 from mcp import Client
 from mcp.client.sse import sse_client
+from playwright.sync_api import expect
 
 from tests import make
 from tests.browser.conftest import WATCH, violations
@@ -98,7 +99,9 @@ def test_an_admin_connects_a_client_reads_its_calls_and_revokes_its_token(
     chromium: Any, site: tuple[str, Running]
 ) -> None:
     with entered(chromium, site[0]) as page:
-        assert page.inner_text(".card:has(#address) .badge") == "responds"
+        expect(page.locator(".card:has(#address) .badge").first).to_have_text(
+            "responds", use_inner_text=True
+        )
         token_made(page, "Laptop")
         entry = copied(page, "Claude Code (.mcp.json)", "SSE")["mcpServers"]["proofroom"]
         assert entry["url"] == f"{site[1].url}/mcp"
@@ -138,5 +141,5 @@ def test_without_scripts_the_configuration_is_text(
             "proofroom"
         ]
         assert entry["headers"]["Authorization"].startswith("Bearer cmsmcp_")
-        assert page.locator(".mcp-client[open]").count() == 1
-        assert page.locator("[data-copies]:visible").count() == 0
+        expect(page.locator(".mcp-client[open]")).to_have_count(1)
+        expect(page.locator("[data-copies]:visible")).to_have_count(0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from playwright.sync_api import expect
 
 from media.models import Asset
 from media.services.variants import request_variants
@@ -37,7 +38,7 @@ def test_a_click_sets_the_focal_point(open_page: Any) -> None:
 
     picture.click(position={"x": box["width"] * 0.25, "y": box["height"] * 0.75})
 
-    assert page.locator("[data-mark]").is_visible()
+    expect(page.locator("[data-mark]")).to_be_visible()
     assert abs(float(page.locator("[name=focal_x]").input_value()) - 25) < 1
     assert abs(float(page.locator("[name=focal_y]").input_value()) - 75) < 1
     shown(page, "file-light")
@@ -45,7 +46,7 @@ def test_a_click_sets_the_focal_point(open_page: Any) -> None:
     page.wait_for_url("**/change/")
     kept = Asset.objects.get(pk=asset.pk)
     assert (kept.focal_x, kept.focal_y) != (None, None)
-    assert page.locator("[data-mark]").is_visible()
+    expect(page.locator("[data-mark]")).to_be_visible()
     for name, dark, width in (("dark", True, 1280), ("narrow", False, 390)):
         other = open_page(dark=dark, width=width)
         other.goto(f"/admin/media/asset/{asset.pk}/change/")
@@ -64,9 +65,9 @@ def test_keys_set_the_focal_point_and_keep_a_part_of_the_picture(open_page: Any)
 
     for key in ("f", "Shift+ArrowRight", "ArrowUp"):
         page.keyboard.press(key)
-    assert page.locator("[name=focal_x]").input_value() == "60.0"
-    assert page.locator("[name=focal_y]").input_value() == "49.0"
-    assert page.locator(".shapes.focal-x2.focal-y2").count() == 1
+    expect(page.locator("[name=focal_x]")).to_have_value("60.0")
+    expect(page.locator("[name=focal_y]")).to_have_value("49.0")
+    expect(page.locator(".shapes.focal-x2.focal-y2")).to_have_count(1)
     page.fill("[name=alt_text]", "A wall")
     page.fill("[name=alt_de]", "Eine Mauer")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -106,11 +107,11 @@ def test_sizes_appear_when_the_worker_has_made_them(open_page: Any) -> None:
     Asset.objects.update(status="processing")
     page = open_page()
     page.goto(f"/admin/media/asset/{asset.pk}/change/")
-    assert page.locator("[data-waiting]").is_visible()
-    assert page.locator(".sizes").count() == 0
+    expect(page.locator("[data-waiting]")).to_be_visible()
+    expect(page.locator(".sizes")).to_have_count(0)
     shown(page, "file-waiting")
 
     Asset.objects.update(status="ready")
 
     page.locator(".sizes").wait_for()
-    assert page.locator("[data-waiting]").count() == 0
+    expect(page.locator("[data-waiting]")).to_have_count(0)

@@ -6,6 +6,7 @@ import base64
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from media.models import Asset
 from tests import make
@@ -37,7 +38,9 @@ def drop(page: Any, *files: tuple[str, str, bytes]) -> None:
 def test_three_are_dropped_and_one_is_refused_where_it_stands(open_page: Any) -> None:
     page = open_page()
     page.goto(LIST)
-    assert "No files yet" in page.inner_text("#media-results")
+    expect(page.locator("#media-results").first).to_contain_text(
+        "No files yet", use_inner_text=True
+    )
     wall = encoded(drawn(1), "PNG")
 
     drop(
@@ -49,14 +52,20 @@ def test_three_are_dropped_and_one_is_refused_where_it_stands(open_page: Any) ->
 
     page.locator(".upload[data-is=failed]").wait_for()
     page.locator("[data-tile]").nth(1).wait_for()
-    assert page.locator(".upload[data-is=done]").count() == 2
-    assert "not a valid JPEG" in page.inner_text(".upload[data-is=failed]")
-    assert page.inner_text("[data-uploads-summary]") == "2 of 3 uploaded, 1 not"
+    expect(page.locator(".upload[data-is=done]")).to_have_count(2)
+    expect(page.locator(".upload[data-is=failed]").first).to_contain_text(
+        "not a valid JPEG", use_inner_text=True
+    )
+    expect(page.locator("[data-uploads-summary]").first).to_have_text(
+        "2 of 3 uploaded, 1 not", use_inner_text=True
+    )
     assert Asset.objects.count() == 2
 
     drop(page, ("copy.png", "image/png", wall))
     page.locator(".upload[data-is=there]").wait_for()
-    assert "Already in the library: wall.png." in page.inner_text(".uploads")
+    expect(page.locator(".uploads").first).to_contain_text(
+        "Already in the library: wall.png.", use_inner_text=True
+    )
     assert Asset.objects.count() == 2
     page.get_by_role("button", name="Upload anyway").click()
     page.locator(".upload[data-is=done]").nth(2).wait_for()
@@ -71,7 +80,7 @@ def test_several_are_chosen_by_keys_and_deleted_after_a_question(open_page: Any)
 
     for key in ("j", "j", "x", "j", "Shift+x"):
         page.keyboard.press(key)
-    assert page.inner_text("[data-bulk-count]") == "2 selected"
+    expect(page.locator("[data-bulk-count]").first).to_have_text("2 selected", use_inner_text=True)
     page.get_by_role("button", name="Delete…").click()
     page.get_by_role("heading", name="Delete 2 files").wait_for()
     page.get_by_role("button", name="Delete", exact=True).click()
@@ -104,7 +113,7 @@ def test_the_featured_image_of_a_post_is_picked_by_keys_and_described(open_page:
 
     harbour = Asset.objects.get(filename="harbour-at-dawn.jpg")
     assert harbour.alt_text == "A harbour at dawn"
-    assert page.locator(f"select option:checked[value='{harbour.pk}']").count() == 1
+    expect(page.locator(f"select option:checked[value='{harbour.pk}']")).to_have_count(1)
 
 
 def test_without_scripts_the_library_is_narrowed_and_files_are_uploaded(open_page: Any) -> None:
@@ -115,7 +124,7 @@ def test_without_scripts_the_library_is_narrowed_and_files_are_uploaded(open_pag
     page.select_option("[name=words]", "en")
     page.get_by_role("button", name="Filter", exact=True).click()
     page.locator(".chip-link").wait_for()
-    assert page.locator("[data-tile]").count() == 4
+    expect(page.locator("[data-tile]")).to_have_count(4)
 
     page.get_by_role("link", name="Upload", exact=True).click()
     page.set_input_files(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from proofroom.menus.models import Menu
 from proofroom.menus.services import create_menu
@@ -45,11 +46,11 @@ def test_a_menu_is_put_in_order_with_the_keyboard_and_added_to(open_page: Any) -
     says = page.locator("#rows-say")
 
     tea.press("ArrowUp")
-    assert says.inner_text() == "Tea moved to 2 of 3 at the top level."
+    expect(says).to_have_text("Tea moved to 2 of 3 at the top level.", use_inner_text=True)
     tea.press("ArrowRight")
-    assert says.inner_text() == "Tea moved to 1 of 1 below Home."
+    expect(says).to_have_text("Tea moved to 1 of 1 below Home.", use_inner_text=True)
     tea.press("Escape")
-    assert says.inner_text() == "Tea moved back."
+    expect(says).to_have_text("Tea moved back.", use_inner_text=True)
     page.get_by_role("button", name="Move Coffee", exact=True).press("ArrowRight")
     page.locator(".menu-preview ul", has_text="Coffee").wait_for()
     page.get_by_label("Find a page").press_sequentially("green")
@@ -97,7 +98,9 @@ def test_a_menu_is_put_in_order_without_scripts(open_page: Any) -> None:
     page.get_by_role("button", name="Add", exact=True).click()
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).click()
-    assert "“Address” must be a path" in page.locator(".tree .field-errors").inner_text()
+    expect(page.locator(".tree .field-errors")).to_contain_text(
+        "“Address” must be a path", use_inner_text=True
+    )
     assert kept() == ["Home", "Coffee"]
     page.locator(".tree-edit[open] [name^=url]").fill("/tea")
     page.get_by_role("button", name="Move Tea up", exact=True).click()

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from cms_project.security import content_security_policy
 from content.document import PostDocument
@@ -97,10 +98,10 @@ def test_tabs_and_sections_work_with_the_keyboard_and_without_scripts(
     assert [panels.nth(at).is_visible() for at in range(3)] == [False, False, True]
 
     rain = page.get_by_text("We ride in drizzle.")
-    assert not rain.is_visible()
+    expect(rain).to_be_hidden()
     page.locator("summary", has_text="When it rains").focus()
     page.keyboard.press("Enter")
-    assert rain.is_visible()
+    expect(rain).to_be_visible()
 
     page.emulate_media(media="print")
     assert [panels.nth(at).is_visible() for at in range(3)] == [True, True, True]

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from proofroom.accounts.services.preferences import change_preferences
 from proofroom.oauth.models import OAuthConnection
@@ -57,7 +58,7 @@ def test_a_person_logs_in_consents_and_ends_the_client_in_the_account(
     page.fill("#id_password", make.PASSWORD)
     page.press("#id_password", "Enter")
     page.get_by_role("heading", name="Connect Claude Code?").wait_for()
-    assert page.get_by_text("A program on this computer").is_visible()
+    expect(page.get_by_text("A program on this computer")).to_be_visible()
     page.get_by_role("button", name="Connect client").click()
     page.wait_for_url("**/done?**")
 
@@ -92,8 +93,8 @@ def test_the_page_has_no_faults(
         )
     )
 
-    assert page.locator("html").get_attribute("lang") == language
-    assert page.get_by_text("claude.ai", exact=True).is_visible()
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    expect(page.get_by_text("claude.ai", exact=True)).to_be_visible()
     assert serious(page) == []
     wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
     assert not wide
@@ -102,5 +103,5 @@ def test_the_page_has_no_faults(
         flow.authorize_url(client_id, redirect_uri="https://claude.ai/api/mcp/auth_callback"),
     )
     page.goto("/admin/account/")
-    assert page.locator(".connected-clients li").count() == 1
+    expect(page.locator(".connected-clients li")).to_have_count(1)
     assert serious(page) == []

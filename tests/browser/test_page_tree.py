@@ -81,7 +81,7 @@ def test_the_tree_is_walked_with_the_keyboard(open_page: Any) -> None:
     press("ArrowDown")
     assert focused(page) == "Overview"
     press("ArrowLeft")
-    assert row(page, "Overview").get_attribute("aria-expanded") == "false"
+    expect(row(page, "Overview")).to_have_attribute("aria-expanded", "false")
     press("ArrowDown")
     assert focused(page) == "Prices"
     press("s")
@@ -216,7 +216,9 @@ def test_moving_works_without_scripts(open_page: Any) -> None:
 
     window.get_by_label("Services").check()
     window.get_by_role("button", name="Check addresses").click()
-    assert "/services/overview/details" in window.locator("#task-plan").inner_text()
+    expect(window.locator("#task-plan")).to_contain_text(
+        "/services/overview/details", use_inner_text=True
+    )
     window.get_by_role("button", name="Move page").click()
 
     assert window.url.endswith("/tree/?type=page&locale=en")

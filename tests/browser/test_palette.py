@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import make
 
@@ -23,15 +24,15 @@ def test_keys_open_it_and_lead_to_what_is_found(open_page: Any) -> None:
     box.type("kettl")
     option = palette.get_by_role("option", name="Kettles compared")
     option.wait_for()
-    assert option.get_attribute("aria-selected") == "true"
-    assert box.get_attribute("aria-activedescendant") == option.get_attribute("id")
+    expect(option).to_have_attribute("aria-selected", "true")
+    expect(box).to_have_attribute("aria-activedescendant", option.get_attribute("id"))
     page.keyboard.press("Enter")
     page.wait_for_url("**/change/")
 
     page.locator("[data-open-palette]").click()
     palette.get_by_role("group", name="Recently opened").get_by_text("Kettles compared").wait_for()
     page.keyboard.press("Escape")
-    assert not palette.is_visible()
+    expect(palette).to_be_hidden()
 
 
 def test_arrows_go_round_and_nothing_found_is_said(open_page: Any) -> None:
@@ -41,9 +42,9 @@ def test_arrows_go_round_and_nothing_found_is_said(open_page: Any) -> None:
     palette.get_by_role("option").first.wait_for()
 
     page.keyboard.press("ArrowUp")
-    assert palette.get_by_role("option").last.get_attribute("aria-selected") == "true"
+    expect(palette.get_by_role("option").last).to_have_attribute("aria-selected", "true")
     page.keyboard.press("ArrowDown")
-    assert palette.get_by_role("option").first.get_attribute("aria-selected") == "true"
+    expect(palette.get_by_role("option").first).to_have_attribute("aria-selected", "true")
     page.keyboard.type("nothing of that name")
     palette.get_by_text("No results").first.wait_for()
-    assert palette.get_by_role("option").count() == 0
+    expect(palette.get_by_role("option")).to_have_count(0)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from allauth.mfa.models import Authenticator
+from playwright.sync_api import expect
 
 from tests import make
 
@@ -35,7 +36,7 @@ def test_a_passkey_is_added_and_then_logs_in_alone_and_after_the_password(
     page.fill("[name=name]", "Work laptop")
     page.click("[data-passkey-start]")
     page.wait_for_url("**/recovery-codes/")
-    assert page.locator(".recovery-codes li").count() == 10
+    expect(page.locator(".recovery-codes li")).to_have_count(10)
     assert Authenticator.objects.get(type="webauthn").wrap().name == "Work laptop"
 
     page.context.clear_cookies()
@@ -80,8 +81,8 @@ def test_at_an_address_that_is_a_number_the_pages_say_why_and_lead_to_localhost(
         f"Open this page at {live_server.url}"
     )
     assert link == f"{live_server.url}/admin/login/?next=/admin/inbox/"
-    assert adding.text_content() == reason
-    assert adding.locator("a").get_attribute("href") == (
-        f"{live_server.url}/admin/account/methods/passkeys/add/"
+    expect(adding).to_have_text(reason)
+    expect(adding.locator("a")).to_have_attribute(
+        "href", f"{live_server.url}/admin/account/methods/passkeys/add/"
     )
-    assert page.locator("[data-passkey-start]").is_disabled()
+    expect(page.locator("[data-passkey-start]")).to_be_disabled()

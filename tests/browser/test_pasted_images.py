@@ -147,7 +147,7 @@ def test_who_may_not_upload_is_told_so(open_page: Any) -> None:
     editor.evaluate(PASTE, '<p><img src="https://pictures.example/a.png" alt="A"></p>')
 
     expect(page.locator("[data-images-said]")).to_contain_text("Your role cannot upload images")
-    assert page.get_by_role("button", name="Import").count() == 0
+    expect(page.get_by_role("button", name="Import")).to_have_count(0)
 
 
 def test_a_slash_on_an_empty_line_inserts_blocks(open_page: Any) -> None:
@@ -158,7 +158,7 @@ def test_a_slash_on_an_empty_line_inserts_blocks(open_page: Any) -> None:
     menu = page.locator(".rt-menu")
     page.keyboard.type("/")
     expect(menu).to_be_visible()
-    assert menu.get_by_role("option").count() == 12
+    expect(menu.get_by_role("option")).to_have_count(12)
     active = editor.get_attribute("aria-activedescendant")
     assert menu.locator(f"#{active}").inner_text().startswith("Heading 2")
     assert serious_in_any_light(page) == []
@@ -223,5 +223,5 @@ def test_a_slash_adds_a_module_below(open_page: Any) -> None:
     page.locator("[data-module^=new-]").wait_for()
 
     after = page.locator(f"#m-{make.module_id(post, 'prose')} + [data-module]")
-    assert after.get_attribute("data-module") == "new-1"
+    expect(after).to_have_attribute("data-module", "new-1")
     assert page.locator(".rt-page").first.inner_text().strip() == "Text"

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from analytics.models import AnalyticsEvent
 from content.models import Layer, Post
@@ -73,7 +74,7 @@ def test_changed_modules_are_outlined_in_the_page_itself(open_page: OpenPage, da
     assert removed == ["Callout 3"]
     assert barriers == []
     assert wide <= (390 if dark else 1280)
-    assert frame.locator(".module").count() == 3
+    expect(frame.locator(".module")).to_have_count(3)
     assert frame.locator("html").evaluate("() => innerWidth") == 390
 
 
@@ -86,8 +87,8 @@ def test_a_preview_needs_no_script(open_page: OpenPage) -> None:
 
     frame = page.frame_locator("iframe")
     frame.get_by_text("Grind the beans.").wait_for()
-    assert frame.locator("[data-change]").count() == 0
-    assert page.get_by_role("button", name="Create link").count() == 0
+    expect(frame.locator("[data-change]")).to_have_count(0)
+    expect(page.get_by_role("button", name="Create link")).to_have_count(0)
 
 
 def test_a_note_is_set_and_resolved_by_keys_alone(open_page: OpenPage) -> None:
@@ -127,11 +128,11 @@ def test_a_note_is_set_and_resolved_by_keys_alone(open_page: OpenPage) -> None:
     assert left
     assert barriers == []
     assert (note.post_id, note.category, note.content) == (post.pk, "comment", "Which beans?")
-    assert page.locator(note.element_selector).text_content() == "Grind the beans."
+    expect(page.locator(note.element_selector)).to_have_text("Grind the beans.")
     assert Feedback.objects.get().status == "resolved"
-    assert pin.count() == 0
+    expect(pin).to_have_count(0)
     page.keyboard.press("Escape")
-    assert toggle.get_attribute("aria-expanded") == "false"
+    expect(toggle).to_have_attribute("aria-expanded", "false")
 
 
 def test_a_note_stays_at_its_element_on_a_phone_and_speaks_german(open_page: OpenPage) -> None:

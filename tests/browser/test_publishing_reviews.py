@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.models import Layer, Post
 from tests import make
@@ -19,26 +20,30 @@ def test_the_review_says_what_goes_live_before_the_click(open_page: Any) -> None
     page = open_page()
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
     publish, held = "[data-publish-button]", "[data-held-sentence]"
-    assert page.inner_text(publish) == "Approve and publish all…"
+    expect(page.locator(publish).first).to_have_text(
+        "Approve and publish all…", use_inner_text=True
+    )
     flagged = page.locator("[data-flagged]").count() > 0
-    assert page.locator(f"{publish}.default").count() == (0 if flagged else 1)
+    expect(page.locator(f"{publish}.default")).to_have_count(0 if flagged else 1)
 
     page.check('[name="post.metaDescription"][value=accept]', force=True)
-    assert "another change to the same field is waiting in Review" in page.inner_text(held)
-    assert page.is_disabled(publish)
+    expect(page.locator(held).first).to_contain_text(
+        "another change to the same field is waiting in Review", use_inner_text=True
+    )
+    expect(page.locator(publish).first).to_be_disabled()
     page.check('[name="post.metaDescription"][value=leave]', force=True)
     page.check('[name="post.title"][value=accept]', force=True)
 
     page.check('[name="post.metaDescription"][value=reject]', force=True)
-    assert page.inner_text(publish) == "Publish 1, reject 1"
+    expect(page.locator(publish).first).to_have_text("Publish 1, reject 1", use_inner_text=True)
     page.check('[name="post.metaDescription"][value=leave]', force=True)
 
     said = page.inner_text("[data-goes-live]")
     assert f"1 change goes live at {post.path}." in said
     assert "1 change in Review stays there." in said
     page.click("[data-names] summary")
-    assert page.inner_text("[data-names] ul") == "Title"
-    assert page.inner_text(publish) == "Approve and publish 1"
+    expect(page.locator("[data-names] ul").first).to_have_text("Title", use_inner_text=True)
+    expect(page.locator(publish).first).to_have_text("Approve and publish 1", use_inner_text=True)
     page.click(publish)
     page.wait_for_selector("text=1 change approved and live.")
     assert Post.objects.get(pk=post.pk).title == "How to brew filter coffee: a simple guide"

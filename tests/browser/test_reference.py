@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 
@@ -28,7 +29,7 @@ def test_it_is_readable_in_any_light_and_width(open_page: OpenPage, dark: bool, 
     page.goto("/api/docs/")
     page.locator("details.operation").first.locator("summary").click()
 
-    assert page.locator("details.operation[open]").count() == 1
+    expect(page.locator("details.operation[open]")).to_have_count(1)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     asked = {"runOnly": ["wcag2a", "wcag2aa"], "resultTypes": ["violations"]}
     assert Axe().run(page, options=asked).response["violations"] == []
@@ -40,8 +41,8 @@ def test_an_operation_is_found_by_keyboard_and_leads_to_its_types(open_page: Ope
     operation = page.locator("details", has=page.locator("#posts_create"))
 
     assert operation.get_attribute("open") is not None  # its address opens it
-    assert operation.locator("summary code").text_content() == "/api/posts"
-    assert "Needs posts.create." in operation.inner_text()
+    expect(operation.locator("summary code")).to_have_text("/api/posts")
+    expect(operation).to_contain_text("Needs posts.create.", use_inner_text=True)
 
     operation.locator("summary").focus()
     page.keyboard.press("Enter")
@@ -50,7 +51,7 @@ def test_an_operation_is_found_by_keyboard_and_leads_to_its_types(open_page: Ope
     operation.get_by_role("link", name="NewPost").press("Enter")
 
     assert page.url.endswith("#type-NewPost")
-    assert page.locator("#type-NewPost").is_visible()
+    expect(page.locator("#type-NewPost")).to_be_visible()
     assert _names(page, "#type-NewPost") >= {"title", "type", "modules", "moduleGroup"}
 
 
@@ -60,7 +61,7 @@ def test_it_needs_no_script(open_page: OpenPage) -> None:
     operation = page.locator("details.operation").filter(has_text="/api/public/posts").first
     operation.locator("summary").click()
 
-    assert operation.get_by_text("Credentials: anybody.").is_visible()
+    expect(operation.get_by_text("Credentials: anybody.")).to_be_visible()
 
 
 def _names(page: Any, where: str) -> set[str]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.models import Provenance, Revision
 from tests import make
@@ -28,7 +29,7 @@ def test_the_main_path_from_login_to_the_site(open_page: Any) -> None:
     before = make.live_hash()
     page.get_by_role("button", name="Run", exact=True).click()
     page.wait_for_selector("dialog [data-run][data-finished]")
-    assert "Demo (no AI)" in page.inner_text(".run")
+    expect(page.locator(".run").first).to_contain_text("Demo (no AI)", use_inner_text=True)
     assert make.live_hash() == before
     assert not make.layers(post).review.exists
     proposed = make.layers(post).ai_review.changes.paths
@@ -36,8 +37,10 @@ def test_the_main_path_from_login_to_the_site(open_page: Any) -> None:
 
     page.click(f"text=Review {len(proposed)} changes")
     page.wait_for_url("**/review/**")
-    assert page.locator("[data-change]").count() == len(proposed)
-    assert "Demo (no AI)" in page.inner_text("[data-change] >> nth=0")
+    expect(page.locator("[data-change]")).to_have_count(len(proposed))
+    expect(page.locator("[data-change] >> nth=0").first).to_contain_text(
+        "Demo (no AI)", use_inner_text=True
+    )
     for path in proposed:
         choose(page, path, "accept")
     page.click(f"text=Submit {len(proposed)} to Review")
@@ -78,13 +81,15 @@ def test_the_keyboard_alone_decides_and_approves(open_page: Any) -> None:
     # The buttons say more now, and nothing below them has moved.
     assert page.locator(".review-bar").bounding_box()["height"] == bar
     page.keyboard.press("Enter")
-    assert page.inner_text("[data-take-button]") == "Submit 1 to Review, reject 1"
-    assert page.inner_text("[data-reject-button]") == "Reject 1"
+    expect(page.locator("[data-take-button]").first).to_have_text(
+        "Submit 1 to Review, reject 1", use_inner_text=True
+    )
+    expect(page.locator("[data-reject-button]").first).to_have_text("Reject 1", use_inner_text=True)
     assert page.inner_text("[data-live]").endswith(f"rejected, {total - 2} left")
     page.keyboard.press("u")
-    assert page.inner_text("[data-count=reject]") == "0"
+    expect(page.locator("[data-count=reject]").first).to_have_text("0", use_inner_text=True)
     page.keyboard.press("?")
-    assert page.locator("dialog[open]").count() == 1
+    expect(page.locator("dialog[open]")).to_have_count(1)
     page.keyboard.press("Escape")
     page.keyboard.press("Control+Enter")
     page.wait_for_selector(".messagelist .success")
@@ -102,8 +107,10 @@ def test_accepting_all_that_is_safe_skips_what_changes_facts(open_page: Any) -> 
     page.keyboard.press("Shift+A")
 
     assert flagged >= 2
-    assert page.inner_text("[data-count=accept]") == str(total - flagged)
-    assert page.locator("[data-flagged] input[value=accept]:checked").count() == 0
+    expect(page.locator("[data-count=accept]").first).to_have_text(
+        str(total - flagged), use_inner_text=True
+    )
+    expect(page.locator("[data-flagged] input[value=accept]:checked")).to_have_count(0)
 
 
 def test_the_note_keeps_letters_and_enter_does_not_approve(open_page: Any) -> None:
@@ -116,7 +123,7 @@ def test_the_note_keeps_letters_and_enter_does_not_approve(open_page: Any) -> No
     page.keyboard.press("Enter")
 
     assert page.input_value("#note") == "a jar lux"
-    assert page.inner_text("[data-count=accept]") == "0"
+    expect(page.locator("[data-count=accept]").first).to_have_text("0", use_inner_text=True)
     assert make.layers(post).ai_review.exists
 
 
@@ -146,7 +153,7 @@ def test_without_scripts_an_agent_runs_and_its_run_can_be_followed(open_page: An
     page.get_by_role("button", name="Run", exact=True).click()
     page.locator("a.button", has_text="Review").click()
 
-    assert page.locator("[data-change]").count() > 0
+    expect(page.locator("[data-change]")).not_to_have_count(0)
 
 
 def test_the_buttons_say_what_they_will_do_and_a_rejection_taken_back_is_marked_no_more(
@@ -156,16 +163,18 @@ def test_the_buttons_say_what_they_will_do_and_a_rejection_taken_back_is_marked_
     page = open_page()
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
     take, reject = "[data-take-button]", "[data-reject-button]"
-    assert page.inner_text(take) == "Submit all…"
+    expect(page.locator(take).first).to_have_text("Submit all…", use_inner_text=True)
 
     choose(page, "post.metaDescription", "reject")
-    assert page.is_disabled(take)
-    assert page.inner_text(reject) == "Reject 1"
+    expect(page.locator(take).first).to_be_disabled()
+    expect(page.locator(reject).first).to_have_text("Reject 1", use_inner_text=True)
     choose(page, "post.title", "accept")
 
-    assert page.inner_text(take) == "Submit 1 to Review, reject 1"
-    assert page.is_enabled(take)
-    assert page.inner_text(reject) == "Reject 1"
+    expect(page.locator(take).first).to_have_text(
+        "Submit 1 to Review, reject 1", use_inner_text=True
+    )
+    expect(page.locator(take).first).to_be_enabled()
+    expect(page.locator(reject).first).to_have_text("Reject 1", use_inner_text=True)
 
     for radio in page.locator("[data-change] input[value=reject]").all():
         radio.check()
@@ -173,7 +182,7 @@ def test_the_buttons_say_what_they_will_do_and_a_rejection_taken_back_is_marked_
     page.locator("[data-decided]").wait_for()
     page.get_by_role("button", name="Undo", exact=True).click()
     page.locator("[data-review]").wait_for()
-    assert page.inner_text("[data-count=reject]") == "0"
+    expect(page.locator("[data-count=reject]").first).to_have_text("0", use_inner_text=True)
 
 
 def test_one_link_leads_straight_to_the_first_change(open_page: Any) -> None:
@@ -187,4 +196,4 @@ def test_one_link_leads_straight_to_the_first_change(open_page: Any) -> None:
 
     assert page.evaluate("() => document.activeElement.matches('[data-change]')")
     page.keyboard.press("a")
-    assert page.is_checked('[data-change] >> nth=0 >> input[value="accept"]')
+    expect(page.locator('[data-change] >> nth=0 >> input[value="accept"]').first).to_be_checked()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.models import Layer
 from proofroom.core.models import Event
@@ -47,11 +48,13 @@ def test_keys_alone_lead_through_an_edit_a_reload_and_a_change_by_somebody_else(
     with page.expect_event("load"):
         press("Enter")
     title = page.locator('[data-path="post.title"]')
-    assert "Brewed by hand" in title.inner_text()
-    assert "edited by editor" in title.inner_text()
+    expect(title).to_contain_text("Brewed by hand", use_inner_text=True)
+    expect(title).to_contain_text("edited by editor", use_inner_text=True)
     # It moved, by the reader's own hand: that one decision is asked for again, the other is kept.
-    assert page.locator('[data-for="post.title"]').get_attribute("data-state") == "leave"
-    assert page.locator('[data-for="post.metaDescription"]').get_attribute("data-state") == "reject"
+    expect(page.locator('[data-for="post.title"]')).to_have_attribute("data-state", "leave")
+    expect(page.locator('[data-for="post.metaDescription"]')).to_have_attribute(
+        "data-state", "reject"
+    )
     assert page.input_value('[name="note.post.metaDescription"]') == "Says nothing"
 
     title.focus()
@@ -59,7 +62,9 @@ def test_keys_alone_lead_through_an_edit_a_reload_and_a_change_by_somebody_else(
     make.staged(post, {"title": "By another agent"})
     press("Control+Enter")
     page.wait_for_selector("#problem")
-    assert "Check 1 of your 2 decisions again" in page.inner_text("#problem")
+    expect(page.locator("#problem").first).to_contain_text(
+        "Check 1 of your 2 decisions again", use_inner_text=True
+    )
     assert not make.layers(post).review.exists
 
     title.focus()
@@ -78,9 +83,11 @@ def test_without_scripts_safe_ones_are_marked_words_edited_and_a_rejection_has_i
     page.goto(address(post))
 
     page.click("text=Accept the")
-    assert "Nothing has been saved yet" in page.inner_text("#content")
-    assert page.is_checked('input[name="post.title"][value=accept]')
-    assert page.is_checked('input[name="post.metaDescription"][value=leave]')
+    expect(page.locator("#content").first).to_contain_text(
+        "Nothing has been saved yet", use_inner_text=True
+    )
+    expect(page.locator('input[name="post.title"][value=accept]').first).to_be_checked()
+    expect(page.locator('input[name="post.metaDescription"][value=leave]').first).to_be_checked()
     page.check('input[name="post.metaDescription"][value=reject]')
     page.fill('[name="note.post.metaDescription"]', "Too many numbers")
     page.click("[data-reject-button]")
@@ -92,7 +99,7 @@ def test_without_scripts_safe_ones_are_marked_words_edited_and_a_rejection_has_i
     layers = make.layers(post)
     assert layers.ai_review.document.fields["title"] == "Coffee, slowly"
     assert layers.ai_review.marks["post.title"].edited_by == "editor"
-    assert page.locator('[data-path="post.title"]').is_visible()
+    expect(page.locator('[data-path="post.title"]')).to_be_visible()
 
 
 def test_on_a_phone_it_fits_and_the_page_is_shown_before_and_after(open_page: Any) -> None:
@@ -110,9 +117,9 @@ def test_on_a_phone_it_fits_and_the_page_is_shown_before_and_after(open_page: An
     frame.locator("body >> text=a simple guide").first.wait_for()
     page.keyboard.press("[")
     frame.locator("text=Preview: Review").wait_for()
-    assert frame.locator("body >> text=a simple guide").count() == 0
+    expect(frame.locator("body >> text=a simple guide")).to_have_count(0)
     page.goto(address(post, "&view=split"))
-    assert page.is_checked('input[name="post.title"][value=accept]')
+    expect(page.locator('input[name="post.title"][value=accept]').first).to_be_checked()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 360
     assert serious_in_any_light(page) == []
 
@@ -129,13 +136,17 @@ def test_a_run_that_ended_early_a_locked_module_and_hostile_words_are_shown_as_t
     page = open_page()
     page.goto(address(post))
 
-    assert "The provider answered 529 <b>busy</b>" in page.inner_text(".run-ended")
+    expect(page.locator(".run-ended").first).to_contain_text(
+        "The provider answered 529 <b>busy</b>", use_inner_text=True
+    )
     assert page.locator(".group .badge-locked").count() >= 1
-    assert page.locator("[data-change] img[src=x]").count() == 0
+    expect(page.locator("[data-change] img[src=x]")).to_have_count(0)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 1280
     make.user("translator")
     stranger = open_page("translator")
     stranger.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
-    assert "but not decide on them" in stranger.inner_text(".review-bar")
-    assert stranger.locator("[data-edit-link], [data-accept-safe], .decide").count() == 0
+    expect(stranger.locator(".review-bar").first).to_contain_text(
+        "but not decide on them", use_inner_text=True
+    )
+    expect(stranger.locator("[data-edit-link], [data-accept-safe], .decide")).to_have_count(0)
     assert make.layers(post).view(Layer.AI_REVIEW).exists

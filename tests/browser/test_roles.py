@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from proofroom.accounts.models import SiteRole
 from tests import make
@@ -40,7 +41,7 @@ def test_a_role_is_limited_to_a_section_and_its_people_see_no_other(
     desk = open_page("desk", scripts=scripts)
     desk.goto("/admin/content/post/")
     desk.get_by_role("link", name="Install").first.wait_for()
-    assert desk.get_by_text("About us").count() == 0
+    expect(desk.get_by_text("About us")).to_have_count(0)
     assert desk.request.get(f"/admin/content/post/{about.pk}/change/").status == 404
 
 
@@ -57,5 +58,5 @@ def test_the_page_of_access_answers_for_a_post(open_page: Any) -> None:
     admin.get_by_role("button", name="Check access").click()
 
     admin.get_by_text("Yes. editor has the role Editor").wait_for()
-    assert admin.get_by_role("combobox", name="Post (optional)").input_value() == "About us"
+    expect(admin.get_by_role("combobox", name="Post (optional)")).to_have_value("About us")
     assert serious(admin) == []

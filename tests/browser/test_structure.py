@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import make
 from tests.browser.test_forms import contact
@@ -19,7 +20,7 @@ def test_a_form_without_a_slug_is_named_by_its_title(open_page: Any) -> None:
     make.form(slug="contact-us")
     page = open_page()
     page.goto("/admin/forms/formdefinition/add/")
-    assert page.get_by_text("Leave blank to generate it from the title.").is_visible()
+    expect(page.get_by_text("Leave blank to generate it from the title.")).to_be_visible()
     page.get_by_label("Title").fill("Contact us: today!")
     page.get_by_label("Title").press("Enter")
     page.wait_for_url("**/change/")
@@ -49,7 +50,7 @@ def test_a_form_is_built_and_the_site_shows_it(open_page: Any) -> None:
     page.locator(".builder-preview", has_text="Espresso").wait_for()
     handle = page.locator("[data-new] [data-handle]")
     handle.press("Home")
-    assert page.locator("[data-card]").first.get_attribute("data-label") == "How do you brew?"
+    expect(page.locator("[data-card]").first).to_have_attribute("data-label", "How do you brew?")
     page.locator("[data-card]").nth(1).get_by_role("button", name="Remove").click()
     page.locator("[data-unsaved]", has_text="Not saved yet").wait_for()
     page.get_by_role("button", name="Undo").click()
@@ -77,7 +78,9 @@ def test_terms_are_moved_and_renamed_and_what_is_refused_goes_back(open_page: An
     handle = page.get_by_role("button", name="Move Tea", exact=True)
     with page.expect_response("**/admin/proofroom_taxonomies/term/**"):
         handle.press("ArrowRight")
-    assert page.locator("#terms-says").inner_text() == "Tea moved to 1 of 1 below Coffee."
+    expect(page.locator("#terms-says")).to_have_text(
+        "Tea moved to 1 of 1 below Coffee.", use_inner_text=True
+    )
     handle.press("F2")
     page.get_by_label("New name").fill("Teas")
     page.keyboard.press("Enter")
@@ -87,4 +90,4 @@ def test_terms_are_moved_and_renamed_and_what_is_refused_goes_back(open_page: An
     page.route("**/admin/proofroom_taxonomies/term/**", lambda route: route.fulfill(body="Log in"))
     handle.press("ArrowLeft")
     page.get_by_role("alert").get_by_text("Could not move the term.").wait_for()
-    assert page.locator("[data-tree] > [data-item]").count() == 1
+    expect(page.locator("[data-tree] > [data-item]")).to_have_count(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.models import Post
 from tests import make
@@ -39,14 +40,14 @@ def test_a_toast_is_dismissed_by_its_button_and_by_escape(open_page: Any) -> Non
 
     _delete(page, post)
     page.locator(".toast").get_by_role("button", name="Dismiss").click()
-    assert page.locator(".toast").count() == 0
+    expect(page.locator(".toast")).to_have_count(0)
     assert page.evaluate("document.activeElement.id") == "content-start"
 
     page.goto("/admin/content/post/trash/")
     page.get_by_role("button", name="Restore Coffee").click()
     page.locator(".toast").get_by_role("button", name="Undo").focus()
     page.keyboard.press("Escape")
-    assert page.locator(".toast").count() == 0
+    expect(page.locator(".toast")).to_have_count(0)
 
 
 def test_the_time_of_a_toast_stands_still_while_somebody_points_at_it(open_page: Any) -> None:
@@ -59,12 +60,12 @@ def test_the_time_of_a_toast_stands_still_while_somebody_points_at_it(open_page:
     toast.get_by_role("button", name="Dismiss").wait_for()
     toast.hover()
     page.clock.run_for(120_000)
-    assert toast.is_visible()
+    expect(toast).to_be_visible()
     page.mouse.move(5, 5)
     page.clock.run_for(10_000)
-    assert toast.is_visible()
+    expect(toast).to_be_visible()
     page.clock.run_for(60_000)
-    assert toast.count() == 0
+    expect(toast).to_have_count(0)
 
 
 def test_without_scripts_messages_stand_above_the_page(open_page: Any) -> None:
@@ -74,4 +75,4 @@ def test_without_scripts_messages_stand_above_the_page(open_page: Any) -> None:
     _delete(page, post)
 
     assert page.locator(".toasts").evaluate("box => getComputedStyle(box).position") == "static"
-    assert not page.get_by_role("button", name="Dismiss").is_visible()
+    expect(page.get_by_role("button", name="Dismiss")).to_be_hidden()

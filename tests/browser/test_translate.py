@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from content.layers import open_layers
 from content.models import Post
@@ -53,7 +54,7 @@ def test_what_is_saved_is_up_to_date(open_page: OpenPage) -> None:
     german = german_of_changed()
     page = open_translation(open_page, german)
     row = page.locator("#t-post-title")
-    assert "good" in row.locator("ins").inner_text()
+    expect(row.locator("ins")).to_contain_text("good", use_inner_text=True)
     before = progress(page)
 
     page.locator('[name="post.title"]').fill("Guten Filterkaffee aufbrühen")
@@ -91,7 +92,7 @@ def test_what_both_changed_is_chosen_as_in_the_editor(open_page: OpenPage) -> No
     page.locator('[name="post.title"]').fill("Guten Filterkaffee aufbrühen")
     page.keyboard.press("Control+s")
     page.wait_for_selector(".choices")
-    assert page.locator('[name="post.title"]').input_value() == "Guten Filterkaffee aufbrühen"
+    expect(page.locator('[name="post.title"]')).to_have_value("Guten Filterkaffee aufbrühen")
     german.refresh_from_db()
     assert german.title == "Kaffee"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from agents_app.models import AgentRun
 from content.layers import submit
@@ -31,15 +32,17 @@ def test_a_card_of_review_is_tried_again_by_keys_and_leads_to_ai_review(open_pag
     ready_for_agents(page)
 
     card = page.locator('[data-path="post.metaTitle"]')
-    assert "The same text was rejected before." in card.inner_text()
-    assert "“too salesy”" in card.inner_text()
+    expect(card).to_contain_text("The same text was rejected before.", use_inner_text=True)
+    expect(card).to_contain_text("“too salesy”", use_inner_text=True)
     assert serious_in_any_light(page) == []
     card.focus()
     page.keyboard.press("c")
     page.wait_for_selector("dialog [data-choose]")
     assert page.locator("dialog .agent-choice").first.inner_text().startswith("Proofreader")
-    assert page.locator("dialog .agent-choice input").first.is_checked()
-    assert "Buy coffee" in page.inner_text("dialog .as-it-stands")
+    expect(page.locator("dialog .agent-choice input").first).to_be_checked()
+    expect(page.locator("dialog .as-it-stands").first).to_contain_text(
+        "Buy coffee", use_inner_text=True
+    )
     assert serious_in_any_light(page) == []
     page.keyboard.type("Say what it is about")
     # Two presses, as quick as anybody's.
@@ -60,9 +63,9 @@ def test_a_card_of_review_is_tried_again_by_keys_and_leads_to_ai_review(open_pag
     page.wait_for_url("**layer=ai-review*")
 
     new = page.locator('[data-path="post.metaTitle"]')
-    assert new.count() == 1
-    assert "Proofreader" in new.inner_text()
-    assert "The same words" not in new.inner_text()
+    expect(new).to_have_count(1)
+    expect(new).to_contain_text("Proofreader", use_inner_text=True)
+    expect(new).not_to_contain_text("The same words", use_inner_text=True)
     ai_review = make.layers(post).ai_review
     assert ai_review.document.fields["metaTitle"] == run.value
     assert ai_review.drifted == frozenset()
