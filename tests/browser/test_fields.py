@@ -15,7 +15,7 @@ from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import create_term
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
-from tests.browser.test_rich_text import editor_of, save
+from tests.browser.test_rich_text import editor_of, go_to_end, save
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -123,8 +123,7 @@ def test_the_page_beside_the_form_follows_and_leads_to_the_card(open_page: Any) 
     frame = page.frame_locator(".live-preview iframe")
     frame.get_by_text("First.").wait_for()
 
-    editor.click()
-    page.keyboard.press("Control+End")
+    go_to_end(page, editor)
     page.keyboard.type(" Nobody saved this.")
     frame.get_by_text("First. Nobody saved this.").wait_for()
     hero = make.module_id(post, "hero")

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from media.models import Asset
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
-from tests.browser.test_rich_text import PASTE, editor_of, save, text_of
+from tests.browser.test_rich_text import PASTE, editor_of, go_to_end, save, text_of
 from tests.media.pictures import picture
 from tests.receiver import Reply, reach, serving
 
@@ -122,8 +122,7 @@ def test_a_picture_on_the_clipboard_is_imported_and_undo_takes_it_out(open_page:
     page = open_page()
     for post in posts:
         editor = editor_of(page, post)
-        editor.click()
-        page.keyboard.press("Control+End")
+        go_to_end(page, editor)
         editor.evaluate(PASTE_FILE, encoded((60, 30)))
         page.get_by_role("button", name="Import image into the library").click()
         page.locator(".rt-page img.rt-image").wait_for()
@@ -210,8 +209,7 @@ def test_a_typed_slash_stays_where_nothing_is_chosen(open_page: Any) -> None:
 def test_a_slash_adds_a_module_below(open_page: Any) -> None:
     post = make.post(markdown="Text")
     page = open_page()
-    editor_of(page, post).click()
-    page.keyboard.press("Control+End")
+    go_to_end(page, editor_of(page, post))
     page.keyboard.type("\n/add module")
     page.keyboard.press("Enter")
     page.get_by_role("dialog").get_by_role("searchbox").or_(
