@@ -701,6 +701,22 @@ def test_a_module_that_could_not_be_added_is_tried_again_in_its_place(open_page:
     expect(page.locator("[data-failure]")).to_have_count(0)
 
 
+def test_modules_to_choose_from_that_could_not_be_loaded_are_tried_again(open_page: Any) -> None:
+    page = open_page()
+    opened(page, make.post())
+    page.route(re.compile("/picker/"), lambda route: route.fulfill(body="no modules"))
+
+    page.locator("[data-pick-open]").click()
+    notice = page.locator("[data-picker] [data-failure]")
+    expect(notice).to_contain_text("The modules could not be loaded.")
+    page.unroute_all()
+    notice.get_by_role("button", name="Try again").click()
+
+    expect(page.locator("[data-picker] [data-pick]").first).to_be_visible()
+    expect(notice).to_have_count(0)
+    expect(page.locator("[data-picker-words]")).to_be_focused()
+
+
 @pytest.mark.parametrize("status", ["published", "draft"])
 def test_a_page_of_the_editor_has_one_primary_button(open_page: Any, status: str) -> None:
     post = make.post(status=status)

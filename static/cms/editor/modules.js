@@ -6,6 +6,18 @@ import { sortable } from "../sorting/sorting.js";
 
 const REMEMBERED = 300; // cards of posts, in this browser
 
+/** Say in `place` what could not be loaded, with a button that tries again and takes the focus along. */
+function showFailure(form, place, error, words, again) {
+  const notice = form.querySelector("[data-module-failed]").content.firstElementChild.cloneNode(true);
+  notice.querySelector("[data-said]").textContent = (error instanceof HttpError && error.message) || words;
+  notice.querySelector("button").addEventListener("click", async () => {
+    notice.remove();
+    (await again())?.focus();
+  });
+  place.append(notice);
+  return notice;
+}
+
 export function startModules(form, changes) {
   const list = form.querySelector("[data-modules]");
   if (!list) return undefined;
@@ -26,18 +38,6 @@ export function startModules(form, changes) {
 
   const firstField = (card) => card.querySelector("[data-controls] :is(input:not([type=hidden]), textarea, select, [contenteditable=true])");
 
-  /** Say in `place` what could not be loaded, with a button that tries again and takes the focus along. */
-  function showFailure(place, error, again) {
-    const notice = form.querySelector("[data-module-failed]").content.firstElementChild.cloneNode(true);
-    notice.querySelector("[data-said]").textContent = (error instanceof HttpError && error.message) || list.dataset.failed;
-    notice.querySelector("button").addEventListener("click", async () => {
-      notice.remove();
-      (await again())?.focus();
-    });
-    place.append(notice);
-    return notice;
-  }
-
   // A closed card of a long post has no fields until somebody opens it.
   async function load(card) {
     const place = card.querySelector("[data-closed]");
@@ -55,7 +55,7 @@ export function startModules(form, changes) {
       notifyAdded(controls);
     } catch (error) {
       place.hidden = true; // its button does the same
-      showFailure(place.parentElement, error, async () => {
+      showFailure(form, place.parentElement, error, list.dataset.failed, async () => {
         await load(card);
         return card.querySelector("[data-failure] button") ?? firstField(card);
       });
@@ -92,7 +92,7 @@ export function startModules(form, changes) {
       say(list.dataset.added, card);
     } catch (error) {
       const place = after ?? cards().at(-1);
-      const notice = showFailure(place ?? list.parentElement, error, () => make(verb, target, after));
+      const notice = showFailure(form, place ?? list.parentElement, error, list.dataset.failed, () => make(verb, target, after));
       notice.scrollIntoView({ block: "nearest" });
       notice.querySelector("button").focus({ preventScroll: true });
     }
@@ -225,11 +225,17 @@ export function startPicker(form, modules) {
   async function load() {
     if (isLoaded) return;
     try {
-      body.replaceChildren(...(await fetchPage(dialog.dataset.picker)).body.childNodes);
+      const page = await fetchPage(dialog.dataset.picker);
+      if (!page.querySelector("[data-pick]")) throw new HttpError("failed");
+      body.replaceChildren(...page.body.childNodes);
       isLoaded = true;
       search();
-    } catch {
-      body.textContent = dialog.dataset.failed;
+    } catch (error) {
+      body.replaceChildren();
+      showFailure(form, body, error, dialog.dataset.failed, async () => {
+        await load();
+        return body.querySelector("[data-failure] button") ?? box;
+      });
     }
   }
 
