@@ -44,7 +44,7 @@ HONEYPOT: Final = "homepage_url"
 
 def _one_line(text: str) -> str:
     if not is_one_line(text):
-        raise ValueError("must not contain control characters or line breaks")
+        raise ValueError(_("This must not contain control characters or line breaks."))
     return text
 
 

@@ -32,7 +32,6 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.errors import (
     describe_translated,
     details_of,
-    reason_of,
     refuse,
     shorten_key,
 )
@@ -43,24 +42,17 @@ from proofroom.core.validation.slugs import clean_ascii_slug, is_ascii_slug
 from proofroom.definitions.richtext.links import is_external, safe_href
 
 _SENTENCES: Final = {
-    "string_type": gettext_noop("This must be text."),
-    "list_type": gettext_noop("This must be a list."),
-    "bool_type": gettext_noop("This must be true or false."),
-    "int_type": gettext_noop("This must be a whole number."),
-    "model_type": gettext_noop("This must be an object."),
-    "model_attributes_type": gettext_noop("This must be an object."),
-    "missing": gettext_noop("This is required."),
     "string_pattern_mismatch": gettext_noop(
         "Letters, digits and underscores, starting with a letter."
     ),
 }
-"""In place of pydantic's, which speak of Python."""
+"""In place of those for all inputs."""
 
 
 def _clean_lines(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if any(ord(char) < 32 and char not in "\n\t" for char in text):
-        raise ValueError("must not contain control characters")
+        raise ValueError(_("This must not contain control characters."))
     return text
 
 
@@ -73,7 +65,9 @@ def _safe_target(address: str) -> str:
     except ValueError:
         has_host = False
     if safe is None or not (safe.startswith("/") or has_host):
-        raise ValueError("must be a path of this site that begins with /, or http(s)://…")
+        raise ValueError(
+            _("This must be a path of this site that starts with /, or an http(s) address.")
+        )
     return safe
 
 
@@ -196,8 +190,5 @@ def form_not_found(slug: str) -> NotFound:
 
 def _sentence(item: ErrorDetails) -> str:
     if item["type"] == "extra_forbidden":
-        return _("Unknown key %(rpartition)r.") % {"rpartition": shorten_key(item["loc"][-1])}
-    said = reason_of(item)
-    if item["type"] in _SENTENCES or said.startswith(("String", "List", "Input")):
-        return describe_translated(item, _SENTENCES)
-    return _("This %(said)s.") % {"said": said.rstrip(".")}
+        return _("There is no key %(key)r here.") % {"key": shorten_key(item["loc"][-1])}
+    return describe_translated(item, _SENTENCES)

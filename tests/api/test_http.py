@@ -217,12 +217,12 @@ def test_a_page_that_accepts_pages_alone_is_sent_on_by_its_form() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"name": ""}, {"name": ["must not be empty."]}),
-        ({"name": "x" * 1000}, {"name": ["must have at most 100 characters."]}),
-        ({"permissions": []}, {"permissions": ["must not be empty."]}),
-        ({"permissions": "posts.view"}, {"permissions": ["must be a valid list."]}),
-        ({"name": None}, {"name": ["must be a valid string."]}),
-        ({"colour": 1}, {"colour": ["There is no key 'colour' here; known: "]}),
+        ({"name": ""}, {"name": ["This must not be empty."]}),
+        ({"name": "x" * 1000}, {"name": ["This must have at most 100 characters."]}),
+        ({"permissions": []}, {"permissions": ["This must not be empty."]}),
+        ({"permissions": "posts.view"}, {"permissions": ["This must be a list."]}),
+        ({"name": None}, {"name": ["This must be text."]}),
+        ({"colour": 1}, {"colour": ["There is no key 'colour' here. Known: "]}),
     ],
 )
 def test_a_refusal_says_what_to_send_and_nothing_of_python(

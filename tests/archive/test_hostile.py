@@ -323,7 +323,7 @@ NOWHERE = "9f0d7c2e-0000-4000-8000-000000000000"
         (in_draft("document", "status", "published"), "no post field named 'status'"),
         (in_draft("base", "spell", "x"), "no post field named 'spell'"),
         (in_draft("base", "type", "page"), "another type or language"),
-        (edit_draft(base={}), "base|schemaVersion|Field required"),
+        (edit_draft(base={}), "base|schemaVersion|This is required"),
         (edit_draft(layer="live"), "is not valid: layer"),
         (
             lambda rows: rows.append(rows[-1]),

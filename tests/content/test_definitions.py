@@ -41,7 +41,7 @@ def test_nested_errors_carry_the_whole_path_and_the_nearest_name():
     error = caught.value
     assert (error.status, error.code) == (422, "invalid_props")
     assert error.details == {
-        "props.items.0.question": ["String should have at most 300 characters."],
+        "props.items.0.question": ["This must have at most 300 characters."],
         "props.items.0.answr": [
             ("There is no property 'answr' here. Did you mean 'answer'? Known: question, answer.")
         ],

@@ -16,42 +16,57 @@ from proofroom.core.i18n import in_words
 MAX_ERRORS: Final = 50
 MAX_KEY_LENGTH: Final = 80
 """Characters that are shown of a key, which may be anything that the caller sent."""
-_PYDANTIC: Final = {
-    "string_too_long": gettext_noop("String should have at most {max_length} characters"),
-    "string_too_short": gettext_noop("String should have at least {min_length} characters"),
-    "too_long": gettext_noop("The list should have at most {max_length} items"),
-    "too_short": gettext_noop("The list should have at least {min_length} items"),
-    "greater_than_equal": gettext_noop("Input should be greater than or equal to {ge}"),
-    "less_than_equal": gettext_noop("Input should be less than or equal to {le}"),
-    "literal_error": gettext_noop("Input should be {expected}"),
-    "bool_type": gettext_noop("Input should be a valid boolean"),
-    "int_type": gettext_noop("Input should be a valid integer"),
-    "float_type": gettext_noop("Input should be a valid number"),
-    "missing": gettext_noop("Field required"),
-    "extra_forbidden": gettext_noop("Extra inputs are not permitted"),
-}
-"""Pydantic's own sentences, to be translated; in English they are said as pydantic says them."""
-_OURS: Final = {
+_SENTENCES: Final = {
+    "missing": gettext_noop("This is required."),
+    "extra_forbidden": gettext_noop("There is no field of this name."),
     "string_type": gettext_noop("This must be text."),
-    "list_type": gettext_noop("This must be a list."),
-    "dict_type": gettext_noop("This must be an object."),
-    "model_type": gettext_noop("This must be an object."),
     "string_unicode": gettext_noop(
         "This contains an incomplete character (a lone surrogate), which cannot be stored."
     ),
+    "string_too_short": gettext_noop("This must have at least {min_length} characters."),
+    "string_too_long": gettext_noop("This must have at most {max_length} characters."),
+    "too_short": gettext_noop("This must have at least {min_length} entries."),
+    "too_long": gettext_noop("This must have at most {max_length} entries."),
+    "greater_than": gettext_noop("This must be more than {gt}."),
+    "greater_than_equal": gettext_noop("This must be at least {ge}."),
+    "less_than": gettext_noop("This must be less than {lt}."),
+    "less_than_equal": gettext_noop("This must be at most {le}."),
+    "literal_error": gettext_noop("This must be one of: {expected}."),
+    "enum": gettext_noop("This must be one of: {expected}."),
+    "bool_type": gettext_noop("This must be true or false."),
+    "bool_parsing": gettext_noop("This must be true or false."),
+    "int_type": gettext_noop("This must be a whole number."),
+    "int_parsing": gettext_noop("This must be a whole number."),
+    "int_from_float": gettext_noop("This must be a whole number."),
+    "float_type": gettext_noop("This must be a number."),
+    "float_parsing": gettext_noop("This must be a number."),
+    "finite_number": gettext_noop("This must be a number."),
+    "list_type": gettext_noop("This must be a list."),
+    "tuple_type": gettext_noop("This must be a list."),
+    "dict_type": gettext_noop("This must be an object."),
+    "model_type": gettext_noop("This must be an object."),
+    "model_attributes_type": gettext_noop("This must be an object."),
+    "uuid_type": gettext_noop("This must be an ID (a UUID)."),
+    "uuid_parsing": gettext_noop("This must be an ID (a UUID)."),
+    "string_pattern_mismatch": gettext_noop("This is not written as it must be."),
 }
-"""In place of pydantic's, which speak of Python."""
+"""By pydantic's types of errors, in place of its own sentences, which speak of Python."""
+_EMPTY: Final = gettext_noop("This must not be empty.")
+_NONE: Final[Mapping[str, str]] = {}
 Describe = Callable[[ErrorDetails], str]
 
 
 def violation_of(error: ValidationError, model: type[BaseModel]) -> RuleViolation:
-    """Return the refusal of a request body, in words of JSON."""
+    """Return the refusal of a request body, which names the keys that there are."""
     known = ", ".join(field.alias or name for name, field in model.model_fields.items())
 
     def describe(item: ErrorDetails) -> str:
         if item["type"] != "extra_forbidden":
-            return describe_as_json(item)
-        return f"There is no key {shorten_key(item['loc'][-1])!r} here; known: {known or 'none'}."
+            return describe_translated(item)
+        return _("There is no key %(key)r here. Known: %(known)s.") % {
+            "key": shorten_key(item["loc"][-1]),
+            "known": known or "–",
+        }
 
     return refuse(details_of(error, describe))
 
@@ -106,43 +121,25 @@ def shorten_key(key: int | str) -> str:
     return text if len(text) <= MAX_KEY_LENGTH else text[: MAX_KEY_LENGTH - 1] + "…"
 
 
-def describe_as_json(item: ErrorDetails) -> str:
-    """Return what is wrong, in words of JSON instead of Python's."""
-    kind, limits = item["type"], item.get("ctx", {})
-    unit = "characters" if isinstance(item["input"], str) else "entries"
-    if kind in ("model_type", "dict_type"):
-        return "must be an object."
-    if kind in ("string_too_short", "too_short"):
-        least = limits["min_length"]
-        return "must not be empty." if least == 1 else f"must have at least {least} {unit}."
-    if kind in ("string_too_long", "too_long"):
-        return f"must have at most {limits['max_length']:,} {unit}."
-    said = reason_of(item)
-    return (
-        said.replace("Input should be ", "must be ").replace("Field required", "is required") + "."
-    )
+def describe_translated(item: ErrorDetails, own: Mapping[str, str] = _NONE) -> str:
+    """Return what is wrong in the reader's language, in the `own` words of a place for its type or in those of all.
 
-
-def describe_translated(item: ErrorDetails, own: Mapping[str, str] = _OURS) -> str:
-    """Return what is wrong in the reader's language: in our `own` words for its type, else in pydantic's.
-
-    Where there are no words in that language, it says no more than that the value is not valid.
+    Our validators speak the reader's language themselves: a `ValueError`, or a custom error with its `sentence`.
+    Anything else is said in English as pydantic does, and in other languages not at all.
     """
-    kind = item["type"]
-    if kind in own:
-        return in_words(own[kind])
-    plain = _PYDANTIC.get(kind, "")
-    translated = in_words(plain)
-    if translated != plain:
-        limits = dict(item.get("ctx", {}))
-        if "expected" in limits:
-            limits["expected"] = str(limits["expected"]).replace("' or '", "', '")
-        said = translated.format(**limits)
-    elif kind == "value_error" or (get_language() or "en").startswith("en"):
-        said = reason_of(item)  # our own validators speak the reader's language
-    else:
-        said = _("This value is not valid.")
-    return said.rstrip(".") + "."
+    kind, limits = item["type"], dict(item.get("ctx", {}))
+    if kind == "value_error" or "sentence" in limits:
+        return reason_of(item).rstrip(".") + "."
+    if kind in ("string_too_short", "too_short") and limits["min_length"] == 1:
+        return in_words(_EMPTY)
+    plain = own.get(kind) or _SENTENCES.get(kind)
+    if plain is None and (get_language() or "en").startswith("en"):
+        return reason_of(item).replace("Input should be", "This must be").rstrip(".") + "."
+    if plain is None:
+        return _("This value is not valid.")
+    if "expected" in limits:
+        limits["expected"] = str(limits["expected"]).replace("' or '", "', '")
+    return in_words(plain).format(**limits)
 
 
 def reason_of(item: ErrorDetails) -> str:

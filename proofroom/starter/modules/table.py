@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from django.utils.translation import gettext as _
 from pydantic import field_validator
-from pydantic_core import PydanticCustomError
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import AIGuidance, Boolean, Module, ModuleProps, Text, Textarea
@@ -77,9 +77,7 @@ class Table(Module):
         @classmethod
         def _not_endless(cls, value: str) -> str:
             if value.count("\n") >= MOST_ROWS:
-                raise PydanticCustomError(
-                    "too_many_rows", "At most {most} rows fit.", {"most": MOST_ROWS}
-                )
+                raise ValueError(_("At most %(most)s rows fit.") % {"most": MOST_ROWS})
             return value
 
     @classmethod
