@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin, messages
+from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, When
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from forms.form_input import is_slug
-from forms.models import FormSubmission
-from forms.queries import columns_of
+from forms.models import FormDefinition, FormSubmission
+from forms.queries import columns_of, titles_of_forms
 from forms.services.submissions import delete_submission
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.labels import LanguageFilter, language
+from proofroom.core.admin.labels import LabelFilter, LanguageFilter, language
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.database.lookups import find_by_id
@@ -23,16 +25,37 @@ from proofroom.core.database.lookups import find_by_id
 _MAX_BEGINNING = 100
 
 
+class FormFilter(LabelFilter):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = _("Form")
+        self._titles = titles_of_forms(self.lookup_choices)
+
+    def label(self, value: str) -> str:
+        return self._titles.get(value, value)
+
+
 @admin.register(FormSubmission)
 class FormSubmissionAdmin(ListAdmin[FormSubmission]):
     view_permission = "forms.submissions"
     empty_words = gettext_lazy("Submissions of your forms appear here.")
-    list_display = ("created_at", "form_slug", language, "beginning")
-    list_filter = ("form_slug", ("locale", LanguageFilter), "created_at")
+    list_display = ("created_at", "form_title", language, "beginning")
+    list_filter = (("form_slug", FormFilter), ("locale", LanguageFilter), "created_at")
     change_list_template = "admin/site_forms/submissions.html"
     ordering = ("-created_at", "-id")
     list_per_page = 50
     show_full_result_count = False
+
+    @admin.display(description=gettext_lazy("Form"), ordering="form_slug")
+    def form_title(self, row: FormSubmission) -> str:
+        return str(getattr(row, "title_of_form", None) or row.form_slug)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[FormSubmission]:
+        of_row = FormDefinition.objects.filter(slug=OuterRef("form_slug"))
+        is_default = Q(locale=settings.CMS_ENV.default_locale)
+        titles = of_row.order_by(Case(When(is_default, then=0), default=1), "locale")
+        rows = super().get_queryset(request)
+        return rows.annotate(title_of_form=Subquery(titles.values("title")[:1]))
 
     @admin.display(description=gettext_lazy("Answers"))
     def beginning(self, row: FormSubmission) -> str:
@@ -72,7 +95,7 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
             template,
             FormSubmission,
             context,
-            title=_("Submission of %(form)s") % {"form": row.form_slug},
+            title=_("Submission of %(form)s") % {"form": _title_of(row)},
         )
 
     def delete_view(
@@ -90,7 +113,7 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
             "button": _("Delete"),
             "back": reverse("admin:forms_formsubmission_change", args=[row.pk]),
         }
-        title = _("Delete submission of %(form)s") % {"form": row.form_slug}
+        title = _("Delete submission of %(form)s") % {"form": _title_of(row)}
         return form_page(request, "admin/forms/confirm.html", FormSubmission, context, title=title)
 
 
@@ -99,6 +122,11 @@ def _format_answer(value: object) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     return str(value)
+
+
+def _title_of(row: FormSubmission) -> str:
+    """What the form is called; its slug where there is none any more."""
+    return titles_of_forms([row.form_slug]).get(row.form_slug, row.form_slug)
 
 
 def _find_or_404(id_: str) -> FormSubmission:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -52,8 +53,11 @@ def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     [
         ({"questions": "{"}, "This is not valid JSON"),
         ({"questions": "[" * 100_000}, "This is not valid JSON"),
-        ({"questions": '[{"name": "a", "label": "A", "type": "color"}]'}, "Type: Input should be"),
-        ({"questions": "[]"}, "at least 1 item"),
+        (
+            {"questions": '[{"name": "a", "label": "A", "type": "color"}]'},
+            "Type: This must be one of",
+        ),
+        ({"questions": "[]"}, "This must not be empty."),
         ({"questions": json.dumps([{"name": "", "label": "A", "type": "text"}] * 300)}, "at most"),
         ({"redirectUrl": "javascript:alert(1)"}, "must be a path of this site"),
         ({"title": ""}, "This field is required"),
@@ -129,6 +133,29 @@ def test_a_submission_is_read_and_deleted(signed_in: SignedIn) -> None:
     assert list(FormSubmission.objects.values_list("payload__email", flat=True)) == [
         "other@example.com"
     ]
+
+
+def test_submissions_are_said_to_be_of_a_form_by_its_title(signed_in: SignedIn) -> None:
+    make.form(title="Schreiben Sie uns", locale="de")
+    make.form(title="Write to us")
+    row = make.submission(email="visitor@example.com")
+    make.form("closed", title="Closed")
+    make.submission("closed", email="other@example.com")
+    FormDefinition.objects.filter(slug="closed").delete()
+    client = signed_in()
+
+    listed = client.get(SENT).content.decode()
+    page = client.get(f"{SENT}{row.pk}/change/").content.decode()
+
+    assert re.findall(r"\?form_slug=([\w-]+)[^>]*>\s*([^<]+?)\s*<", listed) == [
+        ("closed", "closed"),
+        ("contact", "Write to us"),
+    ]
+    assert re.findall(r'class="field-form_title[^>]*>(?:<[^>]+>)*([^<]+)<', listed) == [
+        "closed",
+        "Write to us",
+    ]
+    assert "Submission of Write to us" in page
 
 
 def test_a_ticked_box_is_told_in_words(signed_in: SignedIn) -> None:
