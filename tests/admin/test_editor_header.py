@@ -160,14 +160,14 @@ def test_the_tabs_of_a_post_are_the_same_on_each_of_its_pages(signed_in: SignedI
         labels = re.findall(r"<a [^>]+>([^<]+?)\s*<", listed)
         return labels, re.findall(r'<a [^>]+aria-current="page">([^<]+?)\s*<', listed)
 
-    expected = ["Edit", "Review", "AI Review", "Preview", "Revisions"]
+    expected = ["Edit", "Review", "AI Review", "Preview page", "Revisions"]
     expected += ["Heatmap", "Runs", "Log", "View on site"]
     for page, query, current in (
         ("change", "", ["Edit"]),
         ("change", "?layer=review", ["Edit"]),
         ("review", "?layer=review", ["Review"]),
         ("review", "?layer=ai-review", ["AI Review"]),
-        ("preview", "", ["Preview"]),
+        ("preview", "", ["Preview page"]),
         ("revisions", "", ["Revisions"]),
         ("translations", "", []),
         ("variations", "", []),

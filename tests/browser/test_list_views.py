@@ -80,6 +80,6 @@ def test_the_menu_of_a_row_leads_on(open_page: Any) -> None:
     page.locator(".row-menu > summary").click()
     assert violations(page) == []
 
-    page.get_by_role("link", name="History").click()
+    page.get_by_role("link", name="Revisions").click()
 
     page.wait_for_url(f"**/{post.pk}/revisions/")

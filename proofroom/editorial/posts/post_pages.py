@@ -103,7 +103,7 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
             if post.translated_from_id
             else []
         ),
-        PostTab("preview", _("Preview"), post_url("preview", post)),
+        PostTab("preview", _("Preview page"), post_url("preview", post)),
         PostTab("revisions", _("Revisions"), post_url("revisions", post)),
         *more_tabs(request, post),
     ]
