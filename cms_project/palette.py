@@ -27,6 +27,7 @@ from proofroom.accounts.models import User
 from proofroom.core.admin.navigation import allowed_entries
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import post_types
 from proofroom.editorial.posts.post_pages import title_of, with_proposed_titles
@@ -163,7 +164,7 @@ def _posts(request: HttpRequest, words: str) -> list[Command]:
             title_of(post),
             reverse("admin:content_post_change", args=[post.pk]),
             "file",
-            f"{post.path or post.slug} · {post.locale}",
+            f"{post.path or post.slug} · {language_name(post.locale)}",
         )
         for post in posts
     ]

@@ -15,6 +15,7 @@ from forms.fields import (
     SUBMIT_LABEL_MAX,
     SUCCESS_MESSAGE_MAX,
 )
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.validation.limits import LABEL_MAX, LOCALE_MAX
 
 
@@ -43,7 +44,7 @@ class FormDefinition(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.title} ({self.locale})"
+        return f"{self.title} ({language_name(self.locale)})"
 
 
 class FormSubmission(models.Model):

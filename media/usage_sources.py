@@ -18,6 +18,7 @@ from media.scopes import visible_uses
 from media.services.references import LIVE
 from proofroom.core.actor import Actor
 from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.i18n.languages import language_name
 
 STAGED_NEEDS = "posts.view"
 """The right to see what posts hold before it is live."""
@@ -123,7 +124,7 @@ def places_of(asset: Asset, actor: Actor) -> Places:
     for place, address in places_with_addresses(visible, actor):
         title = place["title"] or place["globalSlug"]
         title = title or "Content you may not see, or in the trash"
-        locale = f" ({place['locale']})" if place["locale"] else ""
+        locale = f" ({language_name(place['locale'])})" if place["locale"] else ""
         holder = f"{title}{locale}, {place['layer']}"
         # The last name of the path in words: `modules.….props.items.0.imageId` is "image of a module".
         path = place["path"]

@@ -15,6 +15,7 @@ from content.models import Post
 from content.paths.post_paths import HOME_SLUG, pattern_of
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import (
     LLMS,
@@ -92,7 +93,12 @@ def follow_address(found: Trace, locale: str) -> None:
     written = _("This site writes this address as %(path)s.") % {"path": path}
     other = _("This site writes the address as %(form)s.") % {"form": form}
     found.add("address", form == path, written if form == path else other, canonicalPath=form)
-    found.add("locale", True, f"The language of the address is {locale}.", locale=locale)
+    found.add(
+        "locale",
+        True,
+        _("The language of the address is %(language)s.") % {"language": language_name(locale)},
+        locale=locale,
+    )
     if try_system(found):
         return
     if try_post(found, path, locale, "page", 200):

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-from django.utils.translation import get_language_info
 from django.utils.translation import gettext as _
 
 from analytics.rollups.summaries import Moment, Referrer, Share, Summary, TopPost, Totals
 from proofroom.core.admin.charts import Upright, line, part, rounded, upright
+from proofroom.core.i18n.languages import language_name
 
 _MAX_DAY_COLUMNS: Final = 92
 """Of a longer period each column is a week."""
@@ -148,10 +148,7 @@ def share_bars(shares: Sequence[Share]) -> list[ShareBar]:
         if item.value in _DEVICES:
             name = _DEVICES[item.value]()
         else:
-            try:
-                name = f"{get_language_info(item.value)['name_translated']} ({item.value})"
-            except KeyError:
-                name = item.value or _("Unknown")
+            name = language_name(item.value) if item.value else _("Unknown")
         bars.append(_bar(name, item.views, top, all_views, clicks=item.clicks))
     return bars
 

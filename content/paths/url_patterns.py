@@ -25,12 +25,13 @@ from content.paths.post_paths import (
     set_path,
     slugs_in,
 )
+from content.review.labels import type_label
 from content.rules.url_patterns import clean_pattern
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
-from proofroom.core.i18n.languages import require_site_language
+from proofroom.core.i18n.languages import language_name, require_site_language
 from proofroom.core.models import Event
 from proofroom.definitions import find_post_type, post_types
 
@@ -149,8 +150,8 @@ def _not_found(pattern_id: object) -> NotFound:
 def _taken(type_name: str, locale: str) -> RuleViolation:
     return invalid(
         "type",
-        _("There is already a pattern for %(type_name)s in %(locale)s. Edit that one.")
-        % {"type_name": type_name, "locale": locale},
+        _("There is already a pattern for the type %(type)s in %(language)s. Edit that one.")
+        % {"type": type_label(type_name), "language": language_name(locale)},
         code="pattern_exists",
     )
 

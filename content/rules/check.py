@@ -15,12 +15,14 @@ from content.models import Post, Status
 from content.models.post import MAX_DEPTH
 from content.paths.tree_queries import is_anything_below
 from content.posts.scopes import sees
+from content.review.labels import type_label
 from content.rules.change_permissions import check_change_permissions
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement, first_instance
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import absolute
 from proofroom.definitions import find_post_type, validation
@@ -149,11 +151,11 @@ def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
 
 
 def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
-    names = {"type_name": post.type, "locale": post.locale, "slug": slug}
+    names = {"type": type_label(post.type), "language": language_name(post.locale), "slug": slug}
     if parent is None:
-        message = _("Another %(type_name)s in %(locale)s already uses the slug %(slug)r.") % names
+        message = _("Another post (%(type)s, %(language)s) already uses the slug %(slug)r.") % names
     else:
-        message = _("Another %(type_name)s below %(path)s already uses the slug %(slug)r.") % {
+        message = _("Another post (%(type)s) below %(path)s already uses the slug %(slug)r.") % {
             **names,
             "path": parent.path,
         }
@@ -163,10 +165,12 @@ def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
 def translation_taken(other: Post, actor: Actor | None = None) -> RuleViolation:
     """The refusal of a language that a post is there in: by which one, for those who are known to see it."""
     if actor is None or not sees(actor, other):
-        message = _("The post already exists in %(locale)s.") % {"locale": other.locale}
+        message = _("The post already exists in %(language)s.") % {
+            "language": language_name(other.locale)
+        }
         return invalid("locale", message, code="translation_exists")
-    message = _("The post already exists in %(locale)s: %(title)r (%(pk)s).") % {
-        "locale": other.locale,
+    message = _("The post already exists in %(language)s: %(title)r (%(pk)s).") % {
+        "language": language_name(other.locale),
         "title": other.title,
         "pk": other.pk,
     }

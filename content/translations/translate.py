@@ -37,6 +37,7 @@ from content.translations.translation_status import (
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools.progress import check_cancelled, report
 from proofroom.definitions import find_module, find_post_type, translatable_paths
@@ -170,9 +171,9 @@ def _row(actor: Actor, source: Post, locale: str) -> Post:
         raise invalid("locale", _("locale must be a language of this site."))
     if locale == source.locale:
         message = _(
-            "%(locale)s is the language of this post (%(pk)s). Choose another language."
+            "%(language)s is the language of this post (%(pk)s). Choose another language."
         ) % {
-            "locale": locale,
+            "language": language_name(locale),
             "pk": source.pk,
         }
         raise invalid("locale", message, code="translation_exists")

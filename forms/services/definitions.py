@@ -20,6 +20,7 @@ from forms.models import FormDefinition
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject
 
 
@@ -45,8 +46,8 @@ def create_form(
     except IntegrityError:
         raise invalid(
             "slug",
-            _("There is already a form %(slug)r in %(locale)s.")
-            % {"slug": form.slug, "locale": form.locale},
+            _("There is already a form %(slug)r in %(language)s.")
+            % {"slug": form.slug, "language": language_name(form.locale)},
             code="slug_taken",
         ) from None
     return form

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import RuleViolation, invalid
-from proofroom.core.i18n.languages import require_site_language
+from proofroom.core.i18n.languages import language_name, require_site_language
 from proofroom.core.validation.errors import describe_translated, first_fault
 from proofroom.core.validation.limits import LOCALE_MAX
 from proofroom.definitions import find_post_type
@@ -37,8 +37,8 @@ def locale_of(word: str) -> str:
 
 def unknown_locale(place: str, name: str, locale: str) -> Remark:
     """What is said of a post in a language that the site does not have."""
-    text = _("This site does not have the language %(name)s; the post is in %(locale)s.")
-    return Remark(place, text % {"name": name[:40], "locale": locale})
+    text = _("This site does not have the language %(name)s; the post is in %(language)s.")
+    return Remark(place, text % {"name": name[:40], "language": language_name(locale)})
 
 
 class ImportOptions(BaseModel):

@@ -13,6 +13,7 @@ from content.models import Post
 from content.posts.scopes import hidden_ids
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import is_one_line, refuse_unstorable
 from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
@@ -175,7 +176,7 @@ def _post_items(items: list[Json], path: str) -> Iterator[tuple[str, JsonObject]
 def slug_taken(slug: str, locale: str) -> RuleViolation:
     return invalid(
         "slug",
-        gettext("There is already a menu %(slug)r in %(locale)s.")
-        % {"slug": slug, "locale": locale},
+        gettext("There is already a menu %(slug)r in %(language)s.")
+        % {"slug": slug, "language": language_name(locale)},
         code="slug_taken",
     )

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 from django.db import models
 
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.validation.limits import LOCALE_MAX
 
 NAME_MAX: Final = 200
@@ -33,4 +34,4 @@ class Menu(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.locale})"
+        return f"{self.name} ({language_name(self.locale)})"

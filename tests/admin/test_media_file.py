@@ -178,7 +178,7 @@ def test_deleting_asks_and_says_where_it_is_used(
     page = text(client.get(at(asset, "delete")))
     assert "The file is in use in one place:" in page
     assert f'<a href="/admin/content/post/{Post.objects.get().pk}/change/">' in page
-    assert "Walls of the city (en), live: featured media</a>" in page
+    assert "Walls of the city (English), live: featured media</a>" in page
     answer = client.post(at(asset, "delete"))
     assert answer.status_code == 422
     assert Asset.objects.exists()

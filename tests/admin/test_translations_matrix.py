@@ -107,7 +107,7 @@ def test_what_is_ticked_is_made_and_what_is_there_is_named(signed_in: SignedIn) 
 
     page = answer.content.decode()
     assert "Created 1 draft with the source text." in page
-    assert "Not created in de: The post already exists in de" in page
+    assert "Not created in German: The post already exists in German" in page
     made = Post.objects.get(translation_group=one.translation_group, locale="de")
     assert (made.status, made.title) == ("draft", "One")
 

@@ -78,7 +78,7 @@ def test_what_the_figures_divide_into_reads_as_tables(admin: Client) -> None:
     assert "search.example 700 58 %" in text
     assert "Direct or unknown 500 42 %" in text
     assert "Phones 900 100 %" in text
-    assert "English (en) 1,200 100 %" in text
+    assert "English 1,200 100 %" in text
     day = ago(1)
     assert f'<th scope="row">{day.day} {day:%B %Y}</th><td>1,200</td><td>1,000</td>' in page
     assert f"Filter coffee 800 67 % {post.path} · 60 clicks · Heatmap" in text

@@ -98,7 +98,7 @@ def test_an_address_and_a_language_that_another_post_has_are_named() -> None:
 
     report, conflicts = bring(archive)
 
-    assert "already exists in de" in conflicts["Brühen"]
+    assert "already exists in German" in conflicts["Brühen"]
     assert "already uses the address /blog/other" in conflicts["Other"]
     assert dict(report.counts["posts"]) == {"unchanged": 1, "kept": 2}
 

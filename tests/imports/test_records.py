@@ -243,7 +243,7 @@ def test_what_nothing_is_made_of_is_named(tmp_path: Path) -> None:
 
     for part in (
         "Columns: Not used: second_body (1).",
-        "does not have the language xx-YY; the post is in en",
+        "does not have the language xx-YY; the post is in English",
         "orderIndex cannot store first",
         "Record 2: It is not an object; skipped.",
         "Records are recognised by id",

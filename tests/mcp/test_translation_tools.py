@@ -115,7 +115,7 @@ def test_a_proposal_is_translated_once_it_is_submitted() -> None:
         ({"locale": "xx"}, "invalid", "'xx' is not a language of this site. Available: en, de."),
         ({"locale": "DE"}, "invalid", "'DE' is not a language"),
         ({"locale": ""}, "invalid", "locale must be a language of this site"),
-        ({"locale": "en"}, "translation_exists", "en is the language of this post ("),
+        ({"locale": "en"}, "translation_exists", "English is the language of this post ("),
         ({"locale": 5}, "invalid_arguments", "`locale`"),
         ({"sourceLayer": "ai-review"}, "invalid_arguments", "'source' or 'review'"),
         ({"layer": "source"}, "invalid_arguments", "unknown argument `layer`"),

@@ -35,6 +35,7 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
+from proofroom.core.i18n.languages import language_name
 from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
 
 
@@ -154,4 +155,7 @@ def posts_to_choose(own: Post | None, who: Scoped) -> list[tuple[str, str, bool]
     if own is not None and own.pk not in {row[0] for row in rows}:
         rows = [(own.pk, own.title, own.locale), *rows]
     pk_of_own = own.pk if own else None
-    return [(str(pk), f"{title} ({locale})", pk == pk_of_own) for pk, title, locale in rows]
+    return [
+        (str(pk), f"{title} ({language_name(locale)})", pk == pk_of_own)
+        for pk, title, locale in rows
+    ]

@@ -17,6 +17,7 @@ from content.find_replace.sources import GLOBALS
 from content.models import ModuleInstance, Post, PostModule, QueuedChange, Status
 from content.review.labels import field_label, module_label, prop_label, type_label
 from proofroom.core.find_replace import select_sources
+from proofroom.core.i18n.languages import language_name
 from proofroom.editorial.posts.post_pages import post_url
 
 MAX_LISTED: Final = 300
@@ -97,7 +98,7 @@ def _posts(
             ListedHit(hit, _place(hit, post, modules.get(hit.row)), finder.problem(hit))
             for hit in hits
         ]
-        kind = f"{type_label(post.type)} · {post.locale}"
+        kind = f"{type_label(post.type)} · {language_name(post.locale)}"
         yield HitGroup(
             post.title, post_url("change", post), kind, _notes(post, waiting[post_id]), listed
         )

@@ -24,6 +24,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import canonical_form
 from proofroom.definitions import allowed_modules, find_post_type, modules, taxonomies
@@ -232,7 +233,9 @@ def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
         {
             "id": str(post.pk),
             "title": post.title,
-            "detail": " · ".join(filter(None, [type_label(post.type), post.locale, post.path])),
+            "detail": " · ".join(
+                filter(None, [type_label(post.type), language_name(post.locale), post.path])
+            ),
             "path": post.path,
             "state": "live" if post.status == Status.PUBLISHED else "draft",
             "status": post.shown_status_label,
@@ -256,8 +259,8 @@ def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
         rows = rows.filter(Q(name__icontains=asked.text) | Q(slug__startswith=asked.text.lower()))
     found: list[JsonObject] = []
     for term in rows.order_by("taxonomy", "order_index", "name")[:_MAX_RESULTS]:
-        locale = term.locale if len(settings.CMS_ENV.locales) > 1 else ""
-        detail = " · ".join(filter(None, [taxonomy_label(term.taxonomy), locale]))
+        language = language_name(term.locale) if len(settings.CMS_ENV.locales) > 1 else ""
+        detail = " · ".join(filter(None, [taxonomy_label(term.taxonomy), language]))
         found.append(
             {"id": str(term.pk), "title": term.name, "detail": detail, "path": "", "state": ""}
         )

@@ -13,6 +13,7 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from content.templatetags.merged_text import drawn_line
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
 from proofroom.core.stamps import kept_stamp
 from proofroom.editorial.inbox.queue_rows import QueueRow
@@ -52,7 +53,7 @@ def inbox_lines(context: Context, lines: Iterable[QueueRow]) -> SafeString:
                         "", '<span class="why">{}</span>', ((reason,) for reason in line.reasons)
                     ),
                     "type": line.type,
-                    "locale": line.post.locale,
+                    "language": language_name(line.post.locale),
                     "path": line.post.path,
                     "who": line.who,
                     "edited_by": line.row.edited_by_name,

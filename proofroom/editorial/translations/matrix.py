@@ -26,6 +26,7 @@ from content.translations.translation_status import STATES, MatrixFilter, list_o
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.content_scope import Scoped, names_left, reading_scopes, scopes_for
 from proofroom.core.errors import CmsError, NotAllowed
+from proofroom.core.i18n.languages import language_name
 from proofroom.definitions import post_types
 from proofroom.editorial.posts.post_pages import (
     page,
@@ -220,8 +221,10 @@ def _create(request: HttpRequest) -> HttpResponse:
         except NotAllowed:
             raise
         except CmsError as error:
-            text = _("Not created in %(locale)s: %(why)s")
-            messages.warning(request, text % {"locale": locale, "why": error.message})
+            text = _("Not created in %(language)s: %(why)s")
+            messages.warning(
+                request, text % {"language": language_name(locale), "why": error.message}
+            )
     if made:
         text = ngettext(
             "Created %(count)d draft with the source text.",

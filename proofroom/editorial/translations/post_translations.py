@@ -85,8 +85,8 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
             slug=values["slug"] or None,
             actor=actor_of(request),
         )
-        names = {"title": made.title, "locale": made.locale}
-        messages.success(request, gettext("“%(title)s” is a draft in %(locale)s.") % names)
+        names = {"title": made.title, "language": language_name(made.locale)}
+        messages.success(request, gettext("“%(title)s” is a draft in %(language)s.") % names)
         warn_of_terms(request, [(post, made.locale)])
 
     states = states_of(rows)
