@@ -25,7 +25,8 @@ from content.review.comparison import (
     compare_labelled,
     compare_modules,
 )
-from content.review.difference_text import piece_of, role_text
+from content.review.difference_text import piece_of, role_text, side_text
+from content.review.differences import Difference
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
 from content.review.labels import module_names
 from content.review.references import MediaView, References, references_of
@@ -297,6 +298,8 @@ def test_each_kind_of_difference_is_named(before: Any, after: Any, kind: str, sa
         ("Pay in full", "Pay in fuII", "I U+0049 latin capital letter i"),
         ("modern", "rnodern", "m U+006D latin small letter m"),
         ("caf\u00e9", "cafe\u0301", "U+0301 combining acute accent"),
+        ("Pay here", "P\u0336ay here", "U+0336 combining long stroke overlay"),
+        ("Pay 15 now", "Pay \u09675 now", "U+0967 devanagari digit one"),
     ],
     ids=[
         "zero width",
@@ -311,6 +314,8 @@ def test_each_kind_of_difference_is_named(before: Any, after: Any, kind: str, sa
         "capital i",
         "rn",
         "decomposed",
+        "struck through",
+        "digit of another script",
     ],
 )
 def test_characters_that_hide_are_named(before: str, after: str, said: str) -> None:
@@ -415,6 +420,32 @@ def test_two_corrections_in_one_paragraph_are_two_passages() -> None:
     assert _partly(found, two) == from_markdown(
         "The first sentense is here. And the second one is there."
     )
+
+
+@pytest.mark.parametrize(
+    "nothing", [None, ABSENT, from_markdown("")], ids=["null", "absent", "empty"]
+)
+def test_a_text_where_nothing_was_is_read_as_text(nothing: Any) -> None:
+    assert {piece["kind"] for piece in pieces(nothing, from_markdown("Coffee"), RICH)} == {"text"}
+
+
+def test_a_block_with_the_same_words_is_paired_whatever_comes_beside_it() -> None:
+    before, after = (from_markdown(text) for text in ("Grind beans", "Pour water\n\n# Grind beans"))
+
+    found = pieces(before, after, RICH)
+
+    assert "structure" in {piece["kind"] for piece in found}
+    assert not [piece for piece in found if piece["kind"] == "text" and piece["before"]]
+
+
+def test_words_that_are_called_like_marks_stay_as_they_are_written() -> None:
+    with translation.override("de"):
+        said = [
+            side_text(Difference(kind, (), "bold", None), "bold", References())
+            for kind in ("mark", "name")
+        ]
+
+    assert said == ["fett", "bold"]
 
 
 def test_a_container_that_a_mixture_empties_goes() -> None:
