@@ -25,8 +25,8 @@ from content.review.comparison import (
     compare_labelled,
     compare_modules,
 )
-from content.review.difference_text import piece_of, role_text, side_text
-from content.review.differences import Difference
+from content.review.difference_text import note_of, piece_of, role_text, side_text
+from content.review.differences import Difference, DifferenceKind
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
 from content.review.labels import module_names
 from content.review.references import MediaView, References, references_of
@@ -440,9 +440,9 @@ def test_a_block_with_the_same_words_is_paired_whatever_comes_beside_it() -> Non
 
 def test_words_that_are_called_like_marks_stay_as_they_are_written() -> None:
     with translation.override("de"):
+        kinds: tuple[DifferenceKind, ...] = ("mark", "name")
         said = [
-            side_text(Difference(kind, (), "bold", None), "bold", References())
-            for kind in ("mark", "name")
+            side_text(Difference(kind, (), "bold", None), "bold", References()) for kind in kinds
         ]
 
     assert said == ["fett", "bold"]
@@ -535,6 +535,23 @@ def test_of_references_only_those_to_media_are_images(kind: str, named: str) -> 
     found = pieces([IDS[0]], [IDS[1]], ValueShape(kind))
 
     assert {piece["kind"] for piece in found} == {named}
+
+
+def test_a_locked_module_says_so_when_it_comes_and_when_it_goes() -> None:
+    locked = ModuleDocument(id="hero", type="hero", instance_id="hero", locked=True)
+    came, went = compare_modules(None, locked), compare_modules(locked, None)
+
+    assert [
+        (one.before, one.after)
+        for found in (came, went)
+        for one in found.differences
+        if "locked" in (one.before, one.after)
+    ] == [(None, "locked"), ("locked", None)]
+
+
+@pytest.mark.parametrize(("kind", "is_loud"), [("price", True), ("space", False)])
+def test_what_is_more_than_words_stands_out(kind: DifferenceKind, is_loud: bool) -> None:
+    assert note_of(Difference(kind, (), "3 €", "4 €"), References()).is_loud is is_loud
 
 
 def test_modules_of_one_label_are_numbered_and_others_are_not() -> None:
