@@ -14,7 +14,9 @@ from content.layers.decide import decide
 from content.models import Layer, Post, RejectedChange
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.review.cards import cards_of_layer
 from content.review.differences import SEPARATOR
+from content.review.references import References
 from proofroom.core.errors import CmsError
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.markdown_writer import to_markdown
@@ -89,6 +91,16 @@ def test_one_of_two_corrections_is_approved_and_the_other_waits(signed_in: Signe
     # The name of the other one stays, and all is one decision now.
     assert passages(client, post) == [f"{path}{SEPARATOR}None"]
     assert one != two
+
+
+def test_a_passage_is_called_by_what_differs_in_it() -> None:
+    post, _path = corrected()
+
+    [group] = cards_of_layer(make.layers(post).review, References(), is_live=True)
+
+    found = group.cards[0].passages
+    assert len(found) == 2
+    assert [passage.label for passage in found] == [passage.notes[0].text for passage in found]
 
 
 def test_approving_all_passages_leaves_nothing(signed_in: SignedIn) -> None:

@@ -10,6 +10,8 @@ from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
+from content.layers import submit
+from content.models import Layer
 from content.posts import document_edits
 from content.review.cards import cards_of_layer
 from content.review.comparison import ValueShape, compare
@@ -131,6 +133,19 @@ def test_the_digits_of_a_slug_are_no_numbers_that_changed() -> None:
 
 
 @pytest.mark.django_db
+def test_only_a_change_that_cannot_be_submitted_is_flagged() -> None:
+    post = make.post()
+    make.staged(post, {"title": "By a person"}, layer=Layer.REVIEW)
+    make.staged(post, {"title": "By AI", "excerpt": "By AI"})
+    submit(post_id=post.pk, actor=make.actor(), paths=["post.title"])
+
+    groups = cards_of_layer(make.layers(post).ai_review, References(), is_live=True)
+
+    cards = [card for group in groups for card in group.cards]
+    flags = {card.path: [flag.kind for flag in card.flags] for card in cards}
+    assert flags == {"post.title": ["conflict"], "post.excerpt": []}
+
+
 def test_a_plain_line_is_drawn_as_its_template_shows_it() -> None:
     post = make.post(excerpt="Old <b> 40 g", markdown="# A\n\nOne & two.\n\n    code")
     module = make.module_id(post, "prose")

@@ -26,7 +26,7 @@ from content.review.comparison import (
     compare_modules,
 )
 from content.review.difference_text import note_of, piece_of, role_text, side_text
-from content.review.differences import Difference, DifferenceKind
+from content.review.differences import Difference, DifferenceKind, ReferenceKind, ShownReference
 from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
 from content.review.labels import module_names
 from content.review.references import MediaView, References, references_of
@@ -427,6 +427,30 @@ def test_two_corrections_in_one_paragraph_are_two_passages() -> None:
 )
 def test_a_text_where_nothing_was_is_read_as_text(nothing: Any) -> None:
     assert {piece["kind"] for piece in pieces(nothing, from_markdown("Coffee"), RICH)} == {"text"}
+
+
+def test_a_block_that_is_stored_otherwise_is_named_beside_other_changes() -> None:
+    before = doc(paragraph(words("Grind the beans")), {"type": "paragraph", "content": []})
+    after = doc(paragraph(words("Grind fresh beans")), {"type": "paragraph"})
+
+    assert [piece["kind"] for piece in pieces(before, after, RICH)] == ["text", "structure"]
+
+
+def test_a_block_with_content_that_nobody_knows_is_compared_as_it_is_stored() -> None:
+    before, after = doc({"type": "paragraph", "content": ["a"]}), doc(paragraph(words("a")))
+
+    assert [piece["kind"] for piece in pieces(before, after, RICH)] == ["structure"]
+
+
+def test_differences_are_like_only_if_they_name_the_same() -> None:
+    kinds: tuple[ReferenceKind, ...] = ("media", "post-reference")
+    contents = [
+        Difference("reference", (), None, ShownReference(kind, id_)).content
+        for kind in kinds
+        for id_ in IDS[:2]
+    ]
+
+    assert all(contents.count(one) == 1 for one in contents)
 
 
 def test_a_block_with_the_same_words_is_paired_whatever_comes_beside_it() -> None:
