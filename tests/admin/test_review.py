@@ -78,6 +78,18 @@ def test_approve_brings_the_accepted_live_and_leaves_the_rest(signed_in: SignedI
     assert Provenance.objects.filter(post=post, path="post.title").count() == 2
 
 
+def test_a_change_without_a_writer_is_shown_and_decided_on(signed_in: SignedIn) -> None:
+    post = staged()
+    Draft.objects.filter(post=post).update(marks={})
+
+    shown = signed_in().get(review(post, "review"))
+    decide(signed_in(), post, "review", "approve", **{"post.title": "accept"})
+
+    assert (shown.status_code, "New title" in shown.content.decode()) == (200, True)
+    post.refresh_from_db()
+    assert post.title == "New title"
+
+
 def test_nothing_is_accepted_beforehand_and_approving_all_asks_first(signed_in: SignedIn) -> None:
     post = staged()
     client = signed_in()

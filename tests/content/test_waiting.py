@@ -218,6 +218,17 @@ def test_changes_that_came_another_way_are_not_like(another: dict[str, Any]) -> 
     assert of(first, "post.metaTitle").like != of(second, "post.metaTitle").like
 
 
+def test_a_row_names_the_place_of_its_change_without_ids() -> None:
+    post = make.post()
+    hero = make.module_id(post, "hero")
+    make.staged(post, {"excerpt": "New"})
+    make.staged(post, edit=lambda d: document_edits.update_module(d, hero, props={"title": "New"}))
+    make.staged(post, edit=lambda d: document_edits.add_module(d, type="callout")[0])
+
+    subjects = QueuedChange.objects.values_list("subject", flat=True)
+    assert set(subjects) == {"post.excerpt", "module.hero.title", "module.callout"}
+
+
 def test_a_term_that_is_deleted_takes_its_rows_along() -> None:
     post, term = make.post(), make.term("Coffee")
     make.staged(post, edit=lambda document: document.with_terms([str(term.pk)]))
