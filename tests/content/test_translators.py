@@ -9,9 +9,11 @@ import pytest
 from content.models import Layer, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.rules.translations import changes_text_only
 from content.translations.translate import create_translation
 from proofroom.core.errors import NotAllowed
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import ModuleProps, Repeater, Text, props_of
 from proofroom.feedback.models import Feedback
 from proofroom.feedback.services import create_feedback
 from tests import make
@@ -168,6 +170,29 @@ def test_props_that_are_no_text_are_not_however_deep(
     before = stored()
     ApiClient("translator").write("PUT", f"/api/post-modules/{id_}", {"props": props}, expect=403)
     assert stored() == before
+
+
+class Row(ModuleProps):
+    label: str = Text(max_length=80)
+    icon: str = Text(max_length=80, translatable=False)
+
+
+class Column(ModuleProps):
+    title: str = Text(max_length=80)
+    rows: list[Row] = Repeater(max_items=6)
+
+
+class Table(ModuleProps):
+    columns: list[Column] = Repeater(max_items=6)
+
+
+@pytest.mark.parametrize(("icon", "is_allowed"), [("bolt", True), ("lock", False)])
+def test_nor_are_those_in_a_list_of_a_list(icon: str, is_allowed: bool) -> None:
+    prop = props_of(Table)["columns"]
+    before: list[Json] = [{"title": "Fast", "rows": [{"label": "One", "icon": "bolt"}]}]
+    after: list[Json] = [{"title": "Schnell", "rows": [{"label": "Eins", "icon": icon}]}]
+
+    assert changes_text_only(prop, before, after) is is_allowed
 
 
 def test_the_first_override_of_a_shared_module_changes_text_only() -> None:
