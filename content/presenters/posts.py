@@ -112,29 +112,37 @@ def layered_modules(
     layers: Layers, shared: Mapping[str, JsonObject], *, may_see_staged: bool
 ) -> list[Wire]:
     """Every module of a post with its values in each layer. `shared` are the props of global instances by id."""
-    found = [_layered(layers, module, shared, may_see_staged) for module in layers.live.modules]
+    # Where a module stands: live, else in the lowest layer that has it.
+    indexes: dict[str, int] = {}
+    for document in (layers.ai_review.document, layers.review.document, layers.live):
+        indexes |= {module.id: index for index, module in enumerate(document.modules)}
+    found = [
+        _layered(layers, module, indexes, shared, may_see_staged) for module in layers.live.modules
+    ]
     if may_see_staged:
         known = set(layers.live.order)
         for view in (layers.review, layers.ai_review):
             for module in view.document.modules:
                 if module.id not in known:
                     known.add(module.id)
-                    found.append(_layered(layers, module, shared, may_see_staged))
+                    found.append(_layered(layers, module, indexes, shared, may_see_staged))
     return found
 
 
 def _layered(
-    layers: Layers, module: ModuleDocument, shared: Mapping[str, JsonObject], staged: bool
+    layers: Layers,
+    module: ModuleDocument,
+    indexes: Mapping[str, int],
+    shared: Mapping[str, JsonObject],
+    staged: bool,
 ) -> Wire:
     live = layers.live.module(module.id)
-    documents = (layers.live, layers.review.document, layers.ai_review.document)
-    order = next(document.order for document in documents if module.id in document.order)
     wire: Wire = {
         "postModuleId": module.id,
         "moduleInstanceId": module.instance_id,
         "type": module.type,
         "scope": module.scope,
-        "orderIndex": order.index(module.id),
+        "orderIndex": indexes[module.id],
         "locked": module.locked,
         "props": _props(live, shared),
         "overrides": (live.overrides or None) if live else None,
@@ -143,8 +151,11 @@ def _layered(
     }
     if staged:
         for name, view in (("review", layers.review), ("aiReview", layers.ai_review)):
-            below, here = view.below.module(module.id), view.document.module(module.id)
             props = overrides = None
+            if view.document is view.below:  # nothing is staged
+                wire[f"{name}Props"] = wire[f"{name}Overrides"] = None
+                continue
+            below, here = view.below.module(module.id), view.document.module(module.id)
             if here is not None and (below is None or here.props != below.props):
                 props = _props(here, shared)
             if here is not None and (below is None or here.overrides != below.overrides):

@@ -70,19 +70,19 @@ class Statement:
             return []
         # With the types: a text and an id of the same query are adapted differently.
         types = [type(argument) if isinstance(argument, Scalar) else None for argument in arguments]
-        shape = (reading_connection().vendor, *sizes, *types)
+        reading = reading_connection()
+        shape = (reading.vendor, *sizes, *types)
         found = self._compiled.get(shape)
         if found is None:
             found = _compile(self._build, arguments)
             if len(self._compiled) >= _MOST_SHAPES:
                 self._compiled.clear()
             self._compiled[shape] = found
-        flat = _flat(arguments)
+        adapted = _adapt(_flat(arguments))
         parameters: list[Any] = [
-            constant if place is None else _adapted(flat[place])
-            for place, constant in found.sources
+            constant if place is None else adapted[place] for place, constant in found.sources
         ]
-        rows: Iterable[Sequence[Any]] = fetch(reading_connection(), found.sql, parameters)
+        rows: Iterable[Sequence[Any]] = fetch(reading, found.sql, parameters)
         if found.converters:
             rows = found.compiler.apply_converters(rows, found.converters)
         names = found.names
@@ -120,10 +120,8 @@ class Update:
                 self._compiled.clear()
             self._compiled[shape] = found
         sql, sources = found
-        flat = _flat(arguments)
-        parameters = [
-            constant if place is None else _adapted(flat[place]) for place, constant in sources
-        ]
+        adapted = _adapt(_flat(arguments))
+        parameters = [constant if place is None else adapted[place] for place, constant in sources]
         return len(fetch(connection, sql, parameters))
 
 
@@ -239,12 +237,18 @@ def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
     return flat
 
 
-def _adapted(value: Scalar) -> Scalar:
-    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
-        return value.hex
-    if isinstance(value, datetime):
-        return connection.ops.adapt_datetimefield_value(value) or value
-    return value
+def _adapt(values: Sequence[Scalar]) -> list[Scalar]:
+    """The values as the database takes them."""
+    has_uuids = connection.features.has_native_uuid_field
+    adapted: list[Scalar] = []
+    for value in values:
+        if isinstance(value, UUID) and not has_uuids:
+            adapted.append(value.hex)
+        elif isinstance(value, datetime):
+            adapted.append(connection.ops.adapt_datetimefield_value(value) or value)
+        else:
+            adapted.append(value)
+    return adapted
 
 
 def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
@@ -289,7 +293,7 @@ def _sources(
     sql: str, parameters: Sequence[Any], marks: Sequence[Scalar]
 ) -> tuple[tuple[int | None, Any], ...]:
     """Where each parameter comes from: the place of its argument, or None and the constant itself."""
-    places = {_adapted(mark): place for place, mark in enumerate(marks)}
+    places = {mark: place for place, mark in enumerate(_adapt(marks))}
     sources = tuple(
         (places[value], None) if isinstance(value, Scalar) and value in places else (None, value)
         for value in parameters
