@@ -21,6 +21,7 @@ TABLES: Final = {
     "bench_draft": "content_draft",
     "bench_revision": "content_revision",
     "bench_happened": "proofroom_core_event",
+    "bench_delivery": "proofroom_webhooks_delivery",
 }
 _POST: Final = """
     INSERT INTO bench_post (id, type, locale, slug, title, excerpt, status, custom_fields, path, version, created_at)
@@ -39,7 +40,7 @@ _REVISION: Final = (
 def make_tables(connection: Connection[TupleRow]) -> None:
     for name, original in TABLES.items():
         connection.execute(f"CREATE TABLE {name} AS TABLE {original} WITH NO DATA".encode())
-    for name, key in (("bench_post", "id"), ("bench_draft", "post_id")):
+    for name, key in (("bench_post", "id"), ("bench_draft", "post_id"), ("bench_happened", "uid")):
         connection.execute(f"ALTER TABLE {name} ADD PRIMARY KEY ({key})".encode())
 
 
@@ -122,5 +123,23 @@ def approve(connection: Connection[TupleRow], post_id: UUID) -> None:
         connection.execute("DELETE FROM bench_draft WHERE post_id = %s", (post_id,))
 
 
-def note_happened(connection: Connection[TupleRow], name: str) -> None:
-    connection.execute(_HAPPENED, (uuid4(), name, uuid4()))
+def note_happened(connection: Connection[TupleRow], name: str) -> UUID:
+    uid = uuid4()
+    connection.execute(_HAPPENED, (uid, name, uuid4()))
+    return uid
+
+
+def tell(connection: Connection[TupleRow], uids: list[UUID], receivers: int) -> None:
+    """A row of each event for each receiver, and the note on the events."""
+    values = ", ".join(["(%s, %s, 'post.updated', 'pending', 0, now(), now())"] * receivers)
+    columns = "id, lane, event_name, status, attempts, next_attempt_at, created_at"
+    rows = ", ".join([values] * len(uids))
+    given = [value for _ in uids for number in range(receivers) for value in (uuid4(), f"{number}")]
+    with connection.transaction():
+        connection.execute(
+            f"INSERT INTO bench_delivery ({columns}) VALUES {rows}".encode(),  # noqa: S608
+            given,
+        )
+        connection.execute(
+            "UPDATE bench_happened SET dispatched_at = now() WHERE uid = ANY(%s)", (uids,)
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -30,13 +30,16 @@ from proofroom.accounts.models import User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
+from proofroom.core.tasks import dispatch_event, dispatch_events
 from proofroom.webhooks.delivery import send_due
-from proofroom.webhooks.models import Delivery
+from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.models.webhook import NewWebhook
 from proofroom.webhooks.services.webhooks import create_webhook
 
 APPROVED: Final = (1, 50)
 """Paths of one post."""
+TOLD: Final = ((1, 1), (50, 1), (1, 50))
+"""Events of one batch, and webhooks that hear of each."""
 _TOLD: Final = "post.updated"
 _NEW_MODULES: Final = [
     {"type": "hero", "props": {"title": "A slow morning", "subtitle": "Kettle and filter."}},
@@ -83,7 +86,7 @@ def create_request(path: str, headers: dict[str, str], first: int) -> Request:
 def measure(
     url: str, post_ids: Sequence[str], editor_id: int, receiver: Server, rounds: int
 ) -> list[Row]:
-    """Approvals of one path and of fifty, and one event sent to one webhook."""
+    """Approvals of one path and of fifty, one event sent to one webhook, and batches noted for webhooks."""
     user = User.objects.get(pk=editor_id)
     ids = iter(post_ids)
     rows = []
@@ -100,15 +103,23 @@ def measure(
         outbox.sweep(60)
         create_webhook(actor=actor, webhook=NewWebhook(name="Hook", url=hook, events=[_TOLD]))
         with httpx.Client(trust_env=False) as client:
-            ours = [_dispatch(actor) for _ in range(rounds + 1)]
-            floors = [_bare_dispatch(bare, client, hook) for _ in range(rounds + 1)]
-            rows.append(_in_turns("one event to one webhook", ours, floors))
-        assert Delivery.objects.filter(status="succeeded").count() == len(ours)
+            sendings = (_sent(actor) for _ in range(rounds + 1))
+            calls = (_bare_dispatch(bare, client, hook) for _ in range(rounds + 1))
+            rows.append(_in_turns("one event to one webhook", sendings, calls))
+        assert Delivery.objects.filter(status="succeeded").count() == rounds + 1
+        for events, webhooks in TOLD:
+            for number in range(Webhook.objects.count(), webhooks):
+                webhook = NewWebhook(name=f"Hook {number}", url=hook, events=[_TOLD])
+                create_webhook(actor=actor, webhook=webhook)
+            batches = (_told(actor, events) for _ in range(rounds + 1))
+            bare_batches = (_bare_telling(bare, events, webhooks) for _ in range(rounds + 1))
+            name = f"{events} event{'s' if events > 1 else ''} noted for {webhooks} webhook"
+            rows.append(_in_turns(name + ("s" if webhooks > 1 else ""), batches, bare_batches))
     return rows
 
 
 def _in_turns(
-    name: str, ours: Sequence[Callable[[], object]], floors: Sequence[Callable[[], object]]
+    name: str, ours: Iterable[Callable[[], object]], floors: Iterable[Callable[[], object]]
 ) -> Row:
     """The first of each loads what is kept for good, and does not count."""
     taken, spent, ratios, statements = [], [], [], []
@@ -164,17 +175,35 @@ def _bare_approval(bare: Bare, paths: int) -> Callable[[], object]:
     return lambda: floor_writes.approve(bare, post_id)
 
 
-def _dispatch(actor: Actor) -> Callable[[], object]:
-    """From the event that is stored to the answer that is noted."""
+def _recorded(actor: Actor, count: int) -> list[Event]:
+    """Events of a post each, which nobody was told of. They are made when it is their turn: old ones make a worker
+    look for others."""
+    with transaction.atomic():
+        things = [(uuid4(), {"id": str(uuid4())}) for _ in range(count)]
+        return outbox.record_all(_TOLD, things, actor=actor)
+
+
+def _sent(actor: Actor) -> Callable[[], object]:
+    """From the event that is stored to the answer that is noted: what the messages to both workers have them do."""
+    [event] = _recorded(actor, 1)
 
     def go() -> None:
-        outbox.dispatch(event.pk)
+        dispatch_event(event.pk, str(event.post_id))
         send_due()
 
-    with transaction.atomic():
-        outbox.record(_TOLD, actor=actor, payload={"id": str(uuid4())}, post_id=uuid4())
-    event = Event.objects.filter(name=_TOLD).latest("pk")
     return go
+
+
+def _told(actor: Actor, count: int) -> Callable[[], object]:
+    """The first half of it, for a batch: each event noted for each webhook, and nothing sent yet."""
+    posts = [str(event.post_id) for event in _recorded(actor, count)]
+    return lambda: dispatch_events([], posts)
+
+
+def _bare_telling(bare: Bare, events: int, receivers: int) -> Callable[[], object]:
+    """The rows of it, in two statements of one transaction."""
+    uids = [floor_writes.note_happened(bare, _TOLD) for _ in range(events)]
+    return lambda: floor_writes.tell(bare, uids, receivers)
 
 
 def _bare_dispatch(bare: Bare, client: httpx.Client, url: str) -> Callable[[], object]:

@@ -20,13 +20,19 @@ from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.database.inserts import insert_rows
-from proofroom.core.database.statements import Statement, Update, columns_of, instance_from_row
+from proofroom.core.database.statements import (
+    BoundUpdate,
+    Statement,
+    Update,
+    columns_of,
+    instance_from_row,
+)
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable
 from proofroom.webhooks import delivery_channels, delivery_queue
 from proofroom.webhooks.delivery_channels import RequestRedactor
@@ -110,28 +116,58 @@ _LOCK_CLAIMS: Final = Statement(
         Delivery.objects.select_for_update(no_key=True)
         .filter(pk__in=ids, status=DeliveryStatus.SENDING)
         .order_by("pk")
-        .values("id", "claimed_until")
+        .annotate(
+            fails_since=Subquery(
+                Webhook.objects.filter(pk=OuterRef("webhook_id")).values("failing_since")
+            )
+        )
+        .values("id", "claimed_until", "fails_since")
     )
 )
 
 
-@transaction.atomic
+class WebhookRecovers(Exception):
+    """A call of a webhook succeeded whose calls failed until now, so that its row changes too."""
+
+
 def store_outcomes(ended: Sequence[EndedCall]) -> None:
     """Store what ended. Deliveries taken from the sender meanwhile (forgotten, deleted) are left as they are."""
-    # Webhooks are locked before their deliveries, both in the order in which everybody locks them.
-    webhook_ids = {end.delivery.webhook_id for end in ended if end.delivery.webhook_id is not None}
-    webhooks = [instance_from_row(Webhook, row) for row in _LOCK_WEBHOOKS.rows([*webhook_ids])]
-    locked = {row.pk: row for row in webhooks}
-    claims = _LOCK_CLAIMS.rows([end.delivery.pk for end in ended])
-    claimed = {row["id"]: row["claimed_until"] for row in claims}
     now = timezone.now()
+    outcomes = [(end, outcome_of(end.came, now)) for end in ended]
+    failed = {end.delivery.webhook_id for end, outcome in outcomes if not outcome.is_success}
+    try:
+        _store_outcomes(outcomes, failed, now)
+    except WebhookRecovers:
+        _store_outcomes(outcomes, {end.delivery.webhook_id for end in ended}, now)
+
+
+@transaction.atomic
+def _store_outcomes(
+    found: Sequence[tuple[EndedCall, CallOutcome]],
+    webhook_ids: Iterable[UUID | None],
+    now: datetime,
+) -> None:
+    """Store them, with what they say of these webhooks.
+
+    Raises `WebhookRecovers` where they say something of others: webhooks are locked before their deliveries, both in
+    the order in which everybody locks them.
+    """
+    rows = _LOCK_WEBHOOKS.rows([id_ for id_ in webhook_ids if id_ is not None])
+    locked: dict[UUID, Webhook] = {row["id"]: instance_from_row(Webhook, row) for row in rows}
+    claims = _LOCK_CLAIMS.rows([end.delivery.pk for end, _ in found])
+    claimed = {row["id"]: row for row in claims}
     outcomes = [
-        (end, outcome_of(end.came, now))
-        for end in ended
-        if claimed.get(end.delivery.pk) == end.delivery.claimed_until
+        (end, outcome)
+        for end, outcome in found
+        if end.delivery.pk in claimed
+        and claimed[end.delivery.pk]["claimed_until"] == end.delivery.claimed_until
     ]
-    store_attempts(outcomes)
-    settle_deliveries(outcomes, now)
+    if any(
+        claimed[end.delivery.pk]["fails_since"] and end.delivery.webhook_id not in locked
+        for end, _ in outcomes
+    ):
+        raise WebhookRecovers
+    insert_rows(attempts_of(outcomes), updates=settle_deliveries(outcomes, now))
     by_webhook: dict[UUID, list[tuple[datetime, CallOutcome]]] = defaultdict(list)
     for end, outcome in outcomes:
         if end.delivery.webhook_id in locked:
@@ -140,8 +176,8 @@ def store_outcomes(ended: Sequence[EndedCall]) -> None:
         disable_failing(locked[webhook_id], of_webhook, now)
 
 
-def store_attempts(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> None:
-    """Store each call with what may be kept of it."""
+def attempts_of(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> list[Attempt]:
+    """Make the row of each call, with what may be kept of it, not stored yet."""
     # Most deliveries never went out before: those need not be asked for their last number.
     repeated = [
         row.pk
@@ -167,11 +203,16 @@ def store_attempts(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> None:
                 response_body=redactor.body(answer.body) if answer else "",
             )
         )
-    insert_rows(attempts)
+    return attempts
 
 
-def settle_deliveries(outcomes: Iterable[tuple[EndedCall, CallOutcome]], now: datetime) -> None:
-    """Finish what succeeded or failed for good, and set the time of the next try of what is left."""
+def settle_deliveries(
+    outcomes: Iterable[tuple[EndedCall, CallOutcome]], now: datetime
+) -> list[BoundUpdate]:
+    """Finish what failed for good, and set the time of the next try of what is left.
+
+    Returns the updates that finish what succeeded.
+    """
     succeeded: dict[int, list[UUID]] = defaultdict(list)
     others: list[Delivery] = []
     for end, outcome in outcomes:
@@ -187,10 +228,10 @@ def settle_deliveries(outcomes: Iterable[tuple[EndedCall, CallOutcome]], now: da
         row.last_status_code = outcome.status_code
         row.last_error = RequestRedactor(end.outgoing).text(outcome.error)[:300]
         others.append(row)
-    for status_code, ids in succeeded.items():
-        _NOTE_SUCCESS.execute(ids, now, status_code)
-    names = ["status", "next_attempt_at", "claimed_until", "finished_at"]
-    Delivery.objects.bulk_update(others, [*names, "last_status_code", "last_error"])
+    if others:
+        names = ["status", "next_attempt_at", "claimed_until", "finished_at"]
+        Delivery.objects.bulk_update(others, [*names, "last_status_code", "last_error"])
+    return [_NOTE_SUCCESS.bound(ids, now, status_code) for status_code, ids in succeeded.items()]
 
 
 def _note_success(
@@ -272,12 +313,14 @@ def send_due() -> tuple[int, bool]:
     until = time.monotonic() + WORK_SECONDS
     # An event may arrive just before the lock is released, unseen by its holder and announced to nobody else.
     while (due := delivery_queue.find_due_channels()) and delivery_queue.acquire_lock(holder):
+        loop = None
         try:
             with CallThread() as calls:
                 loop = DeliveryLoop(calls, holder, until, due)
                 loop.run()
         finally:
-            delivery_queue.release_lock(holder)
+            if loop is None or loop.has_lock:
+                delivery_queue.release_lock(holder)
         made += loop.made
         if time.monotonic() >= until:
             return made, delivery_queue.is_due()
@@ -330,6 +373,9 @@ class DeliveryLoop:
         if not self.under_way:
             # The look knows what is left; to ask each channel whose last call ended would be a transaction.
             self.ready_channels.clear()
+            if delivery_queue.release_lock_if_done(self.holder):
+                self.has_lock = False
+                return
         room = MAX_CHANNELS - len(self.ready_channels | set(self.under_way))
         if room > 0:
             found = delivery_queue.find_due_channels(exclude=self.ready_channels)

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
-from proofroom.core.database.inserts import insert_new
+from proofroom.core import outbox
 from proofroom.core.database.statements import (
     Row,
     Statement,
@@ -193,21 +193,29 @@ def new_delivery(
     )
 
 
-def queue_all(deliveries: Sequence[Delivery]) -> None:
+def queue_all(deliveries: Sequence[Delivery], *, none_sends: bool = False) -> None:
     """Store those that are new to their channel, and wake the sender after the commit."""
     if deliveries:
-        insert_new(deliveries)
-        wake_sender()
+        outbox.insert_along(deliveries)
+        wake_sender(none_sends=none_sends)
 
 
-def wake_sender() -> None:
-    """Start the sender after the commit. One that is at work looks again after it released its lock."""
-    send_after_commit(start_sender, "deliveries", once=True)
+def wake_sender(*, none_sends: bool = False) -> None:
+    """Start the sender after the commit. One that is at work looks again after it released its lock.
+
+    With `none_sends` the caller found no sender at work, so that nobody asks again: one that began since does no
+    harm, while one that was at work may have ended without seeing what is committed now.
+    """
+    send_after_commit(queue_sender if none_sends else start_sender, "deliveries", once=True)
 
 
 def start_sender() -> None:
     if not is_locked():
-        queue_task("webhooks.tasks.send_deliveries")
+        queue_sender()
+
+
+def queue_sender() -> None:
+    queue_task("webhooks.tasks.send_deliveries")
 
 
 LOCK_SECONDS: Final = 15
@@ -232,11 +240,18 @@ _RELEASE: Final = Update(
         {"holder": None, "until": None},
     )
 )
-_LOCKED: Final = Statement(
-    lambda now, latest: SenderLease.objects.filter(
-        pk=1, holder__isnull=False, until__range=(now, latest)
-    ).values("pk")
+_RELEASE_IF_DONE: Final = Update(
+    lambda holder, now: (
+        SenderLease.objects.filter(~Exists(claimable_deliveries(now)), pk=1, holder=holder),
+        {"holder": None, "until": None},
+    )
 )
+_LOCKED: Final = Statement(lambda now, latest: held_leases(now, latest).values("pk"))
+
+
+def held_leases(now: datetime, latest: datetime) -> QuerySet[SenderLease]:
+    """Return the lease, if a process sends. `latest` is `MAX_AHEAD` from now."""
+    return SenderLease.objects.filter(pk=1, holder__isnull=False, until__range=(now, latest))
 
 
 def acquire_lock(holder: UUID) -> bool:
@@ -256,6 +271,11 @@ def renew_lock(holder: UUID) -> bool:
 
 def release_lock(holder: UUID) -> None:
     _RELEASE.execute(holder)
+
+
+def release_lock_if_done(holder: UUID) -> bool:
+    """Release the lock if nothing is left to send. Returns whether that was so."""
+    return bool(_RELEASE_IF_DONE.execute(holder, timezone.now()))
 
 
 def is_locked() -> bool:

@@ -9,9 +9,12 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
+from django.db.models import Exists
+from django.utils import timezone
+
 from proofroom.core import outbox
 from proofroom.core.actor import MAX_HOPS
-from proofroom.core.database.statements import Statement, columns_of, instance_from_row
+from proofroom.core.database.statements import Statement, instance_from_row
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.webhooks.automation.workflows import (
@@ -22,7 +25,7 @@ from proofroom.webhooks.automation.workflows import (
     trigger_names,
     workflow_channel,
 )
-from proofroom.webhooks.delivery_queue import new_delivery, queue_all
+from proofroom.webhooks.delivery_queue import MAX_AHEAD, held_leases, new_delivery, queue_all
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.retention import forget_events
 
@@ -40,20 +43,27 @@ def subscribe_webhooks() -> None:
 
 
 _ACTIVE: Final = Statement(
-    lambda: Webhook.objects.filter(is_active=True).values(*columns_of(Webhook))
+    lambda now, latest: (
+        Webhook.objects.filter(is_active=True)
+        .annotate(is_sent_to=Exists(held_leases(now, latest)))
+        .values("id", "events", "types", "locales", "is_sent_to")
+    )
 )
 
 
 def queue_for_webhooks(events: Sequence[Event]) -> None:
     """Queue a delivery of each event for every active webhook that wants it."""
-    webhooks = [instance_from_row(Webhook, row) for row in _ACTIVE.rows()]
+    now = timezone.now()
+    rows = _ACTIVE.rows(now, now + MAX_AHEAD)
+    webhooks = [instance_from_row(Webhook, row) for row in rows]
     queue_all(
         [
-            new_delivery(event, channel_of(row), webhook=row)
+            new_delivery(event, channel_of(row), webhook=row, at=now)
             for event in events
             for row in webhooks
             if event.forgotten_at is None and webhook_wants(row, event)
-        ]
+        ],
+        none_sends=not any(row["is_sent_to"] for row in rows),
     )
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.errors import NotAllowed
-from proofroom.core.models import Event
+from proofroom.core.models import Event, QueueFailure
 from proofroom.core.tasks import dispatch_event, dispatch_events, sweep_events
 from proofroom.taxonomies.models import Term
 from tests import make
@@ -371,6 +373,51 @@ def test_one_of_many_that_fails_is_told_again_alone_and_keeps_back_its_post() ->
     first_id, first = first, 0
     assert sweep_events() == 3
     assert (many.sizes[3:], many.ids[-3:]) == ([3], [first_id, second, third])
+
+
+class WritesAlong(ListenerOfMany):
+    """Has a row stored with the note of each event that it is told of; `wrong` says for which it cannot be."""
+
+    def __init__(self, wrong: Callable[[Event], bool] = lambda event: False) -> None:
+        super().__init__()
+        self.wrong = wrong
+
+    def __call__(self, event: Event) -> None:
+        since = "never" if self.wrong(event) else timezone.now()
+        row = QueueFailure(error=str(event.pk), text="", since=since, failed_at=timezone.now())
+        outbox.insert_along([row])
+        super().__call__(event)
+
+
+def test_what_subscribers_to_many_insert_is_stored_with_the_note_that_they_were_told() -> None:
+    many, other = WritesAlong(), Listener("other")
+    subscribe_to_many([NAME], many)
+    subscribe([NAME], other)
+    ids = [record(POST if number % 2 else OTHER) for number in range(4)]
+
+    with CaptureQueriesContext(connection) as sent:
+        assert outbox.dispatch_all(ids)
+
+    assert [state(id_) for id_ in ids] == [(told("many", "other"), 1, True, False)] * 4
+    assert QueueFailure.objects.count() == 4
+    if connection.vendor == "postgresql":
+        [stored] = [query["sql"] for query in sent if "INSERT" in query["sql"]]
+        assert "UPDATE" in stored
+
+
+def test_rows_that_cannot_stand_undo_the_batch_and_are_stored_one_by_one() -> None:
+    first = 0
+    many, other = WritesAlong(wrong=lambda event: event.pk == first), Listener("other")
+    subscribe_to_many([NAME], many)
+    subscribe([NAME], other)
+    elsewhere, first, second = record(OTHER), record(), record()
+
+    assert outbox.dispatch_all([elsewhere, first, second]) is False
+
+    assert many.sizes == [3, 1, 1], "together, then one by one; not of the later one of the post"
+    assert list(QueueFailure.objects.values_list("error", flat=True)) == [str(elsewhere)]
+    assert other.ids[-3:] == [elsewhere, first, second]
+    assert [state(id_)[2] for id_ in (elsewhere, first, second)] == [True, False, False]
 
 
 def test_who_locks_a_post_beside_a_subscriber_to_many_has_it_told_once() -> None:

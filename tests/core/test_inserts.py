@@ -6,9 +6,11 @@ from uuid import uuid4
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.db.models import F
 
 from content.models import ModuleInstance, Post, PostModule
-from proofroom.core.database.inserts import insert_if_free, insert_rows, write_over
+from proofroom.core.database.inserts import insert_if_free, insert_new, insert_rows, write_over
+from proofroom.core.database.statements import Update
 from proofroom.core.models import Event
 from tests import make
 
@@ -65,6 +67,35 @@ def test_what_another_one_has_is_not_stored() -> None:
     other.slug = f"{post.slug}-2"
     assert insert_if_free(other, [instance(props={})])
     assert Post.objects.get(pk=other.pk).title == "Other"
+
+
+def test_updates_go_with_the_rows_and_without_any() -> None:
+    first, second, third = (instance(props={}, label=name) for name in ("A", "B", "C"))
+    insert_rows([first])
+    label = Update(lambda id_, label: (ModuleInstance.objects.filter(pk=id_), {"label": label}))
+
+    insert_rows([second], updates=[label.bound(first.pk, "A2")])
+    insert_new([first, third], updates=[label.bound(first.pk, "A3"), label.bound(second.pk, "B2")])
+    insert_new([], updates=[label.bound(third.pk, "C2")])
+
+    ids = [first.pk, second.pk, third.pk]
+    labels = dict(ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "label"))
+    assert [labels[id_] for id_ in ids] == ["A3", "B2", "C2"]
+
+
+def test_updates_come_once_with_rows_of_several_statements(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proofroom.core.database.inserts._AT_A_TIME", 2)
+    counted = instance(props={}, version=1)
+    insert_rows([counted])
+    count = Update(
+        lambda id_: (ModuleInstance.objects.filter(pk=id_), {"version": F("version") + 1})
+    )
+
+    insert_rows([instance(props={}) for _ in range(5)], updates=[count.bound(counted.pk)])
+    insert_new([instance(props={}) for _ in range(5)], updates=[count.bound(counted.pk)])
+
+    counted.refresh_from_db()
+    assert counted.version == 3
 
 
 def test_only_the_named_columns_are_written_over() -> None:

@@ -15,9 +15,10 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import IntegrityError, connection, transaction
 from django.db.models import AutoField, DateField, Field, Model
 
-from proofroom.core.database.statements import fetch
+from proofroom.core.database.statements import BoundUpdate, fetch
 
 Rows = Sequence[Model]
+Updates = Sequence[BoundUpdate]
 _AT_A_TIME: Final = 1000
 _OPTIONS: Final = orjson.OPT_NON_STR_KEYS
 _encode: Final = DjangoJSONEncoder().default
@@ -48,19 +49,25 @@ _inserts: dict[type[Model], _Insert] = {}
 _statements: dict[tuple[object, ...], str] = {}
 
 
-def insert_rows(*groups: Rows) -> None:
+def insert_rows(*groups: Rows, updates: Updates = ()) -> None:
     """Store new rows: groups of one model each, in one statement for all where that is PostgreSQL.
 
-    Keys that the database gives are set on the objects of a single group. No signals are sent.
+    Keys that the database gives are set on the objects of a single group. No signals are sent. The updates go with
+    the rows, in the same statement where that is PostgreSQL: they see none of these, and none of them touches a row
+    of another one.
     """
     filled = [group for group in groups if group]
-    if connection.vendor != "postgresql":
+    if connection.vendor != "postgresql" or not filled:
         for group in filled:
             _manager(group).bulk_create(group)
-    elif filled:
-        for begin in range(0, max(map(len, filled)), _AT_A_TIME):
-            parts = [group[begin : begin + _AT_A_TIME] for group in filled]
-            _insert([part for part in parts if part])
+        for update in updates:
+            update.execute()
+        return
+    longest = max(map(len, filled))
+    for begin in range(0, longest, _AT_A_TIME):
+        parts = [group[begin : begin + _AT_A_TIME] for group in filled]
+        is_last = begin + _AT_A_TIME >= longest
+        _insert([part for part in parts if part], updates=updates if is_last else ())
 
 
 def insert_if_free(row: Model, *groups: Rows) -> bool:
@@ -79,13 +86,21 @@ def insert_if_free(row: Model, *groups: Rows) -> bool:
     return bool(_insert([[row], *(group for group in groups if group)], if_free=True))
 
 
-def insert_new(rows: Rows) -> None:
-    """Store those of the rows that have not what only one may have and another one has."""
-    if rows and connection.vendor != "postgresql":
-        _manager(rows).bulk_create(rows, batch_size=500, ignore_conflicts=True)
+def insert_new(rows: Rows, updates: Updates = ()) -> None:
+    """Store those of the rows that have not what only one may have and another one has.
+
+    The updates go with them as with `insert_rows`.
+    """
+    if connection.vendor != "postgresql" or not rows:
+        if rows:
+            _manager(rows).bulk_create(rows, batch_size=500, ignore_conflicts=True)
+        for update in updates:
+            update.execute()
         return
     for begin in range(0, len(rows), _AT_A_TIME):
-        _insert([rows[begin : begin + _AT_A_TIME]], if_free=True)
+        is_last = begin + _AT_A_TIME >= len(rows)
+        part = rows[begin : begin + _AT_A_TIME]
+        _insert([part], if_free=True, updates=updates if is_last else ())
 
 
 def write_over(rows: Rows, columns: Sequence[str]) -> None:
@@ -104,7 +119,11 @@ def _manager(rows: Rows) -> Any:
 
 
 def _insert(
-    groups: Sequence[Rows], *, if_free: bool = False, over: Sequence[str] = ()
+    groups: Sequence[Rows],
+    *,
+    if_free: bool = False,
+    over: Sequence[str] = (),
+    updates: Updates = (),
 ) -> list[tuple[Any, ...]]:
     """The keys of the first group's rows, in their order."""
     models = [type(group[0]) for group in groups]
@@ -114,7 +133,10 @@ def _insert(
         sql = _statements[shape] = _statement(models, if_free, over)
     inserts = [_insert_of(model) for model in models]
     texts = [one.as_json(group) for one, group in zip(inserts, groups, strict=True)]
-    found = fetch(connection, sql, texts)
+    before = ", ".join(f"updated_{place} AS ({one.sql})" for place, one in enumerate(updates))
+    if before:
+        sql = f"WITH {before}, {sql.removeprefix('WITH ')}"
+    found = fetch(connection, sql, [value for one in updates for value in one.parameters] + texts)
     alias = connection.alias
     for group in groups:
         for row in group:

@@ -89,6 +89,18 @@ class Statement:
         return [dict(zip(names, row, strict=True)) for row in rows]
 
 
+@dataclass(frozen=True, slots=True)
+class BoundUpdate:
+    """An update with its arguments, not sent yet. It answers a row for each that it changed."""
+
+    sql: str
+    parameters: Sequence[Any]
+
+    def execute(self) -> int:
+        """One statement. Returns how many rows it changed."""
+        return len(fetch(connection, self.sql, self.parameters))
+
+
 class Update:
     """An update compiled once for each shape of its arguments, which are those of a `Statement`.
 
@@ -102,10 +114,14 @@ class Update:
         ] = {}
 
     def execute(self, *arguments: Argument) -> int:
-        """One statement. Returns how many rows it changed."""
-        sizes = [None if isinstance(one, Scalar) else len(one) for one in arguments]
-        if 0 in sizes:
+        """One statement, none where a sequence is empty. Returns how many rows it changed."""
+        if any(not isinstance(one, Scalar) and not one for one in arguments):
             return 0
+        return self.bound(*arguments).execute()
+
+    def bound(self, *arguments: Argument) -> BoundUpdate:
+        """The update of these, to be sent by itself or with an insert. No sequence is empty."""
+        sizes = [None if isinstance(one, Scalar) else len(one) for one in arguments]
         shape = (connection.vendor, *sizes)
         found = self._compiled.get(shape)
         if found is None:
@@ -122,7 +138,7 @@ class Update:
         sql, sources = found
         adapted = _adapt(_flat(arguments))
         parameters = [constant if place is None else adapted[place] for place, constant in sources]
-        return len(fetch(connection, sql, parameters))
+        return BoundUpdate(sql, parameters)
 
 
 class Insert:

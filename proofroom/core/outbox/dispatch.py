@@ -14,11 +14,18 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import Statement, Update, columns_of, instance_from_row
+from proofroom.core.database.inserts import insert_new
+from proofroom.core.database.statements import (
+    BoundUpdate,
+    Statement,
+    Update,
+    columns_of,
+    instance_from_row,
+)
 from proofroom.core.models import Event
 from proofroom.core.outbox.events import Subscriber, record, subscribers_of, wake_dispatch
 
@@ -47,6 +54,31 @@ def transaction_of(posts: int) -> Iterator[None]:
         yield
     finally:
         _is_shared.reset(token)
+
+
+_along: ContextVar[list[Model] | None] = ContextVar("along", default=None)
+
+
+def insert_along(rows: Sequence[Model]) -> None:
+    """Store those of these rows that are new, all of one model: what a subscriber makes of events, and reads no more.
+
+    Where it is told of many they are stored in the statement that notes it, else at once.
+    """
+    waiting = _along.get()
+    if waiting is None:
+        insert_new(rows)
+    else:
+        waiting.extend(rows)
+
+
+@contextmanager
+def rows_kept_in(waiting: list[Model]) -> Iterator[None]:
+    """In the block, what subscribers insert along with the note waits in this list."""
+    token = _along.set(waiting)
+    try:
+        yield
+    finally:
+        _along.reset(token)
 
 
 class BatchRefused(Exception):
@@ -312,7 +344,8 @@ class _LockedEvents:
     """The events that one transaction has locked, oldest first, and those of their posts that wait for their time.
 
     `held` says until when a subscriber is told nothing more of a post, because it did not take an earlier event.
-    `alone` are posts that want a round of their own, and are left to it.
+    `alone` are posts that want a round of their own, and are left to it. `rows` are those that go to the database
+    with the note of who was told.
     """
 
     events: list[Event]
@@ -321,6 +354,7 @@ class _LockedEvents:
     held: dict[tuple[UUID, str], datetime] = field(default_factory=dict)
     apart: dict[int, list[Subscriber]] = field(default_factory=dict)
     alone: dict[UUID, None] = field(default_factory=dict)
+    rows: list[Model] = field(default_factory=list)
 
     def take_along(self, room: int) -> None:
         """Add events that are due and that no other worker has; of a post all that is due, or nothing."""
@@ -351,7 +385,7 @@ class _LockedEvents:
                     elif event.post_id is not None:
                         held.add((subscriber, event.post_id))
         for subscriber, events in batches.items():
-            with transaction_of(len({event.post_id for event in events})):
+            with transaction_of(len({event.post_id for event in events})), rows_kept_in(self.rows):
                 call_with_batch(subscriber, events)
             for event in events:
                 event.told.append(subscriber.id)
@@ -368,10 +402,31 @@ class _LockedEvents:
                         event.save(update_fields=["told"])
                 elif self._tell_and_note(event):
                     done.setdefault(tuple(event.told), []).append(event)
-        for told, events in done.items():
-            _note_told(told).execute([event.pk for event in events], self.now)
+        notes = [
+            _note_told(told).bound([event.pk for event in events], self.now)
+            for told, events in done.items()
+        ]
+        self._store(notes)
+        for events in done.values():
             for event in events:
                 event.dispatched_at = self.now
+
+    def _store(self, notes: Sequence[BoundUpdate]) -> None:
+        """Send the notes and the rows, together. Raises `BatchRefused` where the rows cannot stand."""
+        if not self.rows:
+            for note in notes:
+                note.execute()
+            return
+        by_model: dict[type[Model], list[Model]] = {}
+        for row in self.rows:
+            by_model.setdefault(type(row), []).append(row)
+        *others, last = by_model.values()
+        try:
+            for rows in others:
+                insert_new(rows)
+            insert_new(last, notes)
+        except Exception as error:
+            raise BatchRefused from error
 
     def _hold_back(self, event: Event, subscribers: Iterable[Subscriber]) -> None:
         """Have these told of nothing more of the post before the event's next time."""
