@@ -303,3 +303,10 @@ def test_the_page_says_why_a_person_may_do_something_with_a_post(signed_in: Sign
     assert "Post types: Page" in asked(str(post.pk))
     assert "Only for the content that the role is limited to." in asked("")
     assert "Yes. desk" in asked("nonsense")
+    about = [
+        explain_access(
+            person=desk, permission="posts.view", reader=make.actor("admin"), thing=thing
+        ).is_allowed
+        for thing in (page, post)
+    ]
+    assert about == [True, False]

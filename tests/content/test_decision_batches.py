@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +18,7 @@ from content.inbox.decision_batches import (
     counts_of,
     find_batch,
 )
-from content.inbox.decisions import Marked, Word, decide_of_post
+from content.inbox.decisions import Marked, Word, decide_of_post, find_waiting_rows, require_all
 from content.models import (
     BatchState,
     DecisionBatch,
@@ -50,6 +51,35 @@ def marks(word: Word = "accept", posts: Sequence[Post] = ()) -> list[Marked]:
 
 def editor() -> Actor:
     return make.actor("editor", via="admin")
+
+
+@pytest.mark.parametrize(
+    ("right", "allowed"),
+    [
+        ("posts.ai-review.approve", {("ai-review", "accept")}),
+        (
+            "posts.review.approve",
+            {("ai-review", "reject"), ("review", "accept"), ("review", "reject")},
+        ),
+    ],
+)
+def test_each_decision_needs_a_right_of_its_own(right: str, allowed: set[tuple[str, str]]) -> None:
+    post = make.post()
+    make.staged(post, {"title": "New"})
+    make.staged(post, {"excerpt": "New"}, layer=Layer.REVIEW)
+    make.site_role("desk", "posts.view", right)
+    actor = make.actor("desk", via="admin")
+    words: tuple[Word, ...] = ("accept", "reject")
+
+    found = set()
+    for row in QueuedChange.objects.all():
+        for word in words:
+            marked = {row.pk: Marked(row.pk, row.seen, word)}
+            with suppress(NotAllowed):
+                require_all(actor, find_waiting_rows(marked.values(), actor), marked)
+                found.add((row.layer, word))
+
+    assert found == allowed
 
 
 def outcomes(batch: DecisionBatch) -> list[str]:

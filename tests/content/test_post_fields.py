@@ -142,6 +142,14 @@ def test_the_api_writes_and_answers_every_field() -> None:
     }
 
 
+def test_a_number_that_is_taken_away_is_zero_where_a_column_must_have_one() -> None:
+    post = make.post(orderIndex=7)
+
+    answer = ApiClient("editor").write("PUT", f"/api/posts/{post.pk}", {"orderIndex": None})
+
+    assert answer["orderIndex"] == 0
+
+
 @pytest.mark.parametrize("field", [f for f in FIELDS if f.max_length], ids=name_of)
 def test_a_text_that_is_too_long_is_refused_by_its_name(field: PostField) -> None:
     assert field.max_length is not None
