@@ -274,6 +274,15 @@ def test_what_webhooks_are_told_of_a_post() -> None:
     assert (event.actor_name, event.via, event.cause_id, event.hop) == ("admin", "admin", None, 0)
 
 
+def test_what_is_told_of_a_variation_names_its_original() -> None:
+    post = make.post()
+    variation = create_variation(post_id=post.pk, variation="B", actor=make.actor())
+    edit(variation, title="New")()
+
+    event = Event.objects.get(name="post.updated", post_id=variation.pk)
+    assert event.payload["variationOf"] == str(post.pk)
+
+
 def test_what_an_agent_causes_says_which_event_made_it_run() -> None:
     post = make.post()
     first = Event.objects.get(name="post.published")
