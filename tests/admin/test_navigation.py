@@ -178,6 +178,16 @@ _OTHERWISE_CALLED = {"Home", "Agents and AI", "AI clients", "Help"}
 """Entries of several pages, each with a name of its own."""
 
 
+@pytest.mark.parametrize(
+    ("form", "label"),
+    [("content/replacement", "Find and replace"), ("proofroom_accounts/user", "People")],
+)
+def test_a_form_stands_below_its_list_as_the_navigation_calls_it(form: str, label: str) -> None:
+    page = client_of("admin").get(f"/admin/{form}/add/").content.decode()
+
+    assert f'&rsaquo; <a href="/admin/{form}/">{label}</a>' in page
+
+
 def test_a_list_is_called_what_the_navigation_calls_it() -> None:
     client = client_of("admin")
 

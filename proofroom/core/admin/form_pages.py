@@ -79,6 +79,7 @@ def form_page(
         **admin.site.each_context(request),
         "title": title,
         "opts": model._meta,
+        "list_title": getattr(admin.site._registry.get(model), "list_title", ""),
         "form": form,
         "stamp": stamp_of(form) if form is not None else "",
         **context,
