@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 
 from content.models.post import Post
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.validation.limits import LOCALE_MAX
 
 PATTERN_MAX = 200
@@ -42,7 +43,7 @@ class UrlPattern(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.pattern} ({self.type}, {self.locale})"
+        return f"{self.pattern} ({language_name(self.locale)})"
 
 
 class TreeMove(models.Model):

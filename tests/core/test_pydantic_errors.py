@@ -22,6 +22,7 @@ from proofroom.core.validation.errors import (
     first_fault,
     reason_of,
 )
+from proofroom.definitions.fields import check_day
 from proofroom.imports.importers.json_file import JsonImporter
 from tests.archive import site
 
@@ -43,6 +44,7 @@ class Shape(BaseModel):
 
     name: Annotated[str, AfterValidator(_refuse)] = ""
     text: str = ""
+    day: Annotated[str, AfterValidator(check_day)] = ""
     mode: Literal["a", "b"] = "a"
     values: dict[str, int] = {}
     pair: tuple[int, int] = (0, 0)
@@ -62,6 +64,8 @@ def fault(**values: Any) -> ValidationError:
     [
         ({"name": "x"}, "name", "Name it otherwise.", "Name it otherwise."),
         ({"text": 1}, "text", "This must be text.", "Das muss Text sein."),
+        ({"day": "May"}, "day", "Enter a date as YYYY-MM-DD.",
+         "Geben Sie ein Datum als JJJJ-MM-TT an."),
         ({"spell": 1}, "spell", "There is no field of this name.",
          "Ein Feld dieses Namens gibt es nicht."),
         ({"values": {"a": "x"}}, "values.a", "This must be a whole number.",
