@@ -187,10 +187,10 @@ def post_list(
     ]
     if has_media:
         shared = {
-            (post_id, UUID(row["instance_text"]))
-            for post_id, found in modules.items()
-            for row in found
-            if row["instance__scope"] == "global"
+            (wire["id"], UUID(module["moduleInstanceId"]))
+            for wire in posts_on_wire
+            for module in wire["modules"]
+            if module["scope"] == "global"
         }
         media = media_of({row["id"]: row["locale"] for row in rows}, shared)
         posts_on_wire = [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]

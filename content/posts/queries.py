@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, TextField
@@ -145,6 +145,9 @@ _MODULES: Final = Statement(
         )
     )
 )
+ListedModule = Sequence[Any]
+"""Type, scope, index, whether it is locked, global slug; then, as JSON has them, the ids of its post, its own and its
+instance's, props and overrides."""
 _LISTED_MODULES: Final = Statement(
     lambda post_ids: (
         PostModule.objects.filter(post_id__in=post_ids)
@@ -163,6 +166,7 @@ _LISTED_MODULES: Final = Statement(
         )
     )
 )
+_POST_OF_MODULE: Final = 5
 _LAYERS: Final = Statement(
     lambda post_ids: Draft.objects.filter(post_id__in=post_ids, is_empty=False).values(
         "post_id", "layer", "version", "updated_at", "updated_by_id", "updated_by__username"
@@ -283,14 +287,14 @@ def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
     return found
 
 
-def listed_modules(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
-    """As `module_rows`, with ids as JSON has them, `post_text` for `post_id`. One query."""
+def listed_modules(post_ids: Iterable[UUID]) -> dict[UUID, list[ListedModule]]:
+    """The live modules of posts, in order, by post. One query."""
     # By text, since an id made of each row would cost as much as reading it.
     ids = {str(post_id): post_id for post_id in post_ids}
-    found: dict[str, list[Row]] = defaultdict(list)
-    for row in _LISTED_MODULES.rows([*ids.values()]):
-        found[row["post_text"]].append(row)
-    return {ids[text]: rows for text, rows in found.items()}
+    found: dict[str, list[ListedModule]] = defaultdict(list)
+    for module in _LISTED_MODULES.tuples([*ids.values()]):
+        found[module[_POST_OF_MODULE]].append(module)
+    return {ids[text]: modules for text, modules in found.items()}
 
 
 def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:

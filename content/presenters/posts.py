@@ -16,7 +16,7 @@ from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.models import Post
 from content.posts.post_repository import fields_of
-from content.posts.queries import LISTED_COLUMNS
+from content.posts.queries import LISTED_COLUMNS, ListedModule
 from proofroom.core.api.answer import Person
 from proofroom.core.database.statements import Row
 from proofroom.core.json import JsonObject, format_time
@@ -75,19 +75,19 @@ class ModuleAnswer(TypedDict):
     schema: ModuleShapeAnswer | None
 
 
-def live_module(row: Row) -> LiveModuleAnswer:
+def live_module(row: ListedModule) -> LiveModuleAnswer:
     """A live module from a row of `queries.listed_modules`; JSON columns go through as text."""
-    overrides = row["overrides_text"]
+    type_, scope, index, locked, global_slug, _post_id, id_, instance_id, props, overrides = row
     return {
-        "postModuleId": row["place_text"],
-        "moduleInstanceId": row["instance_text"],
-        "type": row["instance__type"],
-        "scope": row["instance__scope"],
-        "orderIndex": row["order_index"],
-        "locked": row["locked"],
-        "props": orjson.Fragment(row["props_text"]),
+        "postModuleId": id_,
+        "moduleInstanceId": instance_id,
+        "type": type_,
+        "scope": scope,
+        "orderIndex": index,
+        "locked": locked,
+        "props": orjson.Fragment(props),
         "overrides": None if overrides == "{}" else orjson.Fragment(overrides),
-        "globalSlug": row["instance__global_slug"],
+        "globalSlug": global_slug,
     }
 
 
@@ -196,7 +196,9 @@ class TranslationAnswer(TypedDict):
     locale: str
 
 
-def listed_post(row: Row, modules: Iterable[Row] | None, layers: Mapping[str, Row] | None) -> Wire:
+def listed_post(
+    row: Row, modules: Iterable[ListedModule] | None, layers: Mapping[str, Row] | None
+) -> Wire:
     """A post in a list, with what the row has under its name on the wire, else in its column.
 
     `layers` None leaves out what is staged.

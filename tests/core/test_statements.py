@@ -6,6 +6,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Upper
 from django.db.models.sql.compiler import SQLCompiler
 from django.test.utils import CaptureQueriesContext
 
@@ -27,6 +28,16 @@ def test_rows_are_those_of_the_queryset_for_each_argument() -> None:
             Post.objects.filter(pk=post.pk).values(*columns_of(Post))
         )
     assert by_id.rows(uuid4()) == []
+
+
+def test_tuples_are_in_the_order_of_values() -> None:
+    post = make.post("First")
+    statement = Statement(
+        lambda ids: Post.objects.filter(pk__in=ids).values("locale", "title", upper=Upper("title"))
+    )
+
+    assert statement.tuples([post.pk]) == [("en", "First", "FIRST")]
+    assert statement.tuples([]) == []
 
 
 def test_arguments_stay_in_their_places_whatever_their_type_and_number() -> None:

@@ -63,11 +63,22 @@ class Statement:
 
     def rows(self, *arguments: Argument) -> list[Row]:
         """One query; none where a sequence is empty."""
+        names, rows = self._ask(arguments)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def tuples(self, *arguments: Argument) -> list[Sequence[Any]]:
+        """As `rows`, without names: the columns in the order of `values()`, what it computes after what it names."""
+        return [*self._ask(arguments)[1]]
+
+    def _ask(
+        self, arguments: Sequence[Argument]
+    ) -> tuple[tuple[str, ...], Iterable[Sequence[Any]]]:
+        """The names of the columns, and the rows."""
         sizes = [
             (None if isinstance(argument, Scalar) else len(argument)) for argument in arguments
         ]
         if 0 in sizes:
-            return []
+            return (), ()
         # With the types: a text and an id of the same query are adapted differently.
         types = [type(argument) if isinstance(argument, Scalar) else None for argument in arguments]
         reading = reading_connection()
@@ -85,8 +96,7 @@ class Statement:
         rows: Iterable[Sequence[Any]] = fetch(reading, found.sql, parameters)
         if found.converters:
             rows = found.compiler.apply_converters(rows, found.converters)
-        names = found.names
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        return found.names, rows
 
 
 @dataclass(frozen=True, slots=True)
