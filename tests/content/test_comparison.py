@@ -536,6 +536,21 @@ def test_words_of_a_module_are_counted_without_its_settings() -> None:
     assert (found.words_before, found.words_after) == (0, 3)
 
 
+def test_a_moved_module_says_where_it_was_and_where_it_is() -> None:
+    hero, callout = (
+        ModuleDocument(id=name, type=name, instance_id=name) for name in ("hero", "callout")
+    )
+    before = PostDocument(type="blog", locale="en", fields={}, modules=(hero, callout))
+    after = PostDocument(type="blog", locale="en", fields={}, modules=(callout, hero))
+    [change] = diff(before, after)
+
+    compared, kind = compare_change(change, before, after)
+
+    [difference] = compared.comparison.differences
+    assert kind == "position"
+    assert (difference.before, difference.after) == ("2 / 2", "1 / 2 (first)")
+
+
 @pytest.mark.parametrize(("index", "place"), [(0, "first"), (1, "after Hero")])
 def test_an_added_module_says_where_it_stands(index: int, place: str) -> None:
     hero, callout = (
