@@ -148,6 +148,9 @@ def test_a_number_that_is_taken_away_is_zero_where_a_column_must_have_one() -> N
     answer = ApiClient("editor").write("PUT", f"/api/posts/{post.pk}", {"orderIndex": None})
 
     assert answer["orderIndex"] == 0
+    newest = post.revisions.order_by("version").last()
+    assert newest is not None
+    assert newest.document["post"]["orderIndex"] == 0
 
 
 @pytest.mark.parametrize("field", [f for f in FIELDS if f.max_length], ids=name_of)
