@@ -146,6 +146,7 @@ def test_only_a_change_that_cannot_be_submitted_is_flagged() -> None:
     assert flags == {"post.title": ["conflict"], "post.excerpt": []}
 
 
+@pytest.mark.django_db
 def test_a_plain_line_is_drawn_as_its_template_shows_it() -> None:
     post = make.post(excerpt="Old <b> 40 g", markdown="# A\n\nOne & two.\n\n    code")
     module = make.module_id(post, "prose")
