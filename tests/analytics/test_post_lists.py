@@ -60,7 +60,7 @@ def test_experiments_say_their_state_shares_and_verdicts(editor: Client) -> None
     assert text.index("Runs") < min(text.index("Is over"), text.index("Waits"))
     assert "Without variations" not in text
     assert "A 50 % B 50 % Conversions for “signup” B is better than A" in text
-    assert ("running" in text, "ended" in text, "not started" in text) == (True, True, True)
+    assert ("Running" in text, "Ended" in text, "Not started" in text) == (True, True, True)
     assert f"/admin/analytics/variations/{running.pk}/" in page
     assert f"/admin/content/post/{waiting.pk}/variations/" in page
 

@@ -91,7 +91,7 @@ def test_a_post_without_a_test_says_what_to_do(editor: Client) -> None:
     post = make.post("Not tried", slug="not-tried")
 
     text = words(shown(editor, post.pk))
-    assert "not started" in text
+    assert "Not started" in text
     assert "This post has no experiment yet. Create a variation" in text
     assert "start it. Go to the variations" in text
 
