@@ -1,9 +1,9 @@
-"""The overview on the home page: open work of the user, failures, recent changes, and the state of the system."""
+"""The overview on the home page: open work of the user, failures, recent changes, and what the system lacks."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -13,9 +13,8 @@ from django.db.models import CharField, Count, QuerySet, Value
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext
+from django.utils.translation import pgettext
 
 from agents_app.admin.labels import agent_name
 from agents_app.budgets.limits import ALL_AGENTS_KEY, today
@@ -23,29 +22,19 @@ from agents_app.budgets.reservations import find_notices
 from agents_app.models import AgentRun, BudgetNotice, RunStatus
 from agents_app.runs.scopes import visible_runs
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
-from analytics.health import figures, scheduler
 from analytics.rollups.periods import read_period
 from analytics.rollups.summaries import Totals, over_time
+from cms_project.system_health import lights
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
-from content.inbox.rows import check_queue
 from content.models import Layer, Post, Status
 from content.posts.opening_images import load_pictures, opening_module
 from content.posts.scopes import about_visible, visible_to
 from content.review.labels import type_label
 from content.review.references import media_view
-from media.models import FileCheck
 from proofroom.core.actor import Actor
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import Scoped
-from proofroom.core.diagnostics.doctor import (
-    CheckResult,
-    Level,
-    activity_log,
-    folders,
-    messages,
-    providers,
-)
 from proofroom.core.i18n.ages import age_of
 from proofroom.editorial.inbox.page import inbox_url
 from proofroom.editorial.inbox.queue_rows import risk_word
@@ -53,76 +42,6 @@ from proofroom.editorial.posts.post_pages import review_url, title_of, with_prop
 from proofroom.editorial.shared_content.review import waiting_lines, waiting_shared
 from proofroom.feedback.models import Feedback, FeedbackStatus
 from proofroom.webhooks.queries import failed_since, switched_off
-
-_WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
-
-
-@dataclass(frozen=True, slots=True)
-class Light:
-    """One part of the system. `found` and `advice` are the doctor's."""
-
-    label: str
-    level: Level
-    word: str
-    found: str = ""
-    advice: str = ""
-
-
-def worker_and_scheduler() -> Iterator[CheckResult]:
-    """Yield whether what happens is sealed, and whether the scheduler goes on."""
-    yield from activity_log()
-    yield from scheduler()
-
-
-def files() -> Iterator[CheckResult]:
-    """Yield what the last check of the media found."""
-    last = FileCheck.objects.exclude(finished_at=None).first()
-    if last is None:
-        yield CheckResult("ok", "media", _("not checked yet"))
-    elif last.missing_count:
-        advice = _("open the media check report")
-        yield CheckResult(
-            "fail",
-            "media",
-            ngettext("%(n)s file is missing", "%(n)s files are missing", last.missing_count)
-            % {"n": f"{last.missing_count:,}"},
-            advice,
-        )
-    else:
-        yield CheckResult(
-            "ok",
-            "media",
-            ngettext("%(n)s file found", "all %(n)s files found", last.checked)
-            % {"n": f"{last.checked:,}"},
-        )
-
-
-_CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] = (
-    (gettext_lazy("Worker and scheduler"), worker_and_scheduler),
-    (gettext_lazy("Task queue"), messages),
-    (gettext_lazy("AI providers"), providers),
-    (gettext_lazy("Folders"), folders),
-    (gettext_lazy("Media files"), files),
-    (gettext_lazy("Visit statistics"), figures),
-    (gettext_lazy("Inbox index"), check_queue),
-)
-
-
-def lights() -> list[Light]:
-    """One for each part, as the worst of what was found. A check that breaks is a red light, never a broken page."""
-    words: dict[Level, str] = {"ok": _("OK"), "warn": _("Check"), "fail": _("Failed")}
-    shown = []
-    for label, check in _CHECKS:
-        try:
-            found = list(check())
-        except Exception as error:
-            # Its text may hold an address with a password in it; its kind does not.
-            shown.append(Light(str(label), "fail", words["fail"], type(error).__name__))
-            continue
-        worst = max(found, key=lambda finding: _WORST[finding.level])
-        level = worst.level
-        shown.append(Light(str(label), level, words[level], worst.found, worst.advice))
-    return shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,7 +252,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "may_create": may(request, "posts.create"),
         "views": views(actor) if may(request, "analytics.read") else None,
         "chart_height": HEIGHT,
-        "lights": checked,
+        "has_lights": bool(checked),
         "problems": [light for light in checked if light.level != "ok"],
         **(_calls(counts["deliveries"]) if may(request, "webhooks.manage") else {}),
     }

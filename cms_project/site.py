@@ -114,6 +114,7 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.variations import variations
         from cms_project.help import help_image, help_page
         from cms_project.palette import palette
+        from cms_project.system_health import system
         from mcp_bridge.admin.connect import connect
         from proofroom.accounts.admin.account import account, choose_language, sessions
         from proofroom.core.admin.design import design
@@ -221,6 +222,7 @@ class CmsAdminSite(admin.AdminSite):
                 self.admin_view(shared_review),
                 name="shared-review",
             ),
+            path("system/", self.admin_view(system), name="system"),
             path("approval/", self.admin_view(shared_approval), name="shared-approval"),
             path(
                 "content/shared/<slug:kind_name>/<uuid:row_id>/compare/",

@@ -50,3 +50,13 @@ class CoreConfig(AppConfig):
             ),
             order=30,
         )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SETTINGS,
+                gettext_lazy("System"),
+                "admin:system",
+                "settings",
+                permissions=("settings.manage",),
+            ),
+            order=90,
+        )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from html import unescape
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -15,7 +16,7 @@ from django.utils import timezone
 
 from agents_app.models import AgentRun
 from analytics.models import Dimension, Grain, SiteCount
-from cms_project import overview as home_lights
+from cms_project import system_health
 from content.models import Layer, Post, QueuedChange
 from proofroom.webhooks.models import Delivery
 from tests import make
@@ -101,10 +102,23 @@ def test_lights_say_what_is_wrong_and_a_check_that_breaks_breaks_no_page(
     def broken() -> None:
         raise RuntimeError("postgres://user:secret@host")
 
-    monkeypatch.setattr(home_lights, "_CHECKS", (("Worker", broken),))
+    monkeypatch.setattr(system_health, "_CHECKS", (("Worker", broken),))
     page = signed_in("admin").get("/admin/").content.decode()
     assert "RuntimeError" in page
     assert "secret@host" not in page
+
+
+def test_the_system_page_says_of_every_part_what_was_found_and_how_the_site_is_set_up(
+    signed_in: SignedIn, settings: Any
+) -> None:
+    settings.SITE_URL = "https://coffee.example"
+    client = signed_in("admin")
+
+    page = " ".join(re.sub("<[^>]*>", " ", client.get("/admin/system/").content.decode()).split())
+
+    assert "Media files OK not checked yet" in page
+    assert "Address https://coffee.example Languages English (default), German" in page
+    assert 'href="/admin/system/"' in client.get("/admin/").content.decode()
 
 
 def test_an_empty_site_says_what_comes_first(signed_in: SignedIn) -> None:

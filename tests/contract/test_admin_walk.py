@@ -80,6 +80,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/replacement/": EDITORS,
     "content/shared/": EDITORS,
     "approval/": ADMIN,
+    "system/": ADMIN,
     "proofroom_taxonomies/term/": EDITORS,
     "content/translations/": PEOPLE,
     "content/urlpattern/": EDITORS,

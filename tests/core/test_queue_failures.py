@@ -13,7 +13,7 @@ from celery import Celery
 from django.db import transaction
 from django.utils import timezone
 
-from cms_project.overview import lights
+from cms_project.system_health import lights
 from proofroom.core.diagnostics.doctor import CheckResult, examine, messages
 from proofroom.core.models import QueueFailure
 from proofroom.core.task_queue import QueueWatch, send_after_commit

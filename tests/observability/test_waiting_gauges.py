@@ -13,7 +13,7 @@ from agents_app.runs.queries import read_run_metrics
 from analytics.health import SWEPT_WITHIN, read_sweep_metrics, scheduler
 from analytics.models import RollUp
 from analytics.tasks import add_up_events
-from cms_project.overview import worker_and_scheduler
+from cms_project.system_health import worker_and_scheduler
 from content.models import Post
 from content.posts.publish import read_overdue_metrics
 from proofroom.core.observability.metrics import MetricReading

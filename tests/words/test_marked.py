@@ -27,7 +27,10 @@ TEMPLATE_TAG = re.compile(r"{%.*?%}|{{.*?}}|{#.*?#}|<[^>]*>", re.S)
 def files() -> list[Path]:
     admin = [file for app in own_apps() for file in Path(app.path).glob("admin/**/*.py")]
     home = Path(settings.BASE_DIR) / "cms_project"
-    return [*sorted(admin), home / "overview.py", home / "site.py"]
+    return [
+        *sorted(admin),
+        *(home / f"{name}.py" for name in ("overview", "site", "system_health")),
+    ]
 
 
 def plain(node: ast.expr | None) -> str:
