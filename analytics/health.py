@@ -28,7 +28,7 @@ def figures() -> Iterator[CheckResult]:
     """Yield whether views and clicks wait to be added up for longer than the scheduler takes."""
     counted_at = RollUp.objects.values_list("counted_at", flat=True).first()
     if not is_waiting():
-        yield CheckResult("ok", "analytics", "every view and click is added up")
+        yield CheckResult("ok", "analytics", _("every view and click is added up"))
     elif counted_at is None:
         yield CheckResult("warn", "analytics", _("no views or clicks counted yet"), _(_ADVICE))
     elif timezone.now() - counted_at > LATE_AFTER:
@@ -36,14 +36,15 @@ def figures() -> Iterator[CheckResult]:
         behind = _("analytics is %(n)s minutes behind") % {"n": f"{minutes:,}"}
         yield CheckResult("warn", "analytics", behind, _(_ADVICE))
     else:
-        yield CheckResult("ok", "analytics", "the last views and clicks are about to be added up")
+        soon = _("the last views and clicks are about to be added up")
+        yield CheckResult("ok", "analytics", soon)
 
 
 def scheduler() -> Iterator[CheckResult]:
     """Yield when figures were last added up, which the scheduler asks for whether or not anything is new."""
     age = _last_sweep_age()
     if age is None:
-        yield CheckResult("ok", "scheduler", "no sweep yet")
+        yield CheckResult("ok", "scheduler", _("no sweep yet"))
         return
     seconds = age // timedelta(seconds=1)
     if age > SWEPT_WITHIN:
@@ -52,7 +53,8 @@ def scheduler() -> Iterator[CheckResult]:
         ) % {"n": f"{seconds:,}"}
         yield CheckResult("warn", "scheduler", found, _("start the worker and the scheduler"))
     else:
-        yield CheckResult("ok", "scheduler", f"last sweep {seconds} seconds ago")
+        found = _("last sweep %(n)s seconds ago") % {"n": seconds}
+        yield CheckResult("ok", "scheduler", found)
 
 
 def read_sweep_metrics() -> Iterator[MetricReading]:

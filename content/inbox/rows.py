@@ -11,6 +11,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from content.changes import Change
 from content.layers import LayerView
@@ -310,4 +311,5 @@ def check_queue() -> Iterator[CheckResult]:
         yield CheckResult("warn", "inbox", found, _("run manage.py rebuild_inbox"))
     else:
         count = QueuedChange.objects.count()
-        yield CheckResult("ok", "inbox", f"{count:,} change{'' if count == 1 else 's'} wait")
+        found = ngettext("%(n)s change is waiting", "%(n)s changes are waiting", count)
+        yield CheckResult("ok", "inbox", found % {"n": f"{count:,}"})

@@ -168,7 +168,7 @@ def test_the_doctor_says_how_old_the_last_link_is() -> None:
     sealed(2)
     Seal.objects.update(made_at=timezone.now() - timedelta(seconds=30))
     (fine,) = activity_log()
-    assert (fine.level, fine.found) == ("ok", "sealed up to 2, 30 seconds ago")
+    assert (fine.level, fine.found) == ("ok", "sealed up to entry 2, 30 seconds ago")
     happened(1)
     Event.objects.update(created_at=timezone.now() - timedelta(minutes=12))
     (late,) = activity_log()

@@ -97,7 +97,7 @@ def test_lights_say_what_is_wrong_and_a_check_that_breaks_breaks_no_page(
     make.staged(make.post(), {"title": "New"})
     QueuedChange.objects.all().delete()
     page = signed_in("admin").get("/admin/").content.decode()
-    assert "some drafts are not listed correctly: run manage.py rebuild_inbox" in page
+    assert "Some drafts are not listed correctly: run manage.py rebuild_inbox" in page
 
     def broken() -> None:
         raise RuntimeError("postgres://user:secret@host")
@@ -116,7 +116,7 @@ def test_the_system_page_says_of_every_part_what_was_found_and_how_the_site_is_s
 
     page = " ".join(re.sub("<[^>]*>", " ", client.get("/admin/system/").content.decode()).split())
 
-    assert "Media files OK not checked yet" in page
+    assert "Media files OK Not checked yet" in page
     assert "Address https://coffee.example Languages English (default), German" in page
     assert 'href="/admin/system/"' in client.get("/admin/").content.decode()
 

@@ -125,7 +125,7 @@ def messages() -> Iterator[CheckResult]:
         level: Level = "fail" if failure.is_acute else "warn"
         yield CheckResult(level, "messages to workers", failure.found, failure.advice)
     if not known:
-        yield CheckResult("ok", "messages to workers", "none is known to have failed")
+        yield CheckResult("ok", "messages to workers", _("none is known to have failed"))
 
 
 def workers() -> Iterator[CheckResult]:
@@ -173,7 +173,8 @@ def folders() -> Iterator[CheckResult]:
                 _("make room on it, or set CMS_DATA_DIR to a folder on another disk"),
             )
         elif is_writable:
-            yield CheckResult("ok", f"{name} folder", f"{folder} is writable")
+            found = _("%(folder)s is writable") % {"folder": folder}
+            yield CheckResult("ok", f"{name} folder", found)
         else:
             yield CheckResult(
                 "fail",
@@ -210,7 +211,8 @@ def static_files() -> Iterator[CheckResult]:
 def providers() -> Iterator[CheckResult]:
     ready = settings.CMS_ENV.configured_providers
     if ready:
-        yield CheckResult("ok", "AI providers", f"configured: {', '.join(ready)}")
+        found = _("configured: %(names)s") % {"names": ", ".join(ready)}
+        yield CheckResult("ok", "AI providers", found)
     else:
         yield CheckResult(
             "warn",
@@ -272,10 +274,11 @@ def activity_log() -> Iterator[CheckResult]:
         return
     last = Seal.objects.order_by("-seq").first()
     if last is None:
-        yield CheckResult("ok", "activity log", "nothing is sealed yet")
+        yield CheckResult("ok", "activity log", _("nothing is sealed yet"))
         return
     seconds = max(0, (timezone.now() - last.made_at) // timedelta(seconds=1))
-    yield CheckResult("ok", "activity log", f"sealed up to {last.seq}, {seconds} seconds ago")
+    found = _("sealed up to entry %(entry)s, %(n)s seconds ago") % {"entry": last.seq, "n": seconds}
+    yield CheckResult("ok", "activity log", found)
 
 
 def default_secrets() -> Iterator[CheckResult]:
