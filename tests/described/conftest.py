@@ -42,4 +42,4 @@ def freely_called(settings: Any) -> None:
 @pytest.fixture(autouse=True)
 def nothing_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     """Webhooks of made-up addresses are made here; what they would be told waits for a worker."""
-    monkeypatch.setattr("proofroom.webhooks.delivery_queue.start_sender", lambda: None)
+    monkeypatch.setattr("proofroom.webhooks.delivery_queue.queue_sender", lambda: None)

@@ -105,7 +105,7 @@ def test_a_receiver_that_hangs_holds_up_nobody_else(receiver: Receiver) -> None:
 @pytest.fixture
 def nobody_wakes(monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the broker is down. In a test without a transaction, waking sends at once."""
-    monkeypatch.setattr("proofroom.webhooks.delivery_queue.start_sender", lambda: None)
+    monkeypatch.setattr("proofroom.webhooks.delivery_queue.queue_sender", lambda: None)
 
 
 @pytest.mark.services
