@@ -1,13 +1,16 @@
-"""The embedded queue: kombu's filesystem transport, with messages that are whole or not there.
+"""The embedded queue: kombu's filesystem transport, with messages and tables of queues that are whole or not there.
 
 Kombu writes a message into the file that a reader may already be taking, and a reader of half a message ends
-the worker. Here it is written under a name that nobody looks for, then renamed.
+the worker. Here it is written under a name that nobody looks for, then renamed. The table that says which queues
+hear of an exchange is made in the same way: of processes that start at once, one else reads it before it is filled.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+from contextlib import suppress
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from uuid import uuid4
@@ -34,6 +37,36 @@ class FileChannel(filesystem.Channel):
             os.replace(waiting, os.path.join(self.data_folder_out, f"{name}.{queue}.msg"))
         except OSError as error:
             raise ChannelError(f"Cannot add a message to {self.data_folder_out!r}") from error
+
+    def _queue_bind(  # type: ignore[override]  # kombu's stubs name no types here
+        self, exchange: str, routing_key: str, pattern: str, queue: str
+    ) -> None:
+        self._make_table(exchange)
+        try:
+            super()._queue_bind(exchange, routing_key, pattern, queue)
+        except ValueError:
+            # Left by a process that ended while it wrote. It says nothing of any queue.
+            logger.warning("the queues of %s could not be read and are noted anew", exchange)
+            self._table_of(exchange).unlink(missing_ok=True)
+            self._make_table(exchange)
+            super()._queue_bind(exchange, routing_key, pattern, queue)
+
+    def _make_table(self, exchange: str) -> None:
+        """Make a table without queues, unless there is one."""
+        file = self._table_of(exchange)
+        if file.exists():
+            return
+        self.control_folder.mkdir(exist_ok=True)
+        waiting = file.with_name(f"{file.name}.{uuid4()}.part")
+        waiting.write_text("[]")
+        with suppress(FileExistsError):
+            os.link(waiting, file)
+        waiting.unlink()
+
+    def _table_of(self, exchange: str) -> Path:
+        """The file of its table. Raises `ChannelError` for a name that is none of a file."""
+        file: Path = self._exchange_file(exchange)  # type: ignore[attr-defined]  # the stubs are older
+        return file
 
     def _get(self, queue: str, timeout: float | None = None) -> Any:
         while True:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from kombu import Connection
+from kombu.transport import filesystem
 
 import cms_project.celery  # noqa: F401  # names the transport
 
@@ -57,3 +58,34 @@ def test_a_message_being_written_is_not_seen(connection: Any, tmp_path: Path) ->
     (tmp_path / "0_early.part").write_text('{"body": "ha')
 
     assert connection.SimpleQueue("busy").qsize() == 0
+
+
+def test_a_table_of_queues_is_whole_before_another_process_can_open_it(
+    connection: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel = connection.channel()
+    tables = []
+    bind = filesystem.Channel._queue_bind
+
+    def look(self: Any, exchange: str, *args: str) -> None:
+        tables.append(self._exchange_file(exchange).read_text())
+        bind(self, exchange, *args)
+
+    monkeypatch.setattr(filesystem.Channel, "_queue_bind", look)
+
+    channel._queue_bind("started", "", "", "first")
+    channel._queue_bind("started", "", "", "second")
+
+    assert tables == ["[]", '[["", "", "first"]]']
+    assert [one.queue for one in channel.get_table("started")] == ["second", "first"]
+    assert not list(channel.control_folder.glob("*.part"))
+
+
+def test_a_table_that_a_process_left_half_written_is_made_anew(connection: Any) -> None:
+    channel = connection.channel()
+    channel._queue_bind("half", "", "", "gone")
+    channel._exchange_file("half").write_text("")
+
+    channel._queue_bind("half", "", "", "here")
+
+    assert [one.queue for one in channel.get_table("half")] == ["here"]
