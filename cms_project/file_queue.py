@@ -1,8 +1,9 @@
 """The embedded queue: kombu's filesystem transport, with messages and tables of queues that are whole or not there.
 
 Kombu writes a message into the file that a reader may already be taking, and a reader of half a message ends
-the worker. Here it is written under a name that nobody looks for, then renamed. The table that says which queues
-hear of an exchange is made in the same way: of processes that start at once, one else reads it before it is filled.
+the worker. Here it is written under a name that nobody looks for, then renamed. Kombu also makes
+the table of an exchange's queues empty and fills it after, and a process that starts meanwhile cannot read it and
+ends. Here it is never empty.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import logging
 import os
 from contextlib import suppress
+from fcntl import LOCK_EX, flock
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -18,7 +20,7 @@ from uuid import uuid4
 from kombu.exceptions import ChannelError
 from kombu.transport import filesystem
 from kombu.utils.encoding import str_to_bytes
-from kombu.utils.json import dumps
+from kombu.utils.json import dumps, loads
 
 logger = logging.getLogger(__name__)
 
@@ -47,8 +49,7 @@ class FileChannel(filesystem.Channel):
         except ValueError:
             # Left by a process that ended while it wrote. It says nothing of any queue.
             logger.warning("the queues of %s could not be read and are noted anew", exchange)
-            self._table_of(exchange).unlink(missing_ok=True)
-            self._make_table(exchange)
+            self._empty_unreadable_table(exchange)
             super()._queue_bind(exchange, routing_key, pattern, queue)
 
     def _make_table(self, exchange: str) -> None:
@@ -62,6 +63,17 @@ class FileChannel(filesystem.Channel):
         with suppress(FileExistsError):
             os.link(waiting, file)
         waiting.unlink()
+
+    def _empty_unreadable_table(self, exchange: str) -> None:
+        """Unless another process has done so meanwhile: its queues stay."""
+        with self._table_of(exchange).open("rb+", buffering=0) as file:
+            flock(file, LOCK_EX)  # as kombu locks it; closing the file releases it
+            try:
+                loads(file.read().decode(errors="replace"))
+            except ValueError:
+                file.seek(0)
+                file.truncate()
+                file.write(b"[]")
 
     def _table_of(self, exchange: str) -> Path:
         """The file of its table. Raises `ChannelError` for a name that is none of a file."""
