@@ -17,6 +17,7 @@ from django.test.utils import CaptureQueriesContext
 
 from cms_project.asgi import application
 from content.models import Post
+from proofroom.core.caching.front_cache import compress
 from proofroom.core.caching.version_lease import DatabaseFile, lease
 from proofroom.core.models import ContentVersion
 from tests import make
@@ -284,6 +285,19 @@ def test_bodies_are_compressed_once_for_all_who_accept_it(
         same = front.get(PAGE, HTTP_ACCEPT_ENCODING=accepted, HTTP_IF_NONE_MATCH=known)
         assert (same.status, same.headers["ETag"]) == (304, etag)
         assert "Content-Encoding" not in same.headers
+
+
+@pytest.mark.parametrize(
+    ("size", "window"), [(1_000, 16), (65_000, 16), (150_000, 18), (5_000_000, 22)]
+)
+def test_the_window_of_brotli_is_no_larger_than_the_body(size: int, window: int) -> None:
+    """Each thread keeps the memory of the largest window that it has used (RFC 7932, 9.1: how a stream names it)."""
+    body = b"x" * size
+
+    packed = compress(body, "br")
+
+    named = (packed[0] >> 1 & 7) + 17 if packed[0] & 1 else 16
+    assert (named, brotli.decompress(packed)) == (window, body)
 
 
 def test_the_first_answer_is_compressed_as_the_next_ones_are() -> None:

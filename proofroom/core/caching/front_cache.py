@@ -42,6 +42,10 @@ MIN_COMPRESSED_BYTES: Final = 600
 """Bodies below fit into a packet or two anyway."""
 _GZIP_LEVEL: Final = 6
 _BROTLI_QUALITY: Final = 5
+_SMALLEST_WINDOW: Final = 16
+_LARGEST_WINDOW: Final = 22
+"""Powers of two, as RFC 7932 names them. A window larger than the body finds nothing more in it, costs time, and
+makes each thread that has ever compressed keep up to 11 MiB: the allocator holds on to them for the next one."""
 _READS: Final = ("GET", "HEAD")
 _OF_BODIES: Final = frozenset({"content-type", "content-length", "content-encoding"})
 Headers = list[tuple[str, str]]
@@ -335,5 +339,6 @@ def _written_date(seconds: int) -> str:
 def compress(body: bytes, encoding: Encoding) -> bytes:
     """A body in one of the encodings that an answer is kept in; `encoding` is not empty."""
     if encoding == "br":
-        return bytes(brotli.compress(body, quality=_BROTLI_QUALITY))
+        window = min(max(len(body).bit_length(), _SMALLEST_WINDOW), _LARGEST_WINDOW)
+        return bytes(brotli.compress(body, quality=_BROTLI_QUALITY, lgwin=window))
     return gzip.compress(body, _GZIP_LEVEL, mtime=0)
