@@ -279,6 +279,12 @@ class Environment(
     redis_url: RedisUrl | None = secret(
         "redis://host:6379/0: cache and queue. Unset: memory and files."
     )
+    cms_cache_mib: int = Field(
+        96,
+        ge=3,
+        le=100_000,
+        description="MiB of answers and parts of pages that each web process keeps at most.",
+    )
 
     locales: Locales = Field(("en", "de"), min_length=1, description="Languages of the content.")
     default_locale: str = Field(

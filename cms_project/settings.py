@@ -173,6 +173,10 @@ CACHES = {
     )
 }
 # A cache in the memory of one process would keep sessions that another process has ended.
+# What web processes keep of their own, whether or not there is a Redis: whole answers, and parts of pages.
+KEPT_ANSWERS_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 * 2 // 3
+KEPT_FRAGMENTS_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 // 3
+
 SESSION_ENGINE = f"proofroom.accounts.session_engines.{'cached_db' if CMS_ENV.redis_url else 'db'}"
 
 STATIC_URL = "/static/"

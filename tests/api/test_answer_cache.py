@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from proofroom.core.caching.answer_cache import AnswerCache, CachedAnswer
+from typing import Any
+
+from proofroom.core.caching.answer_cache import AnswerCache, CachedAnswer, answers
+from proofroom.core.caching.fragments import fragments
 
 
 def test_addresses_count_as_well_as_bodies() -> None:
@@ -27,7 +30,7 @@ def test_an_answer_in_place_of_another_counts_once() -> None:
 
 
 def test_what_was_cleared_may_begin_at_any_version() -> None:
-    cache = AnswerCache()
+    cache = AnswerCache(most_bytes=1_000_000)
     cache.put(9, "/a", CachedAnswer(b"x", ""))
 
     cache.clear()
@@ -36,3 +39,10 @@ def test_what_was_cleared_may_begin_at_any_version() -> None:
     found = cache.get(2, "/a")
     assert found is not None
     assert found.body == b"y"
+
+
+def test_a_process_keeps_as_much_as_its_setting_says(settings: Any) -> None:
+    bounds = (settings.KEPT_ANSWERS_BYTES, settings.KEPT_FRAGMENTS_BYTES)
+
+    assert (answers.most_bytes, fragments.most_bytes) == bounds
+    assert sum(bounds) == settings.CMS_ENV.cms_cache_mib * 1024 * 1024

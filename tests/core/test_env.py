@@ -100,6 +100,7 @@ def test_each_wrong_variable_gets_one_sentence(environ):
         ("PORT", "0"),
         ("PORT", "65536"),
         ("TRUSTED_PROXIES", "-1"),
+        ("CMS_CACHE_MIB", "0"),
         ("DEBUG", "maybe"),
         ("THROTTLE_USER", "0/hour"),
         ("THROTTLE_ALLOW_IPS", "10.0.0.300"),

@@ -78,7 +78,7 @@ def render(store: FragmentStore | None, part: str, more: str = "", **values: obj
 
 
 def test_a_part_is_rendered_once_for_equal_contents(calls: Calls) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     for _ in range(3):
         assert render(store, "part.html", words="<b>", count=1, calls=calls) == "&lt;b&gt; 1"
     # What its template does not look at is none of its contents.
@@ -91,7 +91,7 @@ def test_a_part_is_rendered_once_for_equal_contents(calls: Calls) -> None:
 
 
 def test_what_is_equal_and_shown_otherwise_is_another() -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     values: list[object] = [1, True, 1.0, "1", None, "None", SafeString("<b>"), "<b>", ["a"]]
     values += [datetime(2026, 1, 2, tzinfo=UTC), {"a": 1}, {"b": 1}, {"a": "1"}]
     for _ in range(2):
@@ -102,7 +102,7 @@ def test_what_is_equal_and_shown_otherwise_is_another() -> None:
 
 
 def test_a_branch_that_was_not_taken_before_is_looked_at_too(calls: Calls) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     assert render(store, "branch.html", words="a", count=1, calls=calls) == "a"
     for count in (1, 2, 1, 2):
         assert render(store, "branch.html", words="", count=count, calls=calls) == str(count)
@@ -111,7 +111,7 @@ def test_a_branch_that_was_not_taken_before_is_looked_at_too(calls: Calls) -> No
 
 
 def test_a_part_within_a_part_counts_as_looked_at(calls: Calls) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     for words in ("a", "b", "a", "b", "a"):
         assert render(store, "outer.html", words=words, count=1, calls=calls) == f"[{words} 1]"
     before = calls.number
@@ -120,7 +120,7 @@ def test_a_part_within_a_part_counts_as_looked_at(calls: Calls) -> None:
 
 
 def test_names_given_along_are_known_inside_and_part_of_the_contents() -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     more = " with words=given count=2"
     assert render(store, "part.html", more, words="x", given="a") == "a 2"
     assert render(store, "part.html", more, words="x", given="b") == "b 2"
@@ -129,7 +129,7 @@ def test_names_given_along_are_known_inside_and_part_of_the_contents() -> None:
 
 
 def test_a_language_has_its_own(calls: Calls) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     for language in ("en", "de", "en", "de"):
         with translation.override(language):
             assert render(store, "language.html", calls=calls) == language
@@ -158,7 +158,7 @@ def test_contents_differ(one: object, other: object) -> None:
 
 
 def test_what_has_no_contents_to_compare_is_not_kept(calls: Calls) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     user = get_user_model()(email="a@example.com")
     for _ in range(2):
         assert render(store, "part.html", words=user, count=1, calls=calls)
@@ -170,14 +170,14 @@ def test_what_has_no_contents_to_compare_is_not_kept(calls: Calls) -> None:
 
 
 def test_what_reads_the_whole_context_is_not_kept(calls: Calls) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     render(store, "whole.html", secret="First", calls=calls)
     assert "Second" in render(store, "whole.html", secret="Second", calls=calls)
 
 
 @pytest.mark.django_db
 def test_what_asks_the_database_is_not_kept() -> None:
-    store, model = FragmentStore(), get_user_model()
+    store, model = FragmentStore(most_bytes=1_000_000), get_user_model()
     before = model.objects.count()
 
     class People:
@@ -200,7 +200,7 @@ def test_without_a_store_nothing_is_kept(calls: Calls) -> None:
 def test_a_part_says_again_what_it_depends_on_and_grows_old(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    store, frozen = FragmentStore(), FrozenNames({"words": "a"})
+    store, frozen = FragmentStore(most_bytes=1_000_000), FrozenNames({"words": "a"})
     made = Fragment(SafeString("a"), frozenset({"post:1"}))
     store.keep("part", {"words"}, frozen, made)
     with collect_tags() as tags:

@@ -116,7 +116,7 @@ OTHERS: list[dict[str, Any]] = [
 @pytest.mark.django_db
 @pytest.mark.parametrize("page", sorted(set(PAGES) - {"part.html", "whole.html"}))
 def test_a_page_is_what_its_template_makes(page: str) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
 
     # What is the same in every way to write it comes first.
     for names in [{"title": "1", "content": "1"}, *OTHERS, *OTHERS]:
@@ -125,7 +125,7 @@ def test_a_page_is_what_its_template_makes(page: str) -> None:
 
 @pytest.mark.parametrize("page", ["page.html", "set.html"])
 def test_pages_share_an_outline(page: str, calls: Calls) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     render(store, page, calls)
     drawn = calls.number
 
@@ -139,7 +139,7 @@ def test_pages_share_an_outline(page: str, calls: Calls) -> None:
 def test_what_the_outline_shows_by_itself_makes_another_one(
     names: dict[str, Any], calls: Calls
 ) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     render(store, "direct.html", calls)
     render(store, "page.html", calls)
     drawn = calls.number
@@ -153,7 +153,7 @@ def test_what_the_outline_shows_by_itself_makes_another_one(
 @pytest.mark.django_db
 @pytest.mark.parametrize("page", ["filter.html", "whole.html", "query.html"])
 def test_what_an_outline_would_say_otherwise_has_none(page: str, calls: Calls) -> None:
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     render(store, page, calls)
     drawn = calls.number
 
@@ -166,6 +166,6 @@ def test_nobody_can_name_a_place() -> None:
     from proofroom.core.caching import outlines
 
     text = f"\ue000{outlines._SECRET[:-1]}0:0\ue001"
-    store = FragmentStore()
+    store = FragmentStore(most_bytes=1_000_000)
     for _ in range(2):
         assert render(store, "page.html", content=text) == plain("page.html", content=text)

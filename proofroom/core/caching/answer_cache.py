@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
 
+from django.conf import settings
+
 from proofroom.core.caching.content_tags import EVERYTHING
 
-MAX_CACHE_BYTES: Final = 64 * 1024 * 1024
 LONGEST_KEY: Final = 500
 _EACH: Final = 300
 _EACH_TAG: Final = 150
@@ -47,8 +48,8 @@ class AnswerCache:
     `follow` takes it to the next version, and drops what depends on what changed until there.
     """
 
-    def __init__(self, most_bytes: int = MAX_CACHE_BYTES) -> None:
-        self._most = most_bytes
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
         self._size = 0
         self._version = 0
         self._kept: OrderedDict[str, CachedAnswer] = OrderedDict()
@@ -77,7 +78,7 @@ class AnswerCache:
             self._size += _size(key, answer)
             for tag in answer.tags:
                 self._by_tag[tag].add(key)
-            while self._size > self._most and self._kept:
+            while self._size > self.most_bytes and self._kept:
                 self._drop(next(iter(self._kept)))
 
     def follow(self, version: int, tags_changed_since: Callable[[int], Collection[str]]) -> None:
@@ -128,4 +129,4 @@ def _size(key: str, answer: CachedAnswer) -> int:
     return answer.size + len(key) + _EACH + _EACH_TAG * len(answer.tags)
 
 
-answers: Final = AnswerCache()
+answers: Final = AnswerCache(settings.KEPT_ANSWERS_BYTES)

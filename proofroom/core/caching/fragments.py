@@ -20,6 +20,7 @@ from threading import Lock
 from typing import Any, Final, Protocol
 
 import orjson
+from django.conf import settings
 from django.core.signals import setting_changed
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
@@ -28,7 +29,6 @@ from django.utils.translation import get_language
 from proofroom.core.caching.content_tags import collect_tags, depend_on
 from proofroom.core.database.replica import reading_connection
 
-MAX_FRAGMENT_BYTES: Final = 32 * 1024 * 1024
 MAX_AGE_SECONDS: Final = 3600.0
 _MOST_PARTS: Final = 1000
 _EACH: Final = 400
@@ -104,8 +104,8 @@ class FragmentStore:
     Of each part it knows which names were ever looked at; their contents are the key.
     """
 
-    def __init__(self, most_bytes: int = MAX_FRAGMENT_BYTES) -> None:
-        self._most = most_bytes
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
         self._size = 0
         self._kept: OrderedDict[Hashable, Fragment] = OrderedDict()
         self._names: dict[Hashable, tuple[str, ...]] = {}
@@ -150,7 +150,7 @@ class FragmentStore:
             self._drop(key)
             self._kept[key] = fragment
             self._size += _size(fragment)
-            while self._size > self._most and self._kept:
+            while self._size > self.most_bytes and self._kept:
                 self._drop(next(iter(self._kept)))
 
     def clear(self) -> None:
@@ -270,7 +270,7 @@ def _size(fragment: Fragment) -> int:
     return 2 * len(fragment.text) + _EACH
 
 
-fragments: Final = FragmentStore()
+fragments: Final = FragmentStore(settings.KEPT_FRAGMENTS_BYTES)
 
 
 def _forget_with_settings(**kwargs: object) -> None:
