@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+import orjson
 from django.db import models
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.backends.ddl_references import Statement
 from django.utils import timezone
@@ -161,13 +163,13 @@ class Device(models.TextChoices):
 
 
 class HeatSheet(models.Model):
-    """The shared keys of the cells of one heatmap: the post, the version of its live content, the device.
+    """The shared keys of the hits of one heatmap: the post, the version of its live content, the device.
 
     Without `module_id`, and with `~`, its cells are of the page; `~` marks events that have a cell of their module
     too. With an id they are of the module.
     """
 
-    id = models.AutoField(primary_key=True)  # short: it stands in each cell
+    id = models.AutoField(primary_key=True)  # short: it stands in each batch
     post_id = models.UUIDField()
     event_type = models.CharField(max_length=5, choices=EventType.choices)
     module_id = models.CharField(max_length=36, default="")
@@ -186,28 +188,49 @@ class HeatSheet(models.Model):
         return f"{self.event_type} of {self.post_id}, {self.device}"
 
 
-class HeatCell(models.Model):
-    """The number of hits of one spot on one day.
+if TYPE_CHECKING:
+    _NumberField = models.Field[list[int], list[int]]
+else:
+    _NumberField = models.Field
 
-    Of a page: columns and rows of 10 pixels of a page 1,000 pixels wide. Of a module: hundredths of its width and
-    height, `down` 1,000 where the event knew no place in it. `x_sum` and `y_sum` keep where in the cell the hits
-    were, in tenths of such a pixel or of a hundredth, so that the mean of a single hit is its place.
+
+class NumberList(_NumberField):
+    """Whole numbers of 64 bits: an array on PostgreSQL, JSON elsewhere."""
+
+    def db_type(self, connection: BaseDatabaseWrapper) -> str:
+        return "bigint[]" if connection.vendor == "postgresql" else "text"
+
+    def from_db_value(
+        self, value: list[int] | str, expression: object, connection: BaseDatabaseWrapper
+    ) -> list[int]:
+        numbers: list[int] = orjson.loads(value) if isinstance(value, str) else value
+        return numbers
+
+    def get_db_prep_value(
+        self, value: list[int], connection: BaseDatabaseWrapper, prepared: bool = False
+    ) -> list[int] | str:
+        return value if connection.vendor == "postgresql" else orjson.dumps(value).decode()
+
+
+class HeatBatch(models.Model):
+    """The hits of one sheet on one day that were added up together.
+
+    Each number of `cells` holds hits of one cell, as `rollups/heat_batches.py` says: a row for each cell would take
+    several times as long to write. When a day is over, its batches become one.
     """
 
-    pk = models.CompositePrimaryKey("sheet_id", "day", "across", "down")
-    # The database checks nothing there: only who adds up writes cells, and who deletes sheets holds the same lock.
+    pk = models.CompositePrimaryKey("sheet_id", "day", "last_event")
+    # The database checks nothing there: only who adds up writes batches, and who deletes sheets holds the same lock.
     sheet = models.ForeignKey(
-        HeatSheet, models.DO_NOTHING, related_name="cells", db_constraint=False, db_index=False
+        HeatSheet, models.DO_NOTHING, related_name="batches", db_constraint=False, db_index=False
     )
     day = models.DateField()
-    across = models.SmallIntegerField()
-    down = models.SmallIntegerField()
-    count = models.IntegerField(default=0)
-    x_sum = models.BigIntegerField(default=0)
-    y_sum = models.BigIntegerField(default=0)
+    last_event = models.BigIntegerField()
+    """The id of the last event that was added up with them."""
+    cells = NumberList()
 
     def __str__(self) -> str:
-        return f"{self.count} at {self.across}, {self.down} on {self.day}"
+        return f"hits of {self.day}, up to event {self.last_event}"
 
 
 class RollUp(models.Model):

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from analytics.ingest.partitions import keep_ahead
 from analytics.rollups.aggregate import add_all, close_months
+from analytics.rollups.merge_batches import merge_batches
 from analytics.rollups.merge_rare import merge_rare_values
 from analytics.services.retention import forget_old_events, forget_old_figures
 
@@ -26,8 +27,13 @@ def add_up_events() -> int:
 
 @shared_task(name="analytics.tasks.merge_rare_figures")
 def merge_rare_figures() -> int:
-    """Put what is rare on days that are over together. Answers how many counts went into others."""
-    return merge_rare_values()
+    """Put what is rare on days that are over together. Answers how many counts went into others.
+
+    The batches of heatmaps on these days become one of each sheet, too.
+    """
+    merged = merge_rare_values()
+    merge_batches()
+    return merged
 
 
 @shared_task(name="analytics.tasks.prune_events")

@@ -11,7 +11,7 @@ from typing import Final
 
 from django.db import connection
 
-from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, RollUp, SiteCount
+from analytics.models import AnalyticsEvent, HeatBatch, HeatSheet, PostCount, RollUp, SiteCount
 
 Indexes = list[tuple[str, str]]
 _DEVICE: Final = (
@@ -64,31 +64,33 @@ _POSTS: Final = f"""
 """  # noqa: S608
 _CLICKED: Final = f"""
     CREATE UNLOGGED TABLE bench_clicked AS
-    SELECT post_id, cell.module, {_DEVICE} AS device, version, day, cell.across, cell.down,
-        count(*) AS count, sum(cell.x) AS x_sum, sum(cell.y) AS y_sum
+    SELECT post_id, cell.module, {_DEVICE} AS device, version, day,
+        (((cell.down << 7) | cell.across)::bigint << 41) | (1::bigint << 32)
+        | ((cell.x - cell.across * cell.side)::bigint << 16) | (cell.y - cell.down * cell.side)::bigint AS cell
     FROM analytics_analyticsevent
     CROSS JOIN LATERAL (SELECT {_DAY} AS day, least(greatest(x / viewport_width, 0), 1) AS px,
         least(greatest(y / viewport_width * 1000, 0), 50000) AS py,
         (metadata->>'moduleX')::float8 AS mx, (metadata->>'moduleY')::float8 AS my) AS placed
     CROSS JOIN LATERAL (VALUES
-        ('~', least(floor(px * 100), 99), least(floor(py / 10), 4999), floor(px * 10000 + 0.5), floor(py * 10 + 0.5)),
-        (metadata->>'postModuleId', least(floor(mx * 100), 99), least(floor(my * 100), 99),
-            floor(mx * 1000 + 0.5), floor(my * 1000 + 0.5))
-    ) AS cell (module, across, down, x, y)
-    WHERE id <= %s AND event_type = 'click' GROUP BY 1, 2, 3, 4, 5, 6, 7
+        ('~', 100, least(floor(px * 100)::int, 99), least(floor(py / 10)::int, 4999),
+            floor(px * 10000 + 0.5)::int, floor(py * 10 + 0.5)::int),
+        (metadata->>'postModuleId', 10, least(floor(mx * 100)::int, 99), least(floor(my * 100)::int, 99),
+            floor(mx * 1000 + 0.5)::int, floor(my * 1000 + 0.5)::int)
+    ) AS cell (module, side, across, down, x, y)
+    WHERE id <= %s AND event_type = 'click'
 """  # noqa: S608
 _SHEETS: Final = """
     INSERT INTO analytics_heatsheet (post_id, event_type, module_id, device, version)
     SELECT DISTINCT post_id, 'click', module, device, version FROM bench_clicked
 """
-_CELLS: Final = """
-    INSERT INTO analytics_heatcell (sheet_id, day, across, down, count, x_sum, y_sum)
-    SELECT sheet.id, day, across, down, count, x_sum, y_sum FROM bench_clicked AS clicked
+_BATCHES: Final = """
+    INSERT INTO analytics_heatbatch (sheet_id, day, last_event, cells)
+    SELECT sheet.id, day, 0, array_agg(cell) FROM bench_clicked AS clicked
     JOIN analytics_heatsheet AS sheet ON sheet.post_id = clicked.post_id AND sheet.module_id = clicked.module
         AND sheet.device = clicked.device AND sheet.version = clicked.version
-    ORDER BY day
+    GROUP BY sheet.id, day ORDER BY day
 """
-_TABLES: Final = [model._meta.db_table for model in (SiteCount, PostCount, HeatSheet, HeatCell)]
+_TABLES: Final = [model._meta.db_table for model in (SiteCount, PostCount, HeatSheet, HeatBatch)]
 
 
 def fill(last: int) -> None:
@@ -103,7 +105,7 @@ def fill(last: int) -> None:
         for statement in (_SITE, _POSTS):
             cursor.execute(statement, [months_to])
         cursor.execute(_CLICKED, [last])
-        for statement in (_SHEETS, _CELLS):
+        for statement in (_SHEETS, _BATCHES):
             cursor.execute(statement)
         cursor.execute("DROP TABLE bench_alike, bench_clicked")
         for table, statement in dropped:

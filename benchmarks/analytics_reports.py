@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,9 +15,10 @@ from uuid import UUID
 from django.db import connection
 
 from analytics.experiments.evaluation import count_arms
-from analytics.models import AnalyticsEvent, HeatCell, HeatSheet, PostCount, SiteCount
+from analytics.models import AnalyticsEvent, HeatBatch, HeatSheet, PostCount, SiteCount
 from analytics.rollups.aggregate import add_up, close_months
 from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
+from analytics.rollups.merge_batches import merge_batches
 from analytics.rollups.periods import Period
 from analytics.rollups.summaries import summarize
 from analytics.services.track import Seen, record_events
@@ -28,7 +30,7 @@ from benchmarks.sizes import Sizes
 from proofroom.core.actor import SYSTEM
 
 ASKED_FROM: Final = 1_000_000
-FIGURES: Final = (SiteCount, PostCount, HeatSheet, HeatCell)
+FIGURES: Final = (SiteCount, PostCount, HeatSheet, HeatBatch)
 _OF_SHEET: Final = ("post_id", "event_type", "module_id", "device", "version")
 STEPS: Final = (100_000, 1_000_000, 10_000_000)
 """Rows at which the cost of one more event is measured."""
@@ -94,6 +96,7 @@ def _fill(step: int, sizes: Sizes, report: Report) -> None:
         return
     added = _added(chunk)
     close_months(analytics_rows.END)
+    merge_batches(analytics_rows.END)
     report.say(
         f"Figures of them: {filled:.0f} s by SQL alone; "
         f"the last {sizes.analytics_added:,} added up in {_each(added, sizes.analytics_added)} each."
@@ -101,13 +104,16 @@ def _fill(step: int, sizes: Sizes, report: Report) -> None:
 
 
 def _figures() -> list[set[tuple[object, ...]]]:
-    """All of them; a sheet by what it is of, as its id is by chance."""
+    """All of them; hits by what their sheet is of, as its id is by chance, and how many there are of each number."""
     found = []
-    for model in FIGURES:
+    for model in (SiteCount, PostCount):
         names = [field.attname for field in model._meta.concrete_fields if field.name != "id"]
-        if model is HeatCell:
-            names = [*(f"sheet__{name}" for name in _OF_SHEET), *names[1:]]
         found.append(set(model._default_manager.values_list(*names)))
+    hits = Counter[tuple[object, ...]]()
+    of_sheet = [f"sheet__{name}" for name in _OF_SHEET]
+    for *key, cells in HeatBatch.objects.values_list(*of_sheet, "day", "cells"):
+        hits.update((*key, cell) for cell in cells)
+    found.append({(*key, number) for key, number in hits.items()})
     return found
 
 

@@ -23,17 +23,14 @@ from django.db.models import Min, Subquery
 from django.utils import timezone
 
 from analytics.ingest.event_store import last_settled_id
-from analytics.models import AnalyticsEvent, Grain, HeatCell, PostCount, RollUp, SiteCount
+from analytics.models import AnalyticsEvent, Grain, HeatBatch, PostCount, RollUp, SiteCount
+from analytics.rollups.heat_batches import HITS, find_hits, insert_batches, insert_sheets
 from analytics.rollups.periods import day_of, today
 from analytics.rollups.rollup_sql import (
     CHUNK,
     MAX_HOST_LENGTH,
     SUMS,
-    WANTED,
     dialect,
-    find_sheets,
-    heat_cells,
-    insert_sheets,
     post_counts,
     read_chunk,
     site_counts,
@@ -183,7 +180,7 @@ def rebuild_rollups() -> Recount:
         kept_since = today() - timedelta(days=days)
         first = max(first, kept_since + timedelta(days=1))
     month = first.replace(day=1)
-    HeatCell.objects.filter(day__gte=first).delete()
+    HeatBatch.objects.filter(day__gte=first).delete()
     for model in (SiteCount, PostCount):
         model._default_manager.filter(grain=Grain.DAY, day__gte=first).delete()
         model._default_manager.filter(grain=Grain.MONTH, day__gte=month).delete()
@@ -244,9 +241,6 @@ _COUNT_KEY: Final = ("dimension", "grain", "day", "value")
 _COUNT_SUMS: Final = ("views", "clicks", "conversions")
 SITE: Final = RollupTable(SiteCount._meta.db_table, _COUNT_KEY, _COUNT_SUMS)
 POSTS: Final = RollupTable(PostCount._meta.db_table, ("post_id", *_COUNT_KEY), _COUNT_SUMS)
-CELLS: Final = RollupTable(
-    HeatCell._meta.db_table, ("sheet_id", "day", "across", "down"), ("count", "x_sum", "y_sum")
-)
 
 
 def count_chunk(
@@ -278,11 +272,11 @@ def count_chunk(
             cursor.execute(sum_chunk(sql), {"hosts": hosts})
             SITE.add(site_counts(sql), months)
             POSTS.add(post_counts(sql), months)
-            cursor.execute(find_sheets())
+            cursor.execute(find_hits(sql))
             cursor.execute(insert_sheets())
-            CELLS.add(heat_cells(sql), {})
+            cursor.execute(insert_batches(sql), {"last": last})
         # With a transaction that fails they go by themselves.
-        for name in (CHUNK, SUMS, WANTED):
+        for name in (CHUNK, SUMS, HITS):
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
     if not events:
         return Chunk(0, after, None)

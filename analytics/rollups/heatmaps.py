@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
-from django.db.models import BigIntegerField, F, Func, QuerySet, Sum, Window
+from django.db import connection
+from django.db.models import QuerySet
 
-from analytics.models import HeatCell
+from analytics.models import HeatSheet
+from analytics.rollups.heat_batches import (
+    BATCHES,
+    HITS_SUM,
+    MODULE_SIDE,
+    NO_POSITION,
+    PAGE_ALONE,
+    PAGE_OF_MODULES,
+    PAGE_SIDE,
+    PLACE,
+    ROW_BITS,
+    SUMS,
+)
 from analytics.rollups.periods import Period
-from analytics.rollups.rollup_sql import NO_POSITION, PAGE_ALONE, PAGE_OF_MODULES
+from analytics.rollups.rollup_sql import dialect
 from content.models import Post, Revision
 from content.posts import post_repository
 from content.review.labels import module_names
@@ -70,14 +83,6 @@ class ModuleClicks:
     spots: list[Spot]
 
 
-class _SumOfSums(Func):
-    """A sum of sums, over all groups: `Sum` takes no sums."""
-
-    function = "SUM"
-    window_compatible = True
-    output_field = BigIntegerField()
-
-
 def versions_beside(revision: Revision, side: Side) -> Versions:
     """Return the versions that visitors saw before or after a revision. One statement.
 
@@ -97,41 +102,45 @@ def page_heatmap(query: HeatmapSpec, *, without_modules: bool = False) -> Heatma
     `without_modules` leaves out what `module_clicks` has a place for.
     """
     kinds = [PAGE_ALONE] if without_modules else [PAGE_ALONE, PAGE_OF_MODULES]
-    rows = (
-        _cells(query)
-        .filter(sheet__module_id__in=kinds)
-        .values_list("across", "down")
-        .annotate(hits=Sum("count"), along=Sum("x_sum"), deep=Sum("y_sum"))
-        .annotate(total=Window(_SumOfSums(F("hits"))))
-        .order_by("-hits", "down", "across")[:MAX_SPOTS]
-    )
-    found = list(rows)
-    spots = [
-        Spot(_mean(along, hits, 10_000), _mean(deep, hits, 10), hits)
-        for _across, _down, hits, along, deep, _total in found
-    ]
+    sheets = _sheets(query).filter(module_id__in=kinds)
     # Each row repeats the total of all cells, those beyond the limit too.
+    total = f"CAST(sum({HITS_SUM}) OVER () AS bigint)"
+    found = _read_cells(
+        query,
+        sheets,
+        f"SELECT {PLACE} AS place, {SUMS}, {total} AS total FROM hit "  # noqa: S608  # names of our own
+        "GROUP BY place ORDER BY hits DESC, place LIMIT %s",
+        MAX_SPOTS,
+    )
+    spots = [
+        _spot(place, hits, along, deep, PAGE_SIDE, 10_000, 10)
+        for place, hits, along, deep, _total in found
+    ]
     return Heatmap(spots, spots[0].count if spots else 0, found[0][-1] if found else 0)
 
 
 def module_clicks(query: HeatmapSpec) -> list[ModuleClicks]:
     """Return modules by how often they were clicked, with the spots in them; the most clicked first."""
-    of_modules = _cells(query).exclude(sheet__module_id__in=[PAGE_ALONE, PAGE_OF_MODULES])
-    ranked = list(
-        of_modules.values_list("sheet__module_id")
-        .annotate(hits=Sum("count"))
-        .order_by("-hits", "sheet__module_id")[:MAX_MODULES]
+    of_modules = _sheets(query).exclude(module_id__in=[PAGE_ALONE, PAGE_OF_MODULES])
+    ranked = _read_cells(
+        query,
+        of_modules,
+        f"SELECT module_id, {HITS_SUM} AS hits FROM hit "  # noqa: S608  # names of our own
+        "GROUP BY module_id ORDER BY hits DESC, module_id LIMIT %s",
+        MAX_MODULES,
     )
-    rows = (
-        of_modules.filter(sheet__module_id__in=[id_ for id_, _ in ranked])
-        .exclude(down=NO_POSITION)
-        .values_list("sheet__module_id", "across", "down")
-        .annotate(hits=Sum("count"), along=Sum("x_sum"), deep=Sum("y_sum"))
-        .order_by("-hits", "sheet__module_id", "down", "across")[:MAX_SPOTS]
+    if not ranked:
+        return []
+    rows = _read_cells(
+        query,
+        of_modules.filter(module_id__in=[id_ for id_, _ in ranked]),
+        f"SELECT module_id, {PLACE} AS place, {SUMS} FROM hit WHERE {PLACE} <> {NO_POSITION << ROW_BITS} "  # noqa: S608  # likewise
+        "GROUP BY module_id, place ORDER BY hits DESC, module_id, place LIMIT %s",
+        MAX_SPOTS,
     )
     spots: dict[str, list[Spot]] = defaultdict(list)
-    for id_, _, _, hits, along, deep in rows:
-        spots[id_].append(Spot(_mean(along, hits, 1_000), _mean(deep, hits, 1_000), hits))
+    for id_, place, hits, along, deep in rows:
+        spots[id_].append(_spot(place, hits, along, deep, MODULE_SIDE, 1_000, 1_000))
     labels: dict[str, str] = {}
     types: dict[str, str] = {}
     post = Post.objects.filter(pk=query.post_id).first()
@@ -152,20 +161,35 @@ def module_clicks(query: HeatmapSpec) -> list[ModuleClicks]:
     ]
 
 
-def _cells(query: HeatmapSpec) -> QuerySet[HeatCell]:
-    cells = HeatCell.objects.filter(
-        day__gte=query.period.first,
-        day__lte=query.period.last,
-        sheet__post_id=query.post_id,
-        sheet__event_type=query.event_type,
-    )
+def _sheets(query: HeatmapSpec) -> QuerySet[HeatSheet]:
+    sheets = HeatSheet.objects.filter(post_id=query.post_id, event_type=query.event_type)
     if query.device is not None:
-        cells = cells.filter(sheet__device=query.device)
+        sheets = sheets.filter(device=query.device)
     first, end = query.versions
     if first is not None:
-        cells = cells.filter(sheet__version__gte=first)
-    return cells if end is None else cells.filter(sheet__version__lt=end)
+        sheets = sheets.filter(version__gte=first)
+    return sheets if end is None else sheets.filter(version__lt=end)
 
 
-def _mean(total: int, hits: int, unit: int) -> float:
-    return round(total / hits / unit, 4)
+def _read_cells(
+    query: HeatmapSpec, sheets: QuerySet[HeatSheet], select: str, limit: int
+) -> list[tuple[Any, ...]]:
+    """Return the rows of a SELECT from `hit`: the numbers (`cell`) of sheets, with the `module_id` of each."""
+    sheets_sql, values = sheets.values("id", "module_id").query.sql_with_params()
+    of_days = f"sheet JOIN {BATCHES} AS batch ON batch.sheet_id = sheet.id AND batch.day BETWEEN %s AND %s"
+    hits = dialect().unlisted.format("module_id", of_days)
+    days = map(connection.ops.adapt_datefield_value, (query.period.first, query.period.last))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"WITH sheet (id, module_id) AS ({sheets_sql}), hit AS ({hits}) {select}",
+            [*values, *days, limit],
+        )
+        rows: list[tuple[Any, ...]] = cursor.fetchall()
+    return rows
+
+
+def _spot(place: int, hits: int, along: int, deep: int, side: int, width: int, height: int) -> Spot:
+    """The mean place of hits, of which is known how far from the edges of their cell they were."""
+    down, across = divmod(place, 1 << ROW_BITS)
+    x, y = across * side * hits + along, down * side * hits + deep
+    return Spot(round(x / hits / width, 4), round(y / hits / height, 4), hits)

@@ -14,10 +14,11 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils import timezone
 
-from analytics.models import Dimension, Grain, HeatCell, HeatSheet, PostCount, SiteCount
+from analytics.models import Dimension, Grain, HeatBatch, HeatSheet, PostCount, SiteCount
 from analytics.rollups.aggregate import lock_state
+from analytics.rollups.heat_batches import PAGE_ALONE, PAGE_OF_MODULES
 from analytics.rollups.periods import day_of
-from analytics.rollups.rollup_sql import FORM, PAGE_ALONE, PAGE_OF_MODULES
+from analytics.rollups.rollup_sql import FORM
 
 MAX_VALUES_KEPT: Final = 200
 """Values of one dimension on one day or in one month, of the site and of each post."""
@@ -71,6 +72,6 @@ def _merge_values(table: type[SiteCount | PostCount], of: dict[str, Any]) -> int
         sheets = HeatSheet.objects.filter(post_id=of["post_id"]).exclude(
             module_id__in=[PAGE_ALONE, PAGE_OF_MODULES, *kept]
         )
-        HeatCell.objects.filter(sheet__in=sheets, day=of["day"]).delete()
-        sheets.exclude(Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))).delete()
+        HeatBatch.objects.filter(sheet__in=sheets, day=of["day"]).delete()
+        sheets.exclude(Exists(HeatBatch.objects.filter(sheet=OuterRef("pk")))).delete()
     return rare.delete()[0]

@@ -1,10 +1,9 @@
 """SQL that adds events up: a statement that reads a chunk of them, and a few for each table, whatever their number.
 
 The chunk is a temporary table: what events say in JSON is read once, and judged once. So are its sums by post and
-dimension, which the counts of the site and of posts both come from, and the keys of the heatmaps' sheets
-that it touches, which are found once. Dialects hold the few expressions that the two databases spell
-differently, so that each rule of counting is written once. What is put into the statements are names, patterns and
-numbers of this package alone: hence the S608 that are marked.
+dimension, which the counts of the site and of posts both come from. Dialects hold the few expressions that the two
+databases spell differently, so that each rule of counting is written once. What is put into the statements are names,
+patterns and numbers of this package alone: hence the S608 that are marked.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Final
 
 from django.db import connection
 
-from analytics.models import AnalyticsEvent, Dimension, Grain, HeatSheet
+from analytics.models import AnalyticsEvent, Dimension, Grain
 
 FORM: Final = "form:"
 """Begins the goal of a form that was taken, which is no click."""
@@ -23,8 +22,6 @@ CHUNK: Final = "analytics_chunk"
 """The temporary table of events."""
 SUMS: Final = "analytics_chunk_sums"
 """Of what they come to."""
-WANTED: Final = "analytics_chunk_sheets"
-"""Of the keys of the sheets that they are on."""
 MAX_HOST_LENGTH: Final = 260
 """Of what pages say that led to them: longer texts are not looked at."""
 IS_FORM: Final = f"substr(goal, 1, {len(FORM)}) = '{FORM}'"
@@ -32,26 +29,12 @@ DEVICE: Final = (
     "CASE WHEN coalesce(viewport_width, 0) = 0 THEN 'unknown' WHEN viewport_width < 768 THEN 'mobile' "
     "WHEN viewport_width < 1100 THEN 'tablet' ELSE 'desktop' END"
 )
-PAGE_ALONE: Final = ""
-"""The `module_id` of cells of the page, of events that have no cell of a module."""
-PAGE_OF_MODULES: Final = "~"
-"""And of events that have one."""
-PAGE_CELLS: Final = 100
-"""Columns of the page: each 10 pixels of 1,000."""
 MAX_PAGE_HEIGHT: Final = 50_000
 """Pixels of a page 1,000 pixels wide: what is further down counts as there."""
-NO_POSITION: Final = 1_000
-"""`down` of the cell of events that know their module, but no place in it."""
 _MAX_PIXELS: Final = "1e9"
 """No page is so large: numbers that no float holds would be an error."""
 _MIN_PIXELS: Final = "1e-6"
 """What is less is at the edge: PostgreSQL fails where a quotient is too small for a float."""
-SHEETS: Final = HeatSheet._meta.db_table
-_SHEET_KEY: Final = ("post_id", "event_type", "module_id", "device", "version")
-_OF_SHEETS: Final = f"FROM {CHUNK} WHERE post_id IS NOT NULL AND NOT is_form"
-_IS_IN_MODULE: Final = "module IS NOT NULL AND mx IS NOT NULL AND my IS NOT NULL"
-_PAGE: Final = f"CASE WHEN {_IS_IN_MODULE} THEN '{PAGE_OF_MODULES}' ELSE '{PAGE_ALONE}' END"
-"""The `module_id` of the page's cell."""
 _SUMMED: Final = ("seen", "hit", "got")
 _HEX: Final = "[0-9a-f]"
 _UUID_LENGTHS: Final = (8, 4, 4, 4, 12)
@@ -77,6 +60,10 @@ class Dialect:
     whole: str
     """A number that is not negative, rounded down."""
     least: str
+    listed: str
+    """The numbers `{0}` as a list, of the rows where `{1}`; nothing without such rows."""
+    unlisted: str
+    """The columns `{0}` of `{1}`, once with each number of the list `cells`, as `cell`."""
     mapped: str
     """The pairs of a JSON object that is the parameter `hosts`."""
 
@@ -96,6 +83,8 @@ _POSTGRESQL: Final = Dialect(
     ),
     whole="floor({0})::integer",
     least="least",
+    listed="array_agg({0}) FILTER (WHERE {1})",
+    unlisted="SELECT {0}, unnest(cells) AS cell FROM {1}",
     mapped="SELECT key AS given, value AS host FROM json_each_text(%(hosts)s::json)",
 )
 _SQLITE: Final = Dialect(
@@ -114,6 +103,8 @@ _SQLITE: Final = Dialect(
     is_id="{0} GLOB '" + "-".join(_HEX * number for number in _UUID_LENGTHS) + "'",
     whole="CAST({0} AS INTEGER)",
     least="min",
+    listed="nullif(json_group_array({0}) FILTER (WHERE {1}), '[]')",
+    unlisted="SELECT {0}, value AS cell FROM {1} CROSS JOIN json_each(cells)",
     # Grouped, though no key comes twice: only so does SQLite find a host by an index of its own.
     mapped="SELECT key AS given, max(value) AS host FROM json_each(%(hosts)s) GROUP BY key",
 )
@@ -219,65 +210,3 @@ def _sum_by_grain(sql: Dialect, key: str, counted: str) -> str:
         UNION ALL SELECT {key}dimension, '{Grain.MONTH}', {sql.month}, value, {sums} FROM counted
         WHERE day < %(months_to)s GROUP BY {key}dimension, {sql.month}, value ORDER BY {places}
     """  # noqa: S608
-
-
-def find_sheets() -> str:
-    """Makes the temporary table of the keys of the sheets that the chunk's events are on."""
-    of_event = "post_id, event_type, device, version"
-    return f"""
-        CREATE TEMPORARY TABLE {WANTED} AS
-        WITH alike AS MATERIALIZED (
-            SELECT DISTINCT {of_event}, module, CASE WHEN px IS NOT NULL THEN {_PAGE} END AS page {_OF_SHEETS}
-        )
-        SELECT {of_event}, page AS module_id FROM alike WHERE page IS NOT NULL
-        UNION SELECT {of_event}, module FROM alike WHERE module IS NOT NULL
-    """  # noqa: S608
-
-
-def insert_sheets() -> str:
-    """Makes the sheets that are not there yet. ON CONFLICT would use up an id for each that is."""
-    names = ", ".join(_SHEET_KEY)
-    is_known = " AND ".join(f"known.{name} = wanted.{name}" for name in _SHEET_KEY)
-    return f"""
-        INSERT INTO {SHEETS} ({names}) SELECT {names} FROM {WANTED} AS wanted
-        WHERE NOT EXISTS (SELECT 1 FROM {SHEETS} AS known WHERE {is_known}) ORDER BY {names}
-    """  # noqa: S608
-
-
-def heat_cells(sql: Dialect) -> str:
-    """The rows that a chunk makes: sheet, day, across, down, the hits and the sums of their places."""
-    names = ", ".join(f"wanted.{name}" for name in _SHEET_KEY)
-    is_known = " AND ".join(f"known.{name} = wanted.{name}" for name in _SHEET_KEY)
-    is_of_sheet = " AND ".join(f"sheet.{name} = hit.{name}" for name in _SHEET_KEY)
-    return f"""
-        WITH sheet AS MATERIALIZED (
-            SELECT known.id, {names} FROM {WANTED} AS wanted JOIN {SHEETS} AS known ON {is_known}
-        ), {_hits(sql)}
-        SELECT sheet.id, day, across, down, count(*), sum(x), sum(y)
-        FROM hit JOIN sheet ON {is_of_sheet} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-    """  # noqa: S608
-
-
-def _hits(sql: Dialect) -> str:
-    """A row for each place that an event was at: on the page, in parts of its width, and in parts of its module."""
-    whole, of_event = sql.whole.format, "post_id, event_type, device, version, day"
-
-    def cell(name: str, times: str, last: int) -> str:
-        return f"{sql.least}({whole(f'{name} {times}')}, {last})"
-
-    def in_module(place: str, otherwise: int = 0) -> str:
-        return f"CASE WHEN {_IS_IN_MODULE} THEN {place} ELSE {otherwise} END"
-
-    return f"""
-        hit AS (
-            SELECT {of_event}, {_PAGE} AS module_id,
-                {cell("px", f"* {PAGE_CELLS}", PAGE_CELLS - 1)} AS across,
-                {cell("py", "/ 10", MAX_PAGE_HEIGHT // 10 - 1)} AS down,
-                {whole("px * 10000 + 0.5")} AS x, {whole("py * 10 + 0.5")} AS y
-            {_OF_SHEETS} AND px IS NOT NULL
-            UNION ALL SELECT {of_event}, module, {in_module(cell("mx", "* 100", 99))},
-                {in_module(cell("my", "* 100", 99), NO_POSITION)},
-                {in_module(whole("mx * 1000 + 0.5"))}, {in_module(whole("my * 1000 + 0.5"))}
-            {_OF_SHEETS} AND module IS NOT NULL
-        )
-    """

@@ -13,7 +13,7 @@ from analytics.ingest.partitions import drop_before
 from analytics.models import (
     AnalyticsEvent,
     Grain,
-    HeatCell,
+    HeatBatch,
     HeatSheet,
     PostCount,
     RollUp,
@@ -50,17 +50,17 @@ def forget_old_figures(*, days: int) -> int:
         return 0
     day = today() - timedelta(days=days)
     # A day at a time, then sheets that are empty. Who adds up stands aside meanwhile.
-    old = HeatCell.objects.filter(day__lt=day)
+    old = HeatBatch.objects.filter(day__lt=day)
     total = 0
     for forgotten in list(old.values_list("day", flat=True).distinct()):
         with transaction.atomic():
             lock_state(wait=True)
-            total += HeatCell.objects.filter(day=forgotten).delete()[0]
+            total += HeatBatch.objects.filter(day=forgotten).delete()[0]
     if total:
         with transaction.atomic():
             lock_state(wait=True)
             HeatSheet.objects.exclude(
-                Exists(HeatCell.objects.filter(sheet=OuterRef("pk")))
+                Exists(HeatBatch.objects.filter(sheet=OuterRef("pk")))
             ).delete()
     for model in (SiteCount, PostCount):
         counts = model._default_manager.filter(

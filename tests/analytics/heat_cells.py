@@ -1,12 +1,16 @@
-"""Figures of a heatmap, written as they are added up, without the events."""
+"""Figures of a heatmap, written as they are added up, without the events, and read cell by cell."""
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, date
+from typing import Any
+from uuid import UUID
 
+from django.db.models import Max
 from django.utils import timezone
 
-from analytics.models import HeatCell, HeatSheet
+from analytics.models import HeatBatch, HeatSheet
 from content.models import Post
 
 
@@ -23,9 +27,11 @@ def cell(
     version: int | None = None,
 ) -> None:
     """Hits of one spot on one day: `x` and `y` are parts of the module, or pixels of a page 1,000 wide."""
-    side, unit = (100, 1_000) if len(module_id) > 1 else (0.1, 10)
-    shown = day or timezone.now().astimezone(UTC).date()
-    place = {"across": min(99, int(round(x * side, 6))), "down": int(round(y * side, 6))}
+    cells, unit, side = (100, 1_000, 10) if len(module_id) > 1 else (0.1, 10, 100)
+    across, down = min(99, int(round(x * cells, 6))), int(round(y * cells, 6))
+    number = pack(
+        across, down, along=round(x * unit) - across * side, deep=round(y * unit) - down * side
+    )
     sheet, _ = HeatSheet.objects.get_or_create(
         post_id=post.pk,
         event_type=event_type,
@@ -33,8 +39,39 @@ def cell(
         device=device,
         version=post.version if version is None else version,
     )
-    found, _ = HeatCell.objects.get_or_create(sheet=sheet, day=shown, **place)
-    found.count += count
-    found.x_sum += round(x * unit) * count
-    found.y_sum += round(y * unit) * count
-    found.save()
+    batch(sheet, day or timezone.now().astimezone(UTC).date(), [number] * count)
+
+
+def batch(sheet: HeatSheet, day: date, cells: list[int]) -> None:
+    """Hits that were added up after those there are."""
+    last = HeatBatch.objects.aggregate(last=Max("last_event"))["last"] or 0
+    HeatBatch.objects.create(sheet=sheet, day=day, last_event=last + 1, cells=cells)
+
+
+def pack(across: int, down: int, hits: int = 1, along: int = 0, deep: int = 0) -> int:
+    """The number of these hits, in a batch."""
+    return (down * 2**7 + across) * 2**41 + hits * 2**32 + along * 2**16 + deep
+
+
+Cells = dict[tuple[Any, ...], tuple[int, int, int]]
+
+
+def stored_cells() -> Cells:
+    """The hits of each cell and the sums of their places, by what tells cells apart: the post, the kind of event, the
+    day, the version, the device, the module, and the column and row."""
+    names = ("post_id", "event_type", "day", "version", "device", "module_id")
+    rows = HeatBatch.objects.values_list(
+        *(name if name == "day" else f"sheet__{name}" for name in names), "cells"
+    )
+    hits, x_sums, y_sums = Counter[Any](), Counter[Any](), Counter[Any]()
+    for post_id, *of_sheet, numbers in rows:
+        side = 10 if len(of_sheet[-1]) > 1 else 100
+        for number in numbers:
+            place, count = number // 2**41, number // 2**32 % 2**9
+            across, down = place % 2**7, place // 2**7
+            key = (str(UUID(str(post_id))), *of_sheet, across, down)
+            hits[key] += count
+            has_place = side == 100 or down < 1_000
+            x_sums[key] += has_place * across * side * count + number // 2**16 % 2**16
+            y_sums[key] += has_place * down * side * count + number % 2**16
+    return {key: (hits[key], x_sums[key], y_sums[key]) for key in hits}

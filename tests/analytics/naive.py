@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
-from analytics.models import AnalyticsEvent, HeatCell, PostCount, SiteCount
+from analytics.models import AnalyticsEvent, PostCount, SiteCount
 from analytics.rollups.aggregate import months_to
+from tests.analytics.heat_cells import stored_cells
 
 Counts = dict[tuple[Any, ...], tuple[int, ...]]
 
@@ -94,11 +95,4 @@ def stored() -> tuple[Counts, Counts]:
     names = ("dimension", "grain", "day", "value", "views", "clicks", "conversions")
     rows = [(None, *row) for row in SiteCount.objects.values_list(*names)]
     rows += PostCount.objects.values_list("post_id", *names)
-    cells = HeatCell.objects.values_list(
-        "sheet__post_id", "sheet__event_type", "day", "sheet__version", "sheet__device", "sheet__module_id",
-        "across", "down", "count", "x_sum", "y_sum",
-    )  # fmt: skip
-    return (
-        {row[:-3]: row[-3:] for row in rows},
-        {(str(row[0]), *row[1:-3]): row[-3:] for row in cells},
-    )
+    return {row[:-3]: row[-3:] for row in rows}, dict(stored_cells())

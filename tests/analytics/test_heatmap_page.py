@@ -13,7 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analytics.models import HeatCell
+from analytics.models import HeatBatch
 from content.layers import approve, digest_of
 from content.models import Layer, Post, Revision
 from content.posts import document_edits
@@ -356,5 +356,5 @@ def test_it_takes_as_many_queries_for_much_as_for_little() -> None:
         cell(post, x=place * 10, y=place * 10)
     make.placed(post, make.global_module())
 
-    assert HeatCell.objects.count() == 62
+    assert HeatBatch.objects.count() == 62
     assert queries() == few

@@ -8,9 +8,10 @@ from uuid import UUID
 import pytest
 
 from analytics.experiments.evaluation import count_arms, count_goals
-from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
+from analytics.models import HeatBatch, HeatSheet, PostCount, SiteCount
 from analytics.rollups.merge_rare import OTHER, merge_rare_values
 from analytics.rollups.periods import Period
+from tests.analytics.heat_cells import batch, pack
 
 pytestmark = pytest.mark.django_db
 
@@ -113,12 +114,12 @@ def test_spots_in_modules_that_are_made_up_go_and_those_of_the_page_stay() -> No
     )
     for name in ("", "~", *clicks):
         sheet = HeatSheet.objects.create(post_id=POST, event_type="click", module_id=name)
-        HeatCell.objects.create(sheet=sheet, day=DAY, across=1, down=1, count=1)
-    HeatCell.objects.create(sheet=sheet, day=NOW.date(), across=1, down=1, count=1)
+        batch(sheet, DAY, [pack(1, 1)])
+    batch(sheet, NOW.date(), [pack(1, 1)])
 
     assert merge_rare_values(NOW) == 4
 
-    cells = HeatCell.objects.values_list("sheet__module_id", "day")
+    cells = HeatBatch.objects.values_list("sheet__module_id", "day")
     left = {(name, DAY) for name in ("", "~", real, *made_up[:198])}
     assert set(cells) == left | {(made_up[-1], NOW.date())}
     assert HeatSheet.objects.count() == 202

@@ -11,7 +11,7 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from analytics.models import AnalyticsEvent, HeatCell, PostCount, SiteCount
+from analytics.models import AnalyticsEvent, HeatBatch, PostCount, SiteCount
 from analytics.rollups.aggregate import add_all
 from tests.analytics import naive
 
@@ -60,7 +60,7 @@ def test_broken_figures_are_mended() -> None:
     before = naive.stored()
     SiteCount.objects.filter(dimension="total").update(views=999)
     PostCount.objects.filter(dimension="referrer").delete()
-    HeatCell.objects.update(count=5)
+    HeatBatch.objects.update(cells=[5])
 
     recounted()
 

@@ -13,7 +13,7 @@ from analytics.models import (
     AnalyticsEvent,
     Dimension,
     Grain,
-    HeatCell,
+    HeatBatch,
     HeatSheet,
     PostCount,
     RollUp,
@@ -21,6 +21,7 @@ from analytics.models import (
 )
 from analytics.services.retention import forget_old_events, forget_old_figures
 from analytics.tasks import prune_events
+from tests.analytics.heat_cells import batch, pack
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
@@ -95,7 +96,7 @@ def _figures(day: date, grain: Grain) -> None:
 
 def _cell(day: date) -> None:
     sheet = HeatSheet.objects.create(post_id=uuid4(), event_type="click", device="mobile")
-    HeatCell.objects.create(sheet=sheet, day=day, across=1, down=1, count=1)
+    batch(sheet, day, [pack(1, 1)])
 
 
 def test_figures_of_days_and_of_whole_months_are_forgotten(
@@ -121,5 +122,5 @@ def test_figures_of_days_and_of_whole_months_are_forgotten(
             ("month", date(2026, 10, 1)),
         ]
     kept = [date(2026, 10, 23), date(2026, 11, 1)]
-    assert list(HeatCell.objects.order_by("day").values_list("day", flat=True)) == kept
+    assert list(HeatBatch.objects.order_by("day").values_list("day", flat=True)) == kept
     assert HeatSheet.objects.count() == 2

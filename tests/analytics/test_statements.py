@@ -10,9 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from analytics.models import HeatCell, HeatSheet, PostCount, SiteCount
+from analytics.models import HeatBatch, HeatSheet, PostCount, SiteCount
 from content.models import Post
 from tests import make
+from tests.analytics.heat_cells import batch, pack
 from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
@@ -56,12 +57,12 @@ def grow_values(number: int) -> None:
 
 def grow_cells(number: int) -> None:
     today, post = timezone.now().date(), Post.objects.get()
-    taken = HeatCell.objects.count()
+    taken = HeatBatch.objects.count()
     page = {"post_id": post.pk, "event_type": "click", "device": "mobile"}
     for place in range(taken, taken + number):
         for module in ("", str(uuid4())):
             sheet, _ = HeatSheet.objects.get_or_create(module_id=module, **page)
-            HeatCell.objects.create(sheet=sheet, day=today, across=place % 100, down=place, count=1)
+            batch(sheet, today, [pack(place % 100, place)])
 
 
 @pytest.mark.parametrize("grow", [grow_posts, grow_values], ids=["posts", "values"])

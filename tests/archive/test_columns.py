@@ -55,7 +55,7 @@ LEFT_OUT_TABLES: Final = {
     "agents_app.Spending": HISTORY,
     "agents_app.StoppedChain": WORK,
     "analytics.AnalyticsEvent": VISITORS,
-    "analytics.HeatCell": VISITORS,
+    "analytics.HeatBatch": VISITORS,
     "analytics.HeatSheet": VISITORS,
     "analytics.PostCount": VISITORS,
     "analytics.RollUp": VISITORS,

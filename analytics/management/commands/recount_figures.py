@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management import BaseCommand
 
 from analytics.rollups.aggregate import add_up, rebuild_rollups
+from analytics.rollups.merge_batches import merge_batches
 from analytics.rollups.merge_rare import merge_rare_values
 
 
@@ -26,6 +27,7 @@ class Command(BaseCommand):
         while add_up():
             pass
         merge_rare_values()
+        merge_batches()
         self.stdout.write(
             f"Counted {found.events:,} views and clicks anew, from {found.first} on. "
             "Figures of earlier days stay as they were."

@@ -1,0 +1,109 @@
+"""Batches of heatmaps: those of a day become one, and cells of the former table become batches."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time
+from uuid import UUID
+
+import pytest
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+from analytics.models import HeatBatch, HeatSheet
+from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
+from analytics.rollups.merge_batches import merge_batches
+from analytics.rollups.periods import Period
+from analytics.tasks import merge_rare_figures
+from tests.analytics.heat_cells import batch, pack, stored_cells
+
+DAY = date(2026, 11, 20)
+NEXT = date(2026, 11, 21)
+NOW = datetime.combine(NEXT, time(9), UTC)
+POST, MODULE = UUID(int=5), str(UUID(int=77))
+
+
+def sheet(module_id: str = "") -> HeatSheet:
+    return HeatSheet.objects.create(
+        post_id=POST, event_type="click", module_id=module_id, device="mobile", version=3
+    )
+
+
+def batches() -> list[tuple[int, date, int]]:
+    rows = HeatBatch.objects.order_by("sheet_id", "day", "last_event")
+    return [(row.sheet_id, row.day, len(row.cells)) for row in rows]
+
+
+@pytest.mark.django_db
+def test_batches_of_a_day_that_is_over_become_one_of_each_sheet_and_say_the_same() -> None:
+    page, module = sheet(), sheet(MODULE)
+    for hits in (1, 300, 511, 205):
+        batch(page, DAY, [pack(99, 4_999, hits, 100 * hits, 99 * hits), pack(3, 4, 2, 7, 0)])
+        batch(module, DAY, [pack(0, 1_000), pack(0, 1_000), pack(5, 6, 1, 10, 9)])
+    batch(page, NEXT, [pack(1, 1)])
+    batch(page, NEXT, [pack(1, 1)])
+    spec = HeatmapSpec(POST, Period(DAY, NEXT))
+    before, reports = stored_cells(), (page_heatmap(spec), module_clicks(spec))
+
+    assert merge_batches(NOW) == 2
+
+    # 1,017 hits of one cell are two numbers.
+    one_each = [(page.pk, DAY, 3), (page.pk, NEXT, 1), (page.pk, NEXT, 1), (module.pk, DAY, 2)]
+    assert batches() == one_each
+    assert stored_cells() == before
+    assert (page_heatmap(spec), module_clicks(spec)) == reports
+    assert merge_batches(NOW) == 0
+
+    batch(page, DAY, [pack(99, 4_999, 1, 5, 5)])
+    after = stored_cells()
+    assert merge_batches(NOW) == 1
+    assert batches() == one_each
+    assert stored_cells() == after
+
+
+@pytest.mark.django_db
+def test_the_daily_task_merges_batches() -> None:
+    page = sheet()
+    batch(page, DAY, [pack(1, 1)])
+    batch(page, DAY, [pack(1, 1)])
+
+    assert merge_rare_figures() == 0
+
+    assert batches() == [(page.pk, DAY, 1)]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_cells_of_the_former_table_become_batches_and_back() -> None:
+    former, now = [("analytics", "0002_partitions")], [("analytics", "0003_heat_batches")]
+    page, module = sheet("~"), sheet(MODULE)
+    rows = {
+        (page.pk, DAY, 99, 4_999, 1_200, 1_200 * 10_000, 1_200 * 499_950 + 1),
+        (page.pk, DAY, 0, 0, 1, 0, 3),
+        (page.pk, NEXT, 50, 7, 511, 511 * 5_000, 511 * 800),
+        (module.pk, DAY, 28, 100 - 1, 2, 571, 1_990),
+        (module.pk, DAY, 0, 1_000, 6, 0, 0),
+    }
+    try:
+        cells = (
+            MigrationExecutor(connection).migrate(former).apps.get_model("analytics", "HeatCell")
+        )
+        names = ("sheet_id", "day", "across", "down", "count", "x_sum", "y_sum")
+        cells.objects.bulk_create(cells(**dict(zip(names, row, strict=True))) for row in rows)
+
+        MigrationExecutor(connection).migrate(now)
+
+        assert batches() == [(page.pk, DAY, 4), (page.pk, NEXT, 1), (module.pk, DAY, 2)]
+        of_page, of_module = ((str(POST), "click", DAY, 3, "mobile", key) for key in ("~", MODULE))
+        assert stored_cells() == {
+            (*of_page, 99, 4_999): (1_200, 1_200 * 10_000, 1_200 * 499_950 + 1),
+            (*of_page, 0, 0): (1, 0, 3),
+            (*of_page[:2], NEXT, *of_page[3:], 50, 7): (511, 511 * 5_000, 511 * 800),
+            (*of_module, 28, 99): (2, 571, 1_990),
+            (*of_module, 0, 1_000): (6, 0, 0),
+        }
+
+        cells = (
+            MigrationExecutor(connection).migrate(former).apps.get_model("analytics", "HeatCell")
+        )
+        assert set(cells.objects.values_list(*names)) == rows
+    finally:
+        MigrationExecutor(connection).migrate(now)
