@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -38,14 +39,17 @@ WORK_POSTS: Final = 24
 """Posts that all editors, agents and AI clients write in."""
 LOOK_SECONDS: Final = 2.0
 WARM_SHARE: Final = 0.1
-"""Of the whole run: so long a process may fill what it keeps, before it counts what it holds."""
+WARM_CPU: Final = 10.0
+"""For this share of the whole run, and until it has used so many seconds of CPU, a process may fill what it keeps,
+before it counts what it holds. A web process that was started again has little to do until connections to the other
+one end."""
 SMALL_CACHE: Final = {"CMS_CACHE_MIB": "12"}
 """Full before a process counts as warm: what grows after that is no cache that fills."""
 GROWTH: Final = 1.1
 SLACK_KIB: Final = 8 * 1024
 """At its end a process holds at most `GROWTH` times what it held when it was warm, and this."""
-JUDGED_SECONDS: Final = 180.0
-"""Processes that lived shorter are still filling what they keep: they are shown, and not judged."""
+JUDGED_SECONDS: Final = 120.0
+"""Processes that were warm for less are still filling what they keep: they are shown, and not judged."""
 TOLD: Final = ["post.updated"]
 
 
@@ -156,21 +160,35 @@ def check_calls(book: Book, site: Site) -> Iterator[str]:
         yield f"{count} calls broke though nobody was killed: {what}"
 
 
-def judged(lives: Sequence[Life], seconds: float) -> list[tuple[Life, float, float]]:
-    """Each life that was warm at some time, with the KiB that it held then and at its end."""
-    warm, found = WARM_SHARE * seconds, []
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Of a process that was warm: for how many seconds, and the KiB that it held at first and at its end."""
+
+    name: str
+    seconds: float
+    begin: float
+    end: float
+
+    def __str__(self) -> str:
+        return f"from {self.begin / 1024:.0f} to {self.end / 1024:.0f} MiB"
+
+
+def growths(lives: Sequence[Life], seconds: float) -> list[Growth]:
+    """What each life grew that was warm at some time; `seconds` are those of the run."""
+    found, span = [], 0.5 * WARM_SHARE * seconds
     for life in lives:
-        if life.age > 1.5 * warm:
-            held = life.held(warm, 1.5 * warm), life.held(life.age - 0.5 * warm, life.age)
-            found.append((life, *held))
+        warm = max(WARM_SHARE * seconds, life.age_after(WARM_CPU))
+        if life.age > warm + span:
+            begin, end = life.held(warm, warm + span), life.held(life.age - span, life.age)
+            found.append(Growth(life.name, life.age - warm, begin, end))
     return found
 
 
 def check_memory(lives: Sequence[Life], seconds: float) -> Iterator[str]:
-    for life, begin, end in judged(lives, seconds):
-        if life.age >= JUDGED_SECONDS and end > GROWTH * begin + SLACK_KIB:
-            grown = f"from {begin / 1024:.0f} to {end / 1024:.0f} MiB"
-            yield f"{life.name} grew {grown} in {life.age:.0f} s"
+    for grown in growths(lives, seconds):
+        is_judged = grown.seconds >= JUDGED_SECONDS
+        if is_judged and grown.end > GROWTH * grown.begin + SLACK_KIB:
+            yield f"{grown.name} grew {grown} in {grown.seconds:.0f} s"
 
 
 def _show(site: Site, book: Book, seconds: float, report: Report) -> None:
@@ -190,13 +208,13 @@ def _show(site: Site, book: Book, seconds: float, report: Report) -> None:
         )  # fmt: skip
     report.show_table((*columns, *map(str, REFUSALS)), rows)
     report.show_table(
-        ("process", "lived s", "PSS MiB when warm", "at its end", "grown"),
+        ("process", "warm for s", "PSS MiB at first", "at its end", "grown"),
         [
             (
-                life.name, f"{life.age:.0f}", f"{begin / 1024:.0f}", f"{end / 1024:.0f}",
-                f"{100 * (end / begin - 1):+.0f} %",
+                one.name, f"{one.seconds:.0f}", f"{one.begin / 1024:.0f}", f"{one.end / 1024:.0f}",
+                f"{100 * (one.end / one.begin - 1):+.0f} %",
             )
-            for life, begin, end in judged(site.lives, seconds)
+            for one in growths(site.lives, seconds)
         ],
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from typing import IO, Final
 
 from benchmarks.postgres import free_port
 from benchmarks.processes import memory_of
-from benchmarks.servers import processes_below
+from benchmarks.servers import cpu_seconds, processes_below
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 STARTED: Final = ("web", "worker", "agents", "beat", "mcp")
@@ -29,23 +29,37 @@ RESTART_AFTER: Final = 1.0
 START_TIMEOUT: Final = 180.0
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """At a process: seconds of the clock, KiB that it held, and seconds of CPU that it had used until then."""
+
+    at: float
+    kib: int
+    cpu: float
+
+
 @dataclass(slots=True)
 class Life:
-    """One process from its start to its end: when it was looked at, and the KiB that it held then."""
+    """One process from its start to its end, and what was seen of it."""
 
     name: str
     pid: int
     born: float
-    looks: list[tuple[float, int]] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
 
     @property
     def age(self) -> float:
-        return self.looks[-1][0] - self.born if self.looks else 0.0
+        return self.looks[-1].at - self.born if self.looks else 0.0
+
+    def age_after(self, cpu: float) -> float:
+        """Its age when it had used so many seconds of CPU, or at its end where it never did."""
+        return next((look.at - self.born for look in self.looks if look.cpu >= cpu), self.age)
 
     def held(self, begin: float, end: float) -> float:
         """The median of KiB from `begin` to `end` seconds after its start."""
         return median(
-            [kib for at, kib in self.looks if begin <= at - self.born <= end] or [self.looks[-1][1]]
+            [look.kib for look in self.looks if begin <= look.at - self.born <= end]
+            or [self.looks[-1].kib]
         )
 
 
@@ -140,7 +154,7 @@ class Site:
                 life = Life(name, pid, now)
                 self.lives.append(life)
             try:
-                life.looks.append((now, memory_of(pid).proportional))
+                life.looks.append(Look(now, memory_of(pid).proportional, cpu_seconds(pid)))
             except (FileNotFoundError, ProcessLookupError, ValueError):
                 continue  # it was killed meanwhile
 

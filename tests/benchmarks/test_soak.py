@@ -18,7 +18,7 @@ from benchmarks.soak_clients import (
     is_expected,
     unexplained,
 )
-from benchmarks.soak_site import STARTED, Kill, Life, Site, commands
+from benchmarks.soak_site import STARTED, Kill, Life, Look, Site, commands
 
 PLACE = ("post", "title")
 
@@ -87,19 +87,29 @@ def test_a_call_may_break_only_while_its_server_is_killed(tmp_path: Path) -> Non
     assert left("web", 8, 9) == left("web", 16, 17) == left("mcp", 11, 12) == 1
 
 
-def life(*held: int) -> Life:
-    """One that held so many MiB, each for two seconds."""
-    return Life("worker", 1, 0, [(2 * number, mib * 1024) for number, mib in enumerate(held)])
+def life(*held: int, idle: int = 0) -> Life:
+    """One that held so many MiB, each for two seconds, and worked half of the time after `idle` seconds."""
+    looks = [
+        Look(2 * number, mib * 1024, max(0.0, number - idle / 2)) for number, mib in enumerate(held)
+    ]
+    return Life("worker", 1, 0, looks)
 
 
 def test_a_process_may_fill_what_it_keeps_at_first_and_grow_no_more() -> None:
     flat = life(*[50] * 10, *[100] * 90)
     growing = life(*range(50, 150))
-    short = life(*range(50, 130))
+    short = life(*range(50, 110))
 
     assert list(soak.check_memory([flat], 200)) == []
     assert len(list(soak.check_memory([growing], 200))) == 1
     assert list(soak.check_memory([short], 200)) == []
+
+
+def test_a_process_that_had_nothing_to_do_is_not_warm() -> None:
+    held = *[50] * 40, *range(50, 55), *[100] * 90
+
+    assert list(soak.check_memory([life(*held, idle=80)], 200)) == []
+    assert len(list(soak.check_memory([life(*held)], 200))) == 1
 
 
 @pytest.mark.parametrize(
