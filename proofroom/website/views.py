@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from proofroom.core.database.replica import from_replica
+from proofroom.core.observability.middleware import show_staff_timing
 from proofroom.core.site_urls import SEARCH, canonical_form, home_of, locale_of
 from proofroom.definitions.listings import listing_at
 from proofroom.website import queries
@@ -26,6 +27,7 @@ LOOKED_UP: Final = "proofroom.posts"
 
 
 @require_safe
+@show_staff_timing
 def page(request: HttpRequest, path: str) -> HttpResponseBase:
     """The page at an address; 301 from another form of it; 404 with the site's own page.
 

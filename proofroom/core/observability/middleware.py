@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from functools import wraps
+from http import HTTPStatus
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
+from django.contrib.auth import (
+    BACKEND_SESSION_KEY,
+    HASH_SESSION_KEY,
+    SESSION_KEY,
+    load_backend,
+)
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
+from django.utils.cache import patch_cache_control
+from django.utils.crypto import constant_time_compare
 from django.utils.decorators import sync_and_async_middleware
 
+from proofroom.core.middleware import is_management, is_marked
 from proofroom.core.observability.operations import MeasuredOperation, OperationKind, measure
 from proofroom.core.observability.work_ids import REQUEST_ID, bind_ids, choose_request_id
+
+if TYPE_CHECKING:
+    from django.contrib.auth.base_user import AbstractBaseUser
 
 REQUEST_ID_HEADER: Final = "X-Request-ID"
 NO_ROUTE: Final = "none"
@@ -56,10 +71,54 @@ def _observed(
             response.headers[REQUEST_ID_HEADER] = request_id
             # Whoever nobody asked for is a visitor: to ask now would cost a query.
             if getattr(getattr(request, "_cached_user", None), "is_staff", False):
-                response.headers["Server-Timing"] = server_timing(measured)
+                _show_timing(request, response, measured)
             return response
 
         yield finish
+
+
+def _show_timing(
+    request: HttpRequest, response: HttpResponseBase, measured: MeasuredOperation
+) -> None:
+    if not is_management(request.path_info):
+        # Shared caches give this address to visitors. They write the headers of a 304 to what they keep.
+        if response.status_code == HTTPStatus.NOT_MODIFIED:
+            return
+        patch_cache_control(response, private=True)
+    response.headers["Server-Timing"] = server_timing(measured)
+
+
+def show_staff_timing(
+    view: Callable[[HttpRequest, str], HttpResponseBase],
+) -> Callable[[HttpRequest, str], HttpResponseBase]:
+    """Show staff the timing of a public page, where no middleware looks at the session.
+
+    It is looked up where the browser says that it is of the staff (`STAFF_COOKIE`), which anybody could say.
+    """
+
+    @wraps(view)
+    def answer(request: HttpRequest, path: str) -> HttpResponseBase:
+        response = view(request, path)
+        session_key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
+        if session_key and is_marked(request):
+            request._cached_user = _user_of_session(session_key)  # type: ignore[attr-defined]  # as Django keeps it
+        return response
+
+    return answer
+
+
+def _user_of_session(key: str) -> AbstractBaseUser | None:
+    """Who is signed in. Changes nothing: Django's `get_user` may end a session or give it a new key, which only its
+    middleware could send."""
+    session = import_module(settings.SESSION_ENGINE).SessionStore(key)
+    backend = session.get(BACKEND_SESSION_KEY)
+    if backend not in settings.AUTHENTICATION_BACKENDS:
+        return None
+    user: AbstractBaseUser | None = load_backend(backend).get_user(int(session[SESSION_KEY]))
+    told = session.get(HASH_SESSION_KEY, "")
+    if user is None or not constant_time_compare(told, user.get_session_auth_hash()):
+        return None
+    return user
 
 
 def _name_of(match: ResolverMatch) -> str:
