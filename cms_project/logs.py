@@ -46,6 +46,8 @@ class JsonFormatter(RedactingFormatter):
             "logger": record.name,
             "message": self.hide(record.getMessage()),
             **{str(name): value for name, value in current_ids().items()},
+            # Celery's own, of a task that does not run here (`task_messages`).
+            **getattr(record, "work_ids", {}),
         }
         # Django logs what it refused once the request has ended.
         meta = getattr(getattr(record, "request", None), "META", {})

@@ -184,7 +184,7 @@ def create_run(
         run.has_read_untrusted = run.has_read_untrusted or again.has_read_untrusted
     run.save(force_insert=True)
     record_run("created", run, actor)
-    wake(run.pk)
+    wake(run.pk, run.event_id)
     return run
 
 

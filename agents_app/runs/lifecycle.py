@@ -30,15 +30,19 @@ from content.posts.scopes import require_all_written_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.database_notifications import is_listening, listen
 from proofroom.core.errors import Conflict, NotAllowed
+from proofroom.core.observability.work_ids import bind_ids
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.core.tools.progress import check_cancelled, report
 
 
-def wake(run_id: UUID) -> None:
+def wake(run_id: UUID, event_id: int | None) -> None:
     """Tell a worker of a run, after the commit. A lost message is made good by the sweep."""
-    send_after_commit(
-        lambda: queue_task("agents_app.tasks.run_agent", str(run_id)), f"run {run_id}"
-    )
+
+    def send() -> None:
+        with bind_ids({"run_id": str(run_id), "cause_id": event_id}):
+            queue_task("agents_app.tasks.run_agent", str(run_id))
+
+    send_after_commit(send, f"run {run_id}")
 
 
 def wake_next(run: AgentRun) -> None:
@@ -50,7 +54,7 @@ def wake_next(run: AgentRun) -> None:
     )
     next_id = following.order_by("position").values_list("pk", flat=True).first()
     if next_id is not None:
-        wake(next_id)
+        wake(next_id, run.event_id)
 
 
 def held_back() -> models.Q:
@@ -101,7 +105,7 @@ def queue_again(run: AgentRun) -> bool:
     if changed:
         take_back(run)
         settle_lost(run)
-        wake(run.pk)
+        wake(run.pk, run.event_id)
     return bool(changed)
 
 
@@ -154,18 +158,20 @@ def _wake_waiting() -> int:
     late = (
         AgentRun.objects.filter(status=RunStatus.QUEUED, queued_at__lt=now - WAKE_AFTER)
         .exclude(held_back())
-        .values_list("pk", "created_at", "queued_at")
+        .values_list("pk", "event_id", "created_at", "queued_at")
     )
     # The longer it waited until the last message, the longer until the next.
     waiting = [
-        run_id
-        for run_id, created_at, queued_at in late
+        (run_id, event_id)
+        for run_id, event_id, created_at, queued_at in late
         if now - queued_at >= min(queued_at - created_at, MAX_WAKE_PAUSE)
     ]
-    for run_id in waiting:
-        wake(run_id)
+    for run_id, event_id in waiting:
+        wake(run_id, event_id)
     # Not again at the next sweep: the message may only be waiting behind others.
-    AgentRun.objects.filter(pk__in=waiting, status=RunStatus.QUEUED).update(queued_at=now)
+    AgentRun.objects.filter(
+        pk__in=[run_id for run_id, _ in waiting], status=RunStatus.QUEUED
+    ).update(queued_at=now)
     return len(waiting)
 
 

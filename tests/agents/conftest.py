@@ -86,7 +86,7 @@ def staging(agents_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], A
     """A run of an agent that stages by a tool, then by its answer; nobody takes it up by itself."""
     write_agent(agents_dir, "stager", "dropdown", extra=TOOLS)
     for place in ("agents_app.runs.creation.wake", "agents_app.runs.lifecycle.wake"):
-        monkeypatch.setattr(place, lambda run_id: None)
+        monkeypatch.setattr(place, lambda run_id, event_id: None)
 
     def begin() -> AgentRun:
         return create_run(

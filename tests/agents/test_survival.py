@@ -137,7 +137,7 @@ def test_cancelling_in_the_middle_stops_the_wait_and_stages_nothing(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ownership, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id, event_id: None)
     with serving(Reply({"post": {"metaTitle": "Never"}}, delay=30)) as fake:
         set_env(
             settings, ai_provider_openai_api_key="k", ai_provider_openai_base_url=fake.openai_url
@@ -159,8 +159,8 @@ def test_cancelling_in_the_middle_stops_the_wait_and_stages_nothing(
 def test_a_worker_that_was_given_up_stages_nothing_when_it_comes_back(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
-    monkeypatch.setattr("agents_app.runs.lifecycle.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id, event_id: None)
+    monkeypatch.setattr("agents_app.runs.lifecycle.wake", lambda run_id, event_id: None)
     with serving(
         Reply({"post": {"metaTitle": "Of the slow one"}}, delay=2),
         Reply({"post": {"metaTitle": "Of the second"}}),
@@ -188,7 +188,7 @@ def test_a_worker_that_was_given_up_stages_nothing_when_it_comes_back(
 
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_at_once_do_a_run_once(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id, event_id: None)
     with serving(Reply({"post": {"metaTitle": "Once"}}, delay=0.5)) as fake:
         set_env(
             settings, ai_provider_openai_api_key="k", ai_provider_openai_base_url=fake.openai_url
@@ -208,7 +208,7 @@ def test_the_heart_beats_while_the_provider_thinks(
     settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ownership, "BEAT_SECONDS", 0.1)
-    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id, event_id: None)
     with serving(Reply({"summary": "Thought."}, delay=1.5)) as fake:
         set_env(
             settings, ai_provider_openai_api_key="k", ai_provider_openai_base_url=fake.openai_url

@@ -109,7 +109,7 @@ def test_a_run_that_waits_is_cancelled_with_its_submission(
     agents_dir: Path, monkeypatch: pytest.MonkeyPatch, run_on_commit: RunOnCommit
 ) -> None:
     write_agent(agents_dir, "helper", "form.submit")
-    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id: None)
+    monkeypatch.setattr("agents_app.runs.creation.wake", lambda run_id, event_id: None)
     make.form(fields=FIELDS)
     with run_on_commit():
         make.submission(name=NAME, email=EMAIL, message=MESSAGE)

@@ -336,7 +336,9 @@ def test_two_clicks_at_the_same_moment_begin_one_run(
     signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[Any] = []
-    monkeypatch.setattr("agents_app.runs.creation.wake", told.append)
+    monkeypatch.setattr(
+        "agents_app.runs.creation.wake", lambda run_id, event_id: told.append(run_id)
+    )
     post, client = make.post(), signed_in()
     earlier = proposed(post, "proofreader")
     address, once = link(client, post), str(uuid4())

@@ -90,7 +90,9 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
 ) -> None:
     """It goes on in the corner, is cancelled, begun again, fails at its provider, and brings changes at last."""
     waiting: list[Any] = []
-    monkeypatch.setattr("agents_app.runs.creation.wake", waiting.append)
+    monkeypatch.setattr(
+        "agents_app.runs.creation.wake", lambda run_id, event_id: waiting.append(run_id)
+    )
     post = make.post()
     page = open_page()
     page.goto(f"/admin/content/post/{post.pk}/change/")

@@ -67,7 +67,7 @@ from django.db.models import F
 from agents_app.models import AgentRun
 from agents_app.runs import lifecycle
 AgentRun.objects.filter(status="running").update(heartbeat_at=F("heartbeat_at") - timedelta(minutes=5))
-lifecycle.wake = lambda run_id: None
+lifecycle.wake = lambda run_id, event_id: None
 lifecycle.sweep_runs()
 """
 WAKE: Final = """

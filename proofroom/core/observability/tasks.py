@@ -1,12 +1,16 @@
-"""Tasks of Celery: measured, and going on with the ids and the trace of who queued them."""
+"""Tasks of Celery: measured, and going on with the ids and the trace of who queued them.
+
+The ids hold from before the task begins until after Celery has logged its end, which it does outside of the task.
+"""
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
+from contextlib import ExitStack
 from typing import Any, Final
 
 from celery import Task
-from celery.signals import before_task_publish
+from celery.signals import before_task_publish, task_postrun, task_prerun
 
 from proofroom.core.observability.operations import (
     OperationKind,
@@ -14,38 +18,58 @@ from proofroom.core.observability.operations import (
     measure,
     trace_headers,
 )
-from proofroom.core.observability.work_ids import bind_ids, current_ids
+from proofroom.core.observability.work_ids import WorkId, bind_ids, current_ids
 
 HEADER: Final = "proofroom"
 """The header of a message under which the ids and the trace go."""
+_SENT: Final[tuple[WorkId, ...]] = ("request_id", "run_id", "cause_id")
 
 
 @before_task_publish.connect
 def send_ids(headers: MutableMapping[str, object], **kwargs: object) -> None:
     """Write the ids and the trace of this work into the message."""
-    ids = {str(name): value for name, value in current_ids().items() if name != "task_id"}
+    ids = {str(name): value for name, value in current_ids().items() if name in _SENT}
     if found := {**ids, **trace_headers()}:
         headers[HEADER] = found
+
+
+def read_header(given: object) -> dict[str, str]:
+    """Return the ids and the trace in the header of a message; nothing for what is no such header."""
+    return {str(k): str(v) for k, v in given.items()} if isinstance(given, dict) else {}
+
+
+def ids_of_message(task_id: str | None, sent: Mapping[str, str]) -> dict[WorkId, str]:
+    """Return the ids that belong to the work on a message."""
+    ids = {name: sent[name] for name in _SENT if name in sent}
+    return {**ids, "task_id": task_id} if task_id else ids
+
+
+@task_prerun.connect
+def bind_ids_of_task(task: Task[Any, Any], **kwargs: object) -> None:
+    """Bind the ids of a task that begins."""
+    bound = ExitStack()
+    sent = read_header(getattr(task.request, HEADER, None))
+    bound.enter_context(bind_ids(ids_of_message(task.request.id, sent)))
+    task.request.bound_ids = bound  # type: ignore[attr-defined]  # Celery's own is for anything
+
+
+@task_postrun.connect
+def release_ids_of_task(task: Task[Any, Any], **kwargs: object) -> None:
+    """Release the ids of a task that has ended, and of which Celery has said so."""
+    bound = getattr(task.request, "bound_ids", None)
+    if bound is not None:
+        bound.close()
 
 
 class ObservedTask(Task):  # type: ignore[type-arg]  # generic for mypy alone
     """The base of every task."""
 
     abstract = True
+    Request = "proofroom.core.observability.task_messages:ObservedRequest"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        given = getattr(self.request, HEADER, None)
-        sent = {str(k): str(v) for k, v in given.items()} if isinstance(given, dict) else {}
         with (
-            continue_trace(sent),
-            bind_ids(
-                {
-                    "request_id": sent.get("request_id"),
-                    "run_id": sent.get("run_id"),
-                    "cause_id": sent.get("cause_id"),
-                    "task_id": self.request.id,
-                }
-            ),
+            continue_trace(read_header(getattr(self.request, HEADER, None))),
             measure(OperationKind.TASK, str(self.name)),
         ):
             return super().__call__(*args, **kwargs)

@@ -1,0 +1,46 @@
+"""Messages that a worker has taken, so that what Celery logs of them outside of the task has their ids too.
+
+A worker's main process logs that it received a message, or that a task ran too long, while the task is elsewhere or
+not begun. Loaded by workers alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any, Final
+from weakref import WeakValueDictionary
+
+from celery.worker.request import Request
+
+from proofroom.core.observability.tasks import HEADER, ids_of_message, read_header
+
+LOGGERS: Final = ("celery.worker.strategy", "celery.worker.request", "celery.app.trace")
+"""Those that Celery logs with what becomes of a message."""
+_taken: Final[WeakValueDictionary[str, ObservedRequest]] = WeakValueDictionary()
+
+
+class ObservedRequest(Request):
+    """A message as long as a worker has it."""
+
+    def __init__(self, message: Any, **options: Any) -> None:
+        super().__init__(message, **options)
+        _taken[self.id] = self
+
+
+class MessageIdFilter(logging.Filter):
+    """Adds the ids of the message that a record of Celery's is about, as `work_ids`. Lets every record through."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        given = record.args or ()
+        for value in given.values() if isinstance(given, Mapping) else given:
+            message = _taken.get(value) if isinstance(value, str) else None
+            if message is not None:
+                sent = read_header(message.request_dict.get(HEADER))
+                record.work_ids = ids_of_message(message.id, sent)
+                break
+        return True
+
+
+for _name in LOGGERS:
+    logging.getLogger(_name).addFilter(MessageIdFilter())

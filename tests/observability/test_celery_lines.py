@@ -1,0 +1,138 @@
+"""What Celery itself logs of a task, in a real worker, has the ids of the work that the task belongs to."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.migrated import give_database
+from tests.served import ROOT, environ
+
+PROBE = """
+import time
+from cms_project.celery import app
+from proofroom.core.observability.work_ids import bind_ids
+
+@app.task(name="probe.works")
+def works():
+    return 1
+
+@app.task(name="probe.fails")
+def fails():
+    raise ValueError("as it should")
+
+@app.task(name="probe.tries_again", bind=True)
+def tries_again(self):
+    if not self.request.retries:
+        raise self.retry(countdown=0)
+
+@app.task(name="probe.hangs", time_limit=1)
+def hangs():
+    time.sleep(60)
+
+if __name__ == "__main__":
+    alone = works.delay().id
+    ids = {"request_id": "request-1", "run_id": "run-1", "cause_id": 7}
+    found = {}
+    for task in (works, fails, tries_again, hangs):
+        with bind_ids(ids):
+            found[task.name] = task.delay().id
+    print(alone, *found.values())
+"""
+NAMES = ("works", "fails", "tries_again", "hangs")
+OF_WORK = {"request_id": "request-1", "run_id": "run-1", "cause_id": "7"}
+WAIT = 120.0
+
+
+class Worker:
+    """A worker with processes, and what it logged as JSON."""
+
+    def __init__(self, folder: Path, pool: str) -> None:
+        (folder / "probe.py").write_text(PROBE)
+        self._log = folder / "worker.log"
+        self._environ = {
+            **environ(folder), "LOG_FORMAT": "json", "PYTHONPATH": f"{folder}:{ROOT}",
+        }  # fmt: skip
+        self._folder = folder
+        with self._log.open("wb") as written:
+            self.process = subprocess.Popen(
+                [sys.executable, "-W", "ignore", "-m", "celery", "--quiet", "-A", "probe", "worker",
+                 f"--pool={pool}", "--concurrency=1", "--without-mingle", "--without-gossip",
+                 "--loglevel=INFO"],
+                cwd=folder, env=self._environ, stdout=written, stderr=written, start_new_session=True,
+            )  # fmt: skip
+
+    def send(self) -> list[str]:
+        """Send every task; the id of one that belongs to no work, and of those that do."""
+        done = subprocess.run(
+            [sys.executable, "probe.py"],
+            cwd=self._folder, env=self._environ, capture_output=True, text=True, timeout=WAIT,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    def lines_about(self, task_id: str, ending: str) -> list[dict[str, str]]:
+        """Everything that Celery logged of a task, once a line with these words is there."""
+        until = time.monotonic() + WAIT
+        while True:
+            text = self._log.read_text()
+            records = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+            found = [
+                one
+                for one in records
+                if task_id in one["message"] and one["logger"].startswith("celery")
+            ]
+            if any(ending in one["message"] for one in found):
+                return found
+            assert time.monotonic() < until, text
+            time.sleep(0.1)
+
+    def stop(self) -> None:
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait(20)
+
+
+@pytest.fixture(params=["prefork", "threads"])
+def worker(
+    request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Worker]:
+    give_database(tmp_path, tmp_path_factory)
+    worker = Worker(tmp_path, request.param)
+    yield worker
+    worker.stop()
+
+
+def test_every_line_about_a_task_has_its_ids(
+    worker: Worker, request: pytest.FixtureRequest
+) -> None:
+    alone, *ids = worker.send()
+    of = dict(zip(NAMES, ids, strict=True))
+    ends = {"works": "succeeded", "fails": "raised unexpected", "tries_again": "succeeded"}
+    words = {
+        "works": {"received", "succeeded"},
+        "fails": {"received", "raised"},
+        "tries_again": {"received", "retry:", "succeeded"},
+    }
+    if "prefork" in request.node.name:  # only a process can be ended
+        ends["hangs"], words["hangs"] = "Hard time limit", {"received", "limit"}
+
+    for name, end in ends.items():
+        lines = worker.lines_about(of[name], end)
+        for line in lines:
+            assert {key: line.get(key) for key in OF_WORK} == OF_WORK, line
+            assert line["task_id"] == of[name], line
+        told = " ".join(line["message"] for line in lines)
+        assert all(word in told for word in words[name]), told
+
+    for line in worker.lines_about(alone, "succeeded"):
+        assert line["task_id"] == alone
+        assert not OF_WORK.keys() & line.keys(), line
