@@ -14,14 +14,14 @@ from uuid import UUID
 
 import orjson
 from django.db import models
-from django.db.models import F, JSONField, OuterRef, TextField, Value
+from django.db.models import F, OuterRef, TextField
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, NullIf
+from django.db.models.functions import Cast
 
 from content.media_usage import GLOBAL, POST
 from content.models import Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS
-from content.posts.queries import published_posts
+from content.posts.queries import WIRE_MODULE, published_posts
 from content.variations.arms import OF_THE_PLACE, arms_in, running_arms
 from media.models import Asset, MediaReference
 from media.presenters import delivered_asset
@@ -40,17 +40,6 @@ COLUMNS: Final[Mapping[str, str]] = {
     "publishedAt": "published_at",
 }
 """The columns of a post by their names on the wire."""
-_MODULE: Final[Mapping[str, str | Combinable]] = {
-    "postModuleId": "id",
-    "moduleInstanceId": "instance_id",
-    "type": "instance__type",
-    "scope": "instance__scope",
-    "orderIndex": "order_index",
-    "locked": "locked",
-    "props": "instance__props",
-    "overrides": NullIf("overrides", Value({}, JSONField())),
-    "globalSlug": "instance__global_slug",
-}
 ASSET_COLUMNS: Final = (
     "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x", "focal_y",
     "alt_text", "alt_texts", "is_decorative",
@@ -167,7 +156,7 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
         .values(entry=JSONObject(id="id", locale="locale"))
     )
     values["modules"] = JSONRows(
-        _placements().order_by("order_index", "id").values(entry=JSONObject(**_MODULE))
+        _placements().order_by("order_index", "id").values(entry=JSONObject(**WIRE_MODULE))
     )
     if fields is not None:
         values = {name: value for name, value in values.items() if name in fields}

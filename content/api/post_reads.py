@@ -7,6 +7,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 import django_filters
+import orjson
 from django.conf import settings
 from django.db.models import QuerySet
 
@@ -152,10 +153,17 @@ def post_list(
 ) -> JsonObject:
     """A page of posts with their live modules: those that the actor may see, without one those that are published.
 
-    With `fields`, only those of each post. They are counted where `total` does not say how many there are. Two
-    statements, three with what is staged or with files.
+    With `fields`, only those of each post. They are counted where `total` does not say how many there are. One
+    statement, three with filters or a scope, one more with files.
     """
     page, staged = page_of(request), actor is not None
+    has_media = fields is not None and "media" in fields
+    wanted: dict[queries.Part, bool] = {
+        "live_modules": fields is None or "modules" in fields,
+        "staged_layers": staged,
+        "global_ids": has_media,
+    }
+    parts = frozenset(part for part, is_wanted in wanted.items() if is_wanted)
     if filters_of(request, staged=staged) or (actor is not None and reading_scopes(actor)):
         posts = (
             queries.published_posts()
@@ -169,28 +177,22 @@ def post_list(
             if isinstance(found, RankedInstances)
             else list(queries.listed_rows(queries.part_of(found, page.slice)))
         )
+        queries.add_parts(rows, parts)
     else:
-        locale = settings.CMS_ENV.default_locale
         rows, total = queries.page_of(
-            locale, ordering_of(request), page.slice, only_published=not staged, total=total
+            settings.CMS_ENV.default_locale,
+            ordering_of(request),
+            page.slice,
+            only_published=not staged,
+            total=total,
+            parts=parts,
         )
-    ids = [row["id"] for row in rows]
-    has_media = fields is not None and "media" in fields
-    has_modules = fields is None or has_media or "modules" in fields
-    modules = queries.listed_modules(ids) if ids and has_modules else {}
-    layers = queries.layer_rows(ids) if ids and staged else {}
-    posts_on_wire = [
-        presenters.listed_post(
-            row, modules.get(row["id"], []), layers.get(row["id"], {}) if staged else None
-        )
-        for row in rows
-    ]
+    posts_on_wire = [presenters.listed_post(row) for row in rows]
     if has_media:
         shared = {
-            (wire["id"], UUID(module["moduleInstanceId"]))
-            for wire in posts_on_wire
-            for module in wire["modules"]
-            if module["scope"] == "global"
+            (row["id"], UUID(instance_id))
+            for row in rows
+            for instance_id in orjson.loads(row["global_ids"])
         }
         media = media_of({row["id"]: row["locale"] for row in rows}, shared)
         posts_on_wire = [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]

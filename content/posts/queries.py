@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final, Literal
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, QuerySet, Subquery, TextField
+import orjson
+from django.db.models import (
+    Count,
+    Exists,
+    JSONField,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    TextField,
+    Value,
+)
+from django.db.models.expressions import Combinable
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, NullIf
 from django.utils.translation import gettext
 
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
@@ -19,7 +30,14 @@ from content.posts.scopes import hidden_ids
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped
-from proofroom.core.database.json_text import JSONText
+from proofroom.core.database.json_text import (
+    CompactObject,
+    CompactRows,
+    JSONObject,
+    JSONText,
+    JSONValue,
+    rows_as_text,
+)
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import invalid
 from proofroom.taxonomies.models import Term
@@ -73,9 +91,28 @@ _WRITTEN: Final = {
     name: JSONText(LISTED_COLUMNS[name])
     for name in ("parentId", "featuredMediaId", "createdAt", "updatedAt", "publishedAt")
 }
+LISTED_NAMES: Final = tuple(
+    name if name in _WRITTEN else column for name, column in LISTED_COLUMNS.items()
+)
+"""Under which name `listed_rows` have each of `LISTED_COLUMNS`."""
 _AS_THEY_ARE: Final = tuple(
     column for name, column in LISTED_COLUMNS.items() if name not in _WRITTEN
 )
+WIRE_MODULE: Final[Mapping[str, str | Combinable]] = {
+    "postModuleId": "id",
+    "moduleInstanceId": "instance_id",
+    "type": "instance__type",
+    "scope": "instance__scope",
+    "orderIndex": "order_index",
+    "locked": "locked",
+    "props": "instance__props",
+    "overrides": NullIf("overrides", Value({}, JSONField())),
+    "globalSlug": "instance__global_slug",
+}
+"""The columns of a live module by their names on the wire, as visitors get it."""
+Part = Literal["live_modules", "staged_layers", "global_ids"]
+"""What a list may say of a post besides its columns, as JSON text that no Python parses where it need not: its live
+modules as the wire has them; what is staged, for `layers_of_text`; the ids of the global modules that it places."""
 DEEP_FROM: Final = 200
 """Rows before a part of a list that make it deep."""
 ORDERINGS: Final[Mapping[str, str]] = {
@@ -145,31 +182,10 @@ _MODULES: Final = Statement(
         )
     )
 )
-ListedModule = Sequence[Any]
-"""Type, scope, index, whether it is locked, global slug; then, as JSON has them, the ids of its post, its own and its
-instance's, props and overrides."""
-_LISTED_MODULES: Final = Statement(
-    lambda post_ids: (
-        PostModule.objects.filter(post_id__in=post_ids)
-        .order_by("post_id", "order_index", "id")
-        .values(
-            "instance__type",
-            "instance__scope",
-            "order_index",
-            "locked",
-            "instance__global_slug",
-            post_text=JSONText("post_id"),
-            place_text=JSONText("id"),
-            instance_text=JSONText("instance_id"),
-            props_text=Cast("instance__props", TextField()),
-            overrides_text=Cast("overrides", TextField()),
-        )
-    )
-)
-_POST_OF_MODULE: Final = 5
+_LAYER_ROW: Final = ("version", "updated_at", "updated_by_id", "updated_by__username")
 _LAYERS: Final = Statement(
     lambda post_ids: Draft.objects.filter(post_id__in=post_ids, is_empty=False).values(
-        "post_id", "layer", "version", "updated_at", "updated_by_id", "updated_by__username"
+        "post_id", "layer", *_LAYER_ROW
     )
 )
 _TERMS: Final = Statement(
@@ -208,26 +224,35 @@ def listed_rows(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
     return rows
 
 
-def part_of(posts: QuerySet[Post], part: slice) -> QuerySet[Post]:
+def part_of(posts: QuerySet[Post], part: slice, *, deep_from: int | None = None) -> QuerySet[Post]:
     """A part of ordered posts. Of those before a deep one an index is read, and not their rows.
 
     What orders by a value that it computes is left as it is.
     """
-    if part.start < DEEP_FROM or posts.query.annotations or posts.query.extra:
+    least = DEEP_FROM if deep_from is None else deep_from
+    if part.start < least or posts.query.annotations or posts.query.extra:
         return posts[part]
     return posts.filter(pk__in=posts.values("pk")[part])
 
 
 @lru_cache(maxsize=256)
 def _page_statement(
-    ordering: str, begin: int, end: int, only_published: bool, counts: bool
+    ordering: str,
+    begin: int,
+    end: int,
+    only_published: bool,
+    counts: bool,
+    parts: frozenset[Part],
 ) -> Statement:
     posts = published_posts() if only_published else listed_posts()
 
     def build(locale: str) -> QuerySet[Post, Row]:
         listed = posts.filter(locale=locale)
-        page = listed_rows(part_of(order_posts(listed, ordering), slice(begin, end)))
-        return page.annotate(total=_total(listed)) if counts else page
+        # Nothing is written for rows that are only sorted or passed over.
+        deep_from = 0 if parts else None
+        page = part_of(order_posts(listed, ordering), slice(begin, end), deep_from=deep_from)
+        rows = listed_rows(page).annotate(**_part_columns(parts))
+        return rows.annotate(total=_total(listed)) if counts else rows
 
     return Statement(build)
 
@@ -248,13 +273,22 @@ _PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
 
 
 def page_of(
-    locale: str, ordering: str, part: slice, *, only_published: bool, total: int | None = None
+    locale: str,
+    ordering: str,
+    part: slice,
+    *,
+    only_published: bool,
+    total: int | None = None,
+    parts: frozenset[Part] = frozenset(),
 ) -> tuple[list[Row], int]:
-    """A part of the posts of a locale as `listed_rows`, in one of `ORDERINGS`, and how many there are in all.
+    """A part of the posts of a locale as `listed_rows` with `parts`, in one of `ORDERINGS`, and how many there are
+    in all.
 
     They are counted where `total` does not say it. One query, two beyond the end.
     """
-    statement = _page_statement(ordering, part.start, part.stop, only_published, total is None)
+    statement = _page_statement(
+        ordering, part.start, part.stop, only_published, total is None, parts
+    )
     rows = statement.rows(locale)
     if total is not None:
         return rows, total
@@ -287,14 +321,43 @@ def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
     return found
 
 
-def listed_modules(post_ids: Iterable[UUID]) -> dict[UUID, list[ListedModule]]:
-    """The live modules of posts, in order, by post. One query."""
-    # By text, since an id made of each row would cost as much as reading it.
-    ids = {str(post_id): post_id for post_id in post_ids}
-    found: dict[str, list[ListedModule]] = defaultdict(list)
-    for module in _LISTED_MODULES.tuples([*ids.values()]):
-        found[module[_POST_OF_MODULE]].append(module)
-    return {ids[text]: modules for text, modules in found.items()}
+def add_parts(rows: Sequence[Row], parts: frozenset[Part]) -> None:
+    """Add to rows of `listed_rows` what `page_of` reads with them. One query, none for no rows or no parts."""
+    if not parts:
+        return
+    found = {row["id"]: row for row in _parts_statement(parts).rows([row["id"] for row in rows])}
+    for row in rows:
+        # One that was deleted a moment ago has none.
+        row.update(found.get(row["id"]) or dict.fromkeys(parts, "[]"))
+
+
+@lru_cache(maxsize=8)
+def _parts_statement(parts: frozenset[Part]) -> Statement:
+    return Statement(
+        lambda post_ids: (
+            Post.objects.filter(pk__in=post_ids).order_by().values("id", **_part_columns(parts))
+        )
+    )
+
+
+def _part_columns(parts: frozenset[Part]) -> dict[str, Combinable]:
+    placements = PostModule.objects.filter(post_id=OuterRef("pk"))
+    modules = placements.order_by("order_index", "id").values(entry=CompactObject(**WIRE_MODULE))
+    drafts = Draft.objects.filter(post_id=OuterRef("pk"), is_empty=False).values(
+        entry=JSONObject(layer="layer", **{name: name for name in _LAYER_ROW})
+    )
+    shared = placements.filter(instance__scope="global").values(entry=JSONValue("instance_id"))
+    columns: dict[Part, Combinable] = {
+        "live_modules": CompactRows(modules),
+        "staged_layers": rows_as_text(drafts),
+        "global_ids": rows_as_text(shared),
+    }
+    return {part: column for part, column in columns.items() if part in parts}
+
+
+def layers_of_text(text: str) -> dict[str, Row]:
+    """What is staged of one post, from its `staged_layers`, as `layer_rows` has it, with times as on the wire."""
+    return {row["layer"]: row for row in orjson.loads(text)} if text != "[]" else {}
 
 
 def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import cache
+from operator import itemgetter
 from typing import Annotated, Any, NotRequired
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from content.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.models import Post
 from content.posts.post_repository import fields_of
-from content.posts.queries import LISTED_COLUMNS, ListedModule
+from content.posts.queries import LISTED_COLUMNS, LISTED_NAMES, layers_of_text
 from proofroom.core.api.answer import Person
 from proofroom.core.database.statements import Row
 from proofroom.core.json import JsonObject, format_time
@@ -24,6 +25,7 @@ from proofroom.definitions import modules as module_registry
 from proofroom.definitions.module import Scope
 
 Wire = dict[str, Any]
+_LISTED_VALUES = itemgetter(*LISTED_NAMES)
 JsonText = Annotated[Any, WithJsonSchema({"type": "object", "additionalProperties": {}})]
 """An object that goes through as the text of its column."""
 JsonTextOrNull = Annotated[
@@ -73,22 +75,6 @@ class ModuleAnswer(TypedDict):
     aiReviewOverrides: JsonTextOrNull
     aiReviewRemoved: NotRequired[bool]
     schema: ModuleShapeAnswer | None
-
-
-def live_module(row: ListedModule) -> LiveModuleAnswer:
-    """A live module from a row of `queries.listed_modules`; JSON columns go through as text."""
-    type_, scope, index, locked, global_slug, _post_id, id_, instance_id, props, overrides = row
-    return {
-        "postModuleId": id_,
-        "moduleInstanceId": instance_id,
-        "type": type_,
-        "scope": scope,
-        "orderIndex": index,
-        "locked": locked,
-        "props": orjson.Fragment(props),
-        "overrides": None if overrides == "{}" else orjson.Fragment(overrides),
-        "globalSlug": global_slug,
-    }
 
 
 @cache
@@ -196,20 +182,13 @@ class TranslationAnswer(TypedDict):
     locale: str
 
 
-def listed_post(
-    row: Row, modules: Iterable[ListedModule] | None, layers: Mapping[str, Row] | None
-) -> Wire:
-    """A post in a list, with what the row has under its name on the wire, else in its column.
-
-    `layers` None leaves out what is staged.
-    """
-    wire: Wire = {
-        name: row[name] if name in row else row[column] for name, column in LISTED_COLUMNS.items()
-    }
-    if modules is not None:
-        wire["modules"] = [live_module(module) for module in modules]
-    if layers is not None:
-        wire["layers"] = layer_states(layers)
+def listed_post(row: Row) -> Wire:
+    """A post in a list, with its modules and what is staged, where the row of `queries.listed_rows` has them."""
+    wire: Wire = dict(zip(LISTED_COLUMNS, _LISTED_VALUES(row), strict=True))
+    if "live_modules" in row:
+        wire["modules"] = orjson.Fragment(row["live_modules"])
+    if "staged_layers" in row:
+        wire["layers"] = layer_states(layers_of_text(row["staged_layers"]))
     return wire
 
 

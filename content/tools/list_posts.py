@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db.models import Func, IntegerField, QuerySet, Subquery
 from pydantic import ConfigDict, Field
 
-from content import presenters, search
+from content import search
 from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
@@ -212,7 +212,7 @@ def _listed(row: Row, drafts: dict[str, Row], proposed: str | None, full: bool) 
     if not full:
         return answer
     # What else a list shows over REST.
-    wire = presenters.listed_post(row, None, None)
+    wire = {name: row[column] for name, column in queries.LISTED_COLUMNS.items()}
     answer |= {name: wire[name] for name in _MORE if wire[name] is not None}
     answer |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
     answer |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}

@@ -43,13 +43,12 @@ ODD_PROPS: Final[JsonObject] = {
 def as_models_say(post: Post, shown: Post | None = None, arms: list[Post] | None = None) -> Any:
     """A post by its models, one query for each thing; `shown` is the variation in its place."""
     original, post = post, as_original(shown, post) if shown is not None else post
-    rows = queries.listed_modules([post.pk])
     shared = {
         (post.pk, place.instance_id) for place in post.placements.filter(instance__scope="global")
     }
     wire = {name: value for name, value in presenters.post_fields(post).items() if name in WHOLE}
     wire |= {
-        "modules": [presenters.live_module(row) for row in rows.get(post.pk, [])],
+        "modules": modules_as_models_say(post),
         "media": media_of({post.pk: post.locale}, shared)[post.pk],
         "taxonomyTermIds": queries.term_ids(post.pk),
         "translations": presenters.translations(
@@ -64,6 +63,24 @@ def as_models_say(post: Post, shown: Post | None = None, arms: list[Post] | None
     if shown is not None:
         wire |= {"variationOf": original.pk, "variation": shown.variation}
     return orjson.loads(dumps(wire))
+
+
+def modules_as_models_say(post: Post) -> list[JsonObject]:
+    placements = post.placements.select_related("instance").order_by("order_index", "id")
+    return [
+        {
+            "postModuleId": str(place.pk),
+            "moduleInstanceId": str(place.instance_id),
+            "type": place.instance.type,
+            "scope": place.instance.scope,
+            "orderIndex": place.order_index,
+            "locked": place.locked,
+            "props": place.instance.props,
+            "overrides": place.overrides or None,
+            "globalSlug": place.instance.global_slug,
+        }
+        for place in placements
+    ]
 
 
 def rendered(post: Post, fields: set[str] | None = None, variation: str = "") -> Any:

@@ -18,8 +18,9 @@ from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
 
-# Two look up the session and its user. SQLite keeps the words of search with one more than PostgreSQL.
-LIST, DETAIL, READ, APPROVE = 6, 6, 3, 16
+# Two look up the session, without Redis, and its user. SQLite keeps the words of search with one more than
+# PostgreSQL.
+LIST, FILTERED_LIST, DETAIL, READ, APPROVE = 3, 5, 6, 3, 16
 
 
 def article(number: int, modules: int) -> Post:
@@ -68,6 +69,7 @@ def test_twenty_posts_of_five_modules() -> None:
         article(number, 5)
 
     assert statements(ApiClient("editor"), "GET", "/api/posts") <= LIST
+    assert statements(ApiClient("editor"), "GET", "/api/posts?type=blog") <= FILTERED_LIST
 
 
 @pytest.mark.parametrize(

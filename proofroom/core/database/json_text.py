@@ -88,6 +88,23 @@ class JSONObject(Func):
         return f"{function}({', '.join(arguments)})", tuple(parameters)
 
 
+class CompactObject(JSONObject):
+    """The same without blanks, as Python writes JSON: for what stands beside JSON that Python wrote."""
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        arguments: list[str] = []
+        parameters: list[Any] = []
+        for name, source in zip(self.names, self.get_source_expressions(), strict=True):
+            sql, own = compiler.compile(source)
+            begin = "," if arguments else "{"
+            value = f"TO_JSON({_value_in_postgresql(sql, source)})::text"
+            arguments += [f"""'{begin}"{name}":'""", f"COALESCE({value}, 'null')"]
+            parameters += own
+        return f"CONCAT({', '.join(arguments)}, '}}')", tuple(parameters)
+
+
 class JSONListHas(Func):
     """Whether a list of texts, under a name of a JSON object, has one of these."""
 
@@ -122,7 +139,7 @@ class JSONRows(Subquery):
     Each row has one value, `entry`: a `JSONObject` or a `JSONValue`.
     """
 
-    output_field = JSONField()
+    output_field: Field[Any, Any] = JSONField()
 
     def as_sqlite(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
@@ -135,6 +152,21 @@ class JSONRows(Subquery):
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
     ) -> _Compiled:
         template = "(SELECT COALESCE(JSON_AGG(entry), '[]') FROM (%(subquery)s) AS entries)"
+        sql, parameters = self.as_sql(compiler, connection, template=template, **context)
+        return sql, tuple(parameters)
+
+
+class CompactRows(JSONRows):
+    """The same of rows whose `entry` is a `CompactObject`, without blanks, and as text."""
+
+    output_field = columns.TextField()
+
+    def as_postgresql(
+        self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
+    ) -> _Compiled:
+        template = (
+            "(SELECT CONCAT('[', STRING_AGG(entry, ','), ']') FROM (%(subquery)s) AS entries)"
+        )
         sql, parameters = self.as_sql(compiler, connection, template=template, **context)
         return sql, tuple(parameters)
 
