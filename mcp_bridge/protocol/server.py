@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import anyio
 import mcp.types as wire
+import orjson
 from mcp.server.caching import CacheHint
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
@@ -25,6 +26,7 @@ from mcp_bridge.protocol.resources import is_answered_by_tool
 from mcp_bridge.protocol.subscriptions import ChangeFeed
 from mcp_bridge.protocol.tool_calls import (
     CANCELLED,
+    WRITES_FRAGMENTS_KEY,
     CallAnswer,
     answer_call,
     log_refused,
@@ -188,7 +190,8 @@ async def answer_or_ask(
             return elicitation.input_required(answer)
         if await elicitation.ask(ctx, answer):
             answer = await calls.run(ctx, name, unconditional)
-    return answer.to_wire()
+    writes_fragments = ctx.request is not None and WRITES_FRAGMENTS_KEY in ctx.request.scope
+    return answer.to_wire(orjson.Fragment if writes_fragments else orjson.loads)
 
 
 class ProtocolServer(Server[Any]):

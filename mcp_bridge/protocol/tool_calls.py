@@ -48,6 +48,8 @@ logger = logging.getLogger("mcp_bridge")
 
 ERROR_META = "cms/error"
 CANCELLED = "cancelled"
+WRITES_FRAGMENTS_KEY = "cms.mcp.writes_fragments"
+"""In the scope of a request: its transport writes JSON of an answer as it is, so that it need not be read back."""
 
 
 @dataclass(frozen=True, slots=True)

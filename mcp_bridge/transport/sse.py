@@ -6,6 +6,7 @@ for its log, and calls the parameter `session_id`. A call that does nothing take
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -15,6 +16,7 @@ from uuid import uuid4
 
 import anyio
 import mcp.types as wire
+import orjson
 from anyio.abc import ObjectReceiveStream
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from pydantic import ValidationError
@@ -22,6 +24,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_bridge.access.principals import SCOPE_KEY
+from mcp_bridge.protocol.tool_calls import WRITES_FRAGMENTS_KEY
 from mcp_bridge.transport.error_responses import refusal
 
 UNREAD_SECONDS = 30.0
@@ -79,8 +82,7 @@ class SseSession:
 
     async def send(self, message: SessionMessage, /) -> None:
         """Write a message of the server. Raises `ClosedResourceError` where the stream has ended."""
-        text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
-        await self.write(b"event: message\r\ndata: %b\r\n\r\n" % text.encode())
+        await self.write(b"event: message\r\ndata: %b\r\n\r\n" % to_json(message.message))
 
     async def write(self, event: bytes) -> None:
         async with self._turn:
@@ -162,7 +164,7 @@ class SseTransport:
         self, session_id: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Answer a message that was posted to the session, and hand it on."""
-        request = Request(scope, receive)
+        request = Request({**scope, WRITES_FRAGMENTS_KEY: True}, receive)
         session = self._sessions.get(session_id)
         if not request.headers.get("content-type", "").lower().startswith("application/json"):
             answer = refusal(400, "Invalid Content-Type header.", "bad_message")
@@ -192,6 +194,17 @@ class SseTransport:
                 await session.take(SessionMessage(message, metadata=metadata))
                 return
         await answer(scope, receive, send)
+
+
+def to_json(message: wire.JSONRPCMessage) -> bytes:
+    """The message on the wire. What of it is JSON already stays as it is."""
+    if isinstance(message, wire.JSONRPCResponse) and isinstance(
+        message.result.get("structuredContent"), orjson.Fragment
+    ):
+        # Ids may be numbers that orjson does not write.
+        id_ = json.dumps(message.id, ensure_ascii=False).encode()
+        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (id_, orjson.dumps(message.result))
+    return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
 def owner_of(scope: Scope) -> str:

@@ -7,12 +7,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import mcp.types as wire
+import orjson
 import pytest
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from pydantic import Field
 
 from mcp_bridge.protocol import server as protocol
-from mcp_bridge.transport import direct_calls
+from mcp_bridge.protocol.tool_calls import CallAnswer
+from mcp_bridge.transport import direct_calls, sse
 from proofroom.accounts.models import User
 from proofroom.core.tools import Arguments, get_tool
 from tests.mcp.inside import HELLO, JSON, Inside, inside, newest
@@ -166,3 +169,19 @@ def test_arguments_that_come_as_headers_too_are_compared_by_the_sdk(
 
 class Region(Arguments):
     region: str = Field(json_schema_extra={"x-mcp-header": "Region"})
+
+
+@pytest.mark.parametrize("call_id", [1, 'Gr\u00fc\u00dfe "1"', 2**70])
+def test_an_answer_over_sse_is_written_from_its_json_as_from_what_it_says(
+    call_id: str | int,
+) -> None:
+    answer = CallAnswer('{"items":[1,1.5,null,"Gr\u00fc\u00dfe \\u0001"],"total":1}'.encode())
+
+    def written(result: dict[str, Any]) -> bytes:
+        message = wire.JSONRPCResponse(jsonrpc="2.0", id=call_id, result=result)
+        return sse.to_json(message)
+
+    from_json = written(answer.to_wire(orjson.Fragment))
+
+    assert from_json == written(answer.to_wire())
+    assert b'"structuredContent":%b' % answer.body in from_json
