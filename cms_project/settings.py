@@ -328,9 +328,9 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["proofroom.core.api.permissions.DeclaredPermission"],
     "DEFAULT_THROTTLE_CLASSES": ["proofroom.core.api.throttles.WindowThrottle"],
-    "DEFAULT_RENDERER_CLASSES": ["proofroom.core.api.body.OrjsonRenderer"],
+    "DEFAULT_RENDERER_CLASSES": ["proofroom.core.api.json_format.OrjsonRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "proofroom.core.api.negotiation.ContentNegotiation",
-    "DEFAULT_PARSER_CLASSES": ["proofroom.core.api.body.StrictJsonParser"],
+    "DEFAULT_PARSER_CLASSES": ["proofroom.core.api.json_format.StrictJsonParser"],
     "EXCEPTION_HANDLER": "proofroom.core.api.exceptions.handle",
     "URL_FORMAT_OVERRIDE": None,  # ?format= is a query parameter like any other
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",

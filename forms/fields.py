@@ -40,6 +40,8 @@ MAX_FIELDS: Final = 100
 MAX_OPTIONS: Final = 200
 HONEYPOT: Final = "homepage_url"
 """A field that people do not see and leave empty; programs that fill whatever they find give themselves away."""
+MAX_BODY_BYTES: Final = 256 * 1024
+"""Of a submission, whichever way it comes."""
 
 
 def _one_line(text: str) -> str:

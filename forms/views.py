@@ -22,8 +22,7 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
-from forms.api.submissions import MAX_BODY_BYTES
-from forms.fields import HONEYPOT
+from forms.fields import HONEYPOT, MAX_BODY_BYTES
 from forms.rendering import form_address, goal_of, load_forms
 from forms.services.submissions import submit_form
 from proofroom.core.actor import Actor, Visitor

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from django.urls import path
 
-from agents_app.api.agents import AgentViewSet, TriggerViewSet
-from agents_app.api.ai_settings import AiSettingsViewSet
-from agents_app.api.batches import BatchViewSet
-from agents_app.api.budgets import BudgetViewSet, EstimateViewSet, UsageViewSet
-from agents_app.api.runs import RunViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+AgentViewSet = LazyViewSet("agents_app.api.agents.AgentViewSet")
+TriggerViewSet = LazyViewSet("agents_app.api.agents.TriggerViewSet")
+AiSettingsViewSet = LazyViewSet("agents_app.api.ai_settings.AiSettingsViewSet")
+BatchViewSet = LazyViewSet("agents_app.api.batches.BatchViewSet")
+BudgetViewSet = LazyViewSet("agents_app.api.budgets.BudgetViewSet")
+EstimateViewSet = LazyViewSet("agents_app.api.budgets.EstimateViewSet")
+UsageViewSet = LazyViewSet("agents_app.api.budgets.UsageViewSet")
+RunViewSet = LazyViewSet("agents_app.api.runs.RunViewSet")
 
 urlpatterns = [
     path("agents", AgentViewSet.as_view({"get": "list"})),

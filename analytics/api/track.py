@@ -26,7 +26,9 @@ from analytics.ingest.report_limits import (
 from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
-from proofroom.core.api.body import Body, Id, OneAnswer, StrictJsonParser, body_length, check
+from proofroom.core.api.body import Body, Id, body_length, check
+from proofroom.core.api.json_format import StrictJsonParser
+from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from analytics.api.figures import HeatmapViewSet, SummaryViewSet
-from analytics.api.track import TrackViewSet
-from analytics.api.variations import TrialViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+HeatmapViewSet = LazyViewSet("analytics.api.figures.HeatmapViewSet")
+SummaryViewSet = LazyViewSet("analytics.api.figures.SummaryViewSet")
+TrackViewSet = LazyViewSet("analytics.api.track.TrackViewSet")
+TrialViewSet = LazyViewSet("analytics.api.variations.TrialViewSet")
 
 urlpatterns = [
     path("public/analytics/track", TrackViewSet.as_view({"post": "track"})),

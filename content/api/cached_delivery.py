@@ -9,7 +9,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.response import Response
 
 from proofroom.core.api import exceptions
-from proofroom.core.api.body import OneAnswer, dumps
+from proofroom.core.api.body import dumps
+from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.throttles import HitCount, count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from django.urls import path
 
-from content.api.definitions import ModuleDefinitionViewSet
-from content.api.delivery import PublicPostViewSet
-from content.api.find_replace import FindReplaceViewSet
-from content.api.global_modules import GlobalModuleViewSet
-from content.api.import_post import ImportViewSet
-from content.api.module_groups import ModuleGroupViewSet
-from content.api.modules import ModuleViewSet
-from content.api.posts import PostViewSet, TrashViewSet
-from content.api.review import ReviewViewSet
-from content.api.revisions import RevisionViewSet
-from content.api.translations import TranslationViewSet
-from content.api.url_patterns import UrlPatternViewSet
-from content.api.variations import VariationViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+ModuleDefinitionViewSet = LazyViewSet("content.api.definitions.ModuleDefinitionViewSet")
+PublicPostViewSet = LazyViewSet("content.api.delivery.PublicPostViewSet")
+FindReplaceViewSet = LazyViewSet("content.api.find_replace.FindReplaceViewSet")
+GlobalModuleViewSet = LazyViewSet("content.api.global_modules.GlobalModuleViewSet")
+ImportViewSet = LazyViewSet("content.api.import_post.ImportViewSet")
+ModuleGroupViewSet = LazyViewSet("content.api.module_groups.ModuleGroupViewSet")
+ModuleViewSet = LazyViewSet("content.api.modules.ModuleViewSet")
+PostViewSet = LazyViewSet("content.api.posts.PostViewSet")
+TrashViewSet = LazyViewSet("content.api.posts.TrashViewSet")
+ReviewViewSet = LazyViewSet("content.api.review.ReviewViewSet")
+RevisionViewSet = LazyViewSet("content.api.revisions.RevisionViewSet")
+TranslationViewSet = LazyViewSet("content.api.translations.TranslationViewSet")
+UrlPatternViewSet = LazyViewSet("content.api.url_patterns.UrlPatternViewSet")
+VariationViewSet = LazyViewSet("content.api.variations.VariationViewSet")
 
 post = "posts/<str:post_id>"
 shared = "modules/global/<str:global_slug>"

@@ -20,6 +20,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from forms.api.definitions import LOCALE, PATHS
+from forms.fields import MAX_BODY_BYTES
 from forms.form_input import clean_locale
 from forms.models import FormSubmission
 from forms.queries import columns_of, submissions_of
@@ -32,7 +33,9 @@ from forms.services.submissions import (
 )
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.answer import Answer, TextOrNull, list_of
-from proofroom.core.api.body import OneAnswer, StrictJsonParser, body_length, body_object
+from proofroom.core.api.body import body_length, body_object
+from proofroom.core.api.json_format import StrictJsonParser
+from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import moment_in, uuid_in
@@ -145,7 +148,6 @@ def csv_lines(slug: str, rows: QuerySet[FormSubmission]) -> Iterator[str]:
         yield line([str(row.pk), at, row.locale, *cells])
 
 
-MAX_BODY_BYTES: Final = 256 * 1024
 PARAMETERS: Final = [
     *LOCALE,
     query_parameter(

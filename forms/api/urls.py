@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from forms.api.definitions import FormDefinitionViewSet
-from forms.api.submissions import SubmissionViewSet, SubmitViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+FormDefinitionViewSet = LazyViewSet("forms.api.definitions.FormDefinitionViewSet")
+SubmissionViewSet = LazyViewSet("forms.api.submissions.SubmissionViewSet")
+SubmitViewSet = LazyViewSet("forms.api.submissions.SubmitViewSet")
 
 submissions = "forms/<str:slug>/submissions"
 urlpatterns = [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mcp_bridge.api.calls import McpCallViewSet
-from mcp_bridge.api.tokens import McpTokenViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+McpCallViewSet = LazyViewSet("mcp_bridge.api.calls.McpCallViewSet")
+McpTokenViewSet = LazyViewSet("mcp_bridge.api.tokens.McpTokenViewSet")
 
 urlpatterns = [
     path("mcp-calls", McpCallViewSet.as_view({"get": "list"})),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from media.api.assets import AssetViewSet
-from media.api.files import FileViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+AssetViewSet = LazyViewSet("media.api.assets.AssetViewSet")
+FileViewSet = LazyViewSet("media.api.files.FileViewSet")
 
 asset = "media/<str:media_id>"
 urlpatterns = [

@@ -13,8 +13,8 @@ class CoreConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import proofroom.core.api.schema  # describes the sessions in the OpenAPI document
-        import proofroom.core.site_icon  # noqa: F401  # registers its check
+        import proofroom.core.api.lazy_views  # registers its check
+        import proofroom.core.site_icon  # noqa: F401  # likewise
         from proofroom.core import outbox
         from proofroom.core.activity.chain import drop_salts
         from proofroom.core.admin.lists import UNDO_KIND

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from seo.api.redirects import RedirectFileViewSet, RedirectViewSet
-from seo.api.search_engines import ResolveViewSet, SeoViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+RedirectFileViewSet = LazyViewSet("seo.api.redirects.RedirectFileViewSet")
+RedirectViewSet = LazyViewSet("seo.api.redirects.RedirectViewSet")
+ResolveViewSet = LazyViewSet("seo.api.search_engines.ResolveViewSet")
+SeoViewSet = LazyViewSet("seo.api.search_engines.SeoViewSet")
 
 urlpatterns = [
     path("redirects", RedirectViewSet.as_view({"get": "list", "post": "create"})),

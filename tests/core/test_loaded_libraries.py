@@ -20,12 +20,17 @@ ADMIN: Final = {
     "allauth.account.views", "allauth.mfa.webauthn.views", "fido2",
 }  # fmt: skip
 """Pages of the admin, which whoever opens the first one loads."""
+API: Final = {
+    "agents_app.api.agents", "content.api.posts", "proofroom.core.api.views", "rest_framework.serializers",
+    "drf_spectacular.openapi", "django.test", "markdown", "pygments",
+}  # fmt: skip
+"""Views of the API, and what they load, likewise."""
 STARTS: Final = {
     "web": (
         "import cms_project.wsgi",
-        {*WEB, *ADMIN, *SDKS, *OPERATIONS, "redis", "uvicorn", "channels"},
+        {*WEB, *ADMIN, *API, *SDKS, *OPERATIONS, "redis", "uvicorn", "channels"},
     ),
-    "sockets": ("import cms_project.asgi", {*WEB, *ADMIN, *SDKS, *OPERATIONS, "redis"}),
+    "sockets": ("import cms_project.asgi", {*WEB, *ADMIN, *API, *SDKS, *OPERATIONS, "redis"}),
     "worker": (
         "from cms_project import celery_app; celery_app.loader.import_default_modules()",
         {*SDKS, *OPERATIONS, "redis", "mcp", "channels"},
@@ -117,6 +122,24 @@ def test_the_first_pages_of_the_admin_may_be_asked_for_at_once():
     )
 
     assert answer(code) == "/admin/ True"
+
+
+def test_the_first_views_of_the_api_may_be_asked_for_at_once():
+    code = """if True:
+        import cms_project.wsgi
+        from concurrent.futures import ThreadPoolExecutor
+        from django.urls import resolve
+
+        paths = ["posts", "agents", "media", "webhooks", "forms-definitions", "redirects", "users", "menus"]
+        views = [resolve(f"/api/{path}").func for path in paths]
+        found = list(ThreadPoolExecutor(8).map(lambda view: view.cls.__name__, views, timeout=50))
+        print(*found)
+        """
+
+    assert answer(code) == (
+        "PostViewSet AgentViewSet AssetViewSet WebhookViewSet FormDefinitionViewSet RedirectViewSet "
+        "UserViewSet MenusViewSet"
+    )
 
 
 def test_the_first_message_loads_the_queue_and_not_the_admin():

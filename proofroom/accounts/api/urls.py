@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from django.urls import path
 
-from proofroom.accounts.api.invitations import InvitationViewSet
-from proofroom.accounts.api.roles import RoleViewSet
-from proofroom.accounts.api.session import SessionViewSet
-from proofroom.accounts.api.tokens import TokenViewSet
-from proofroom.accounts.api.users import UserViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+InvitationViewSet = LazyViewSet("proofroom.accounts.api.invitations.InvitationViewSet")
+RoleViewSet = LazyViewSet("proofroom.accounts.api.roles.RoleViewSet")
+SessionViewSet = LazyViewSet("proofroom.accounts.api.session.SessionViewSet")
+TokenViewSet = LazyViewSet("proofroom.accounts.api.tokens.TokenViewSet")
+UserViewSet = LazyViewSet("proofroom.accounts.api.users.UserViewSet")
 
 urlpatterns = [
     path("auth/login", SessionViewSet.as_view({"post": "login"})),

@@ -1,12 +1,12 @@
-"""Bodies: JSON of requests read into types, 422 with details by path where it does not fit, and JSON of answers."""
+"""Bodies: values of requests read into types, 422 with details by path where they do not fit, and JSON of answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from datetime import UTC, date, datetime
-from typing import IO, Annotated, Any, ClassVar, Final, Optional, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Optional, TypeVar
 from uuid import UUID
 
 import orjson
@@ -21,42 +21,14 @@ from pydantic import (
     model_validator,
 )
 from pydantic.alias_generators import to_camel
-from rest_framework.exceptions import ParseError
-from rest_framework.negotiation import DefaultContentNegotiation
-from rest_framework.parsers import JSONParser
-from rest_framework.renderers import BaseRenderer, JSONRenderer
-from rest_framework.request import Request
 
 from proofroom.core.api.answer import wire_names
 from proofroom.core.errors import invalid
 from proofroom.core.validation.errors import violation_of
-from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, refuse_unstorable
 from proofroom.core.validation.moments import parse_moment
 
-
-class StrictJsonParser(JSONParser):
-    """JSON without NaN, NUL, lone surrogates, numbers beyond 2**53 or nesting beyond 64.
-
-    An empty body is an empty object. What is well-formed and could not be stored is 422 on its path.
-    """
-
-    def parse(
-        self,
-        stream: IO[Any],
-        media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
-    ) -> Any:
-        body = stream.read()
-        if not body.strip():
-            return {}
-        try:
-            value = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise ParseError(f"The body is not valid JSON: {error}.") from None
-        if is_deeper(value):
-            raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
-        refuse_unstorable(value)
-        return value
+if TYPE_CHECKING:
+    from rest_framework.request import Request
 
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
@@ -166,19 +138,6 @@ def check(values: Mapping[str, Any], shape: type[B]) -> B:
         raise violation_of(error, shape) from None
 
 
-class OneAnswer(DefaultContentNegotiation):
-    """There is one form, whatever the caller accepts; refusals are JSON.
-
-    A cache on the way keeps answers by address alone: what one caller accepts must not decide for the next.
-    """
-
-    def select_renderer(
-        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
-    ) -> tuple[BaseRenderer, str]:
-        first = next(iter(renderers))
-        return first, str(first.media_type)
-
-
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
 
@@ -197,15 +156,3 @@ def _plain(value: object) -> object:
 def dumps(value: object) -> bytes:
     """JSON of dicts, lists, UUIDs, times (ISO 8601, UTC, to the millisecond, `Z`) and `orjson.Fragment`s."""
     return orjson.dumps(value, default=_plain, option=_OPTIONS)
-
-
-class OrjsonRenderer(JSONRenderer):
-    """Renders with orjson; what a column already holds as JSON text goes through as a `Fragment`."""
-
-    def render(
-        self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
-    ) -> bytes:
-        return b"" if data is None else dumps(data)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.db import IntegrityError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
-from rest_framework.response import Response
 
 from proofroom.core.diagnostics.availability import (
     RETRY_AFTER_SECONDS,
@@ -19,6 +18,9 @@ from proofroom.core.diagnostics.availability import (
     log_database_away,
 )
 from proofroom.core.errors import CmsError, Conflict
+
+if TYPE_CHECKING:
+    from rest_framework.response import Response
 
 logger = logging.getLogger(__name__)
 
@@ -110,4 +112,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
 def body(
     status: int, code: str, message: str, details: dict[str, list[str]] | None = None
 ) -> Response:
+    # Loads the serializers of DRF. Whoever answers an error of the API has them; pages ask here for the classes.
+    from rest_framework.response import Response
+
     return Response({"error": message, "code": code, "details": details or {}}, status=status)

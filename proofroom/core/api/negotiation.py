@@ -1,4 +1,4 @@
-"""The choice of a renderer by what a caller accepts."""
+"""The choice of a renderer."""
 
 from __future__ import annotations
 
@@ -25,3 +25,16 @@ class ContentNegotiation(DefaultContentNegotiation):
             return listed[0], str(listed[0].media_type)
         selected: tuple[BaseRenderer, str] = super().select_renderer(request, listed, format_suffix)
         return selected
+
+
+class OneAnswer(DefaultContentNegotiation):
+    """There is one form, whatever the caller accepts; refusals are JSON.
+
+    A cache on the way keeps answers by address alone: what one caller accepts must not decide for the next.
+    """
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        first = next(iter(renderers))
+        return first, str(first.media_type)

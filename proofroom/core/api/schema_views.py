@@ -16,7 +16,8 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from proofroom.core.api.body import OneAnswer, dumps
+from proofroom.core.api.body import dumps
+from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.schema import JSON_TYPE, operations
 from proofroom.core.api.views import CountedFirst
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from proofroom.feedback.api.feedback import FeedbackViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+FeedbackViewSet = LazyViewSet("proofroom.feedback.api.feedback.FeedbackViewSet")
 
 urlpatterns = [
     path("feedbacks", FeedbackViewSet.as_view({"get": "list", "post": "create"})),

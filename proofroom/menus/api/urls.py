@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from django.urls import path
 
-from proofroom.menus.api.menus import MenusViewSet, MenuViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+MenusViewSet = LazyViewSet("proofroom.menus.api.menus.MenusViewSet")
+MenuViewSet = LazyViewSet("proofroom.menus.api.menus.MenuViewSet")
 
 urlpatterns = [
     path("menus", MenusViewSet.as_view({"get": "list", "post": "create"})),

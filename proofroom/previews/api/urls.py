@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from proofroom.previews.api.preview_links import PreviewLinkViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+PreviewLinkViewSet = LazyViewSet("proofroom.previews.api.preview_links.PreviewLinkViewSet")
 
 links = "posts/<str:post_id>/preview-links"
 urlpatterns = [

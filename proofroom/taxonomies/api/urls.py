@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.urls import path
 
-from proofroom.taxonomies.api.taxonomies import TaxonomyViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+TaxonomyViewSet = LazyViewSet("proofroom.taxonomies.api.taxonomies.TaxonomyViewSet")
 
 urlpatterns = [
     path("taxonomies", TaxonomyViewSet.as_view({"get": "list"})),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from django.urls import path
 
-from proofroom.webhooks.api.deliveries import DeliveryViewSet
-from proofroom.webhooks.api.webhooks import WebhookViewSet
-from proofroom.webhooks.api.workflows import WorkflowViewSet
+from proofroom.core.api.lazy_views import LazyViewSet
+
+DeliveryViewSet = LazyViewSet("proofroom.webhooks.api.deliveries.DeliveryViewSet")
+WebhookViewSet = LazyViewSet("proofroom.webhooks.api.webhooks.WebhookViewSet")
+WorkflowViewSet = LazyViewSet("proofroom.webhooks.api.workflows.WorkflowViewSet")
 
 urlpatterns = [
     path("webhooks", WebhookViewSet.as_view({"get": "list", "post": "create"})),

@@ -1,0 +1,51 @@
+"""JSON as DRF reads it from requests and writes it to answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import IO, Any
+
+import orjson
+from rest_framework.exceptions import ParseError
+from rest_framework.parsers import JSONParser
+from rest_framework.renderers import JSONRenderer
+
+from proofroom.core.api.body import dumps
+from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, refuse_unstorable
+
+
+class StrictJsonParser(JSONParser):
+    """JSON without NaN, NUL, lone surrogates, numbers beyond 2**53 or nesting beyond 64.
+
+    An empty body is an empty object. What is well-formed and could not be stored is 422 on its path.
+    """
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        body = stream.read()
+        if not body.strip():
+            return {}
+        try:
+            value = orjson.loads(body)
+        except orjson.JSONDecodeError as error:
+            raise ParseError(f"The body is not valid JSON: {error}.") from None
+        if is_deeper(value):
+            raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
+        refuse_unstorable(value)
+        return value
+
+
+class OrjsonRenderer(JSONRenderer):
+    """Renders with orjson; what a column already holds as JSON text goes through as a `Fragment`."""
+
+    def render(
+        self,
+        data: Any,
+        accepted_media_type: str | None = None,
+        renderer_context: Mapping[str, Any] | None = None,
+    ) -> bytes:
+        return b"" if data is None else dumps(data)
