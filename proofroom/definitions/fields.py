@@ -26,7 +26,6 @@ from pydantic_core import PydanticCustomError
 from proofroom.core.validation.input_validation import NOT_ON_A_LINE
 from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions.richtext import schema as richtext
-from proofroom.definitions.richtext.markdown_reader import from_markdown
 
 RICH_TEXT_MAX_BYTES = 400_000
 """Of the JSON form, in UTF-8."""
@@ -76,6 +75,9 @@ def document_of(markdown: str) -> object:
             _("The Markdown has %(size)s characters; at most %(markdown_max)s are allowed.")
             % {"size": len(markdown), "markdown_max": MARKDOWN_MAX},
         )
+    # Loads the parser of Markdown, which visitors need not: pages hold documents.
+    from proofroom.definitions.richtext.markdown_reader import from_markdown
+
     return from_markdown(markdown)
 
 

@@ -19,7 +19,6 @@ from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.markdown_values import Media, markdown_of_props
 from proofroom.definitions.props import defaults, json_schema, props_of, words_of
-from proofroom.definitions.richtext.markdown_reader import from_markdown
 
 MOST_LISTED: Final = 48
 
@@ -153,6 +152,9 @@ def coerce_markdown(type_name: str, markdown: str) -> tuple[str, JsonObject]:
     """
     for prop in props_of(find_module(type_name).Props).values():
         if prop.kind == "richtext":
+            # As in `fields.document_of`, the parser is for those who write.
+            from proofroom.definitions.richtext.markdown_reader import from_markdown
+
             return prop.name, from_markdown(markdown)
     message = _(
         "The module %(type_name)s has no rich-text property for Markdown. Send props instead."

@@ -13,7 +13,10 @@ from django.conf import settings
 SDKS: Final = {"pydantic_ai", "openai", "anthropic", "google.genai", "genai_prices", "boto3"}
 OPERATIONS: Final = {"sentry_sdk", "opentelemetry.sdk", "prometheus_client"}
 """Libraries that a variable switches on."""
-WEB: Final = {"PIL", "nh3", "mcp", "celery", "kombu", "amqp", "pytest"}
+WEB: Final = {
+    "PIL", "nh3", "mcp", "celery", "kombu", "amqp", "pytest", "markdown_it",
+
+}  # fmt: skip
 ADMIN: Final = {
     "agents_app.admin", "analytics.admin", "media.admin", "proofroom.accounts.admin",
     "proofroom.editorial.posts.post_admin", "proofroom.imports.admin",
