@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final
 
 import orjson
 from django.db import connection
@@ -19,9 +19,6 @@ from analytics.ingest.event_store import COLUMNS, EVENTS, HELD, ID_COLUMNS, RECO
 from content.models import Post
 from proofroom.core.database.statements import fetch
 from proofroom.core.json import JsonObject
-
-if TYPE_CHECKING:
-    from proofroom.core.database.postgresql.base import DatabaseWrapper as PostgreSQL
 
 _MAX_VERSIONS_BACK: Final = 100
 """How old a page may be that still says which version of the post it shows."""
@@ -85,10 +82,7 @@ def write_seen(rows: Sequence[JsonObject], *, at: datetime) -> int:
     moment = connection.ops.adapt_datetimefield_value(at)
     given = orjson.dumps(rows).decode()
     if connection.vendor == "postgresql":
-        values = [moment, given, *constants]
-        # Most calls are taken before Django, and ask nothing else.
-        found = cast("PostgreSQL", connection).read_alone(sql, values)
-        kept: int = (fetch(connection, sql, values) if found is None else found)[0][0]
+        kept: int = fetch(connection, sql, [moment, given, *constants])[0][0]
         return kept
     with connection.cursor() as cursor:
         cursor.execute(sql, [moment, given, *constants])

@@ -237,36 +237,38 @@ def _end_from_another(pid: int) -> None:
         other.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
 
 
-def test_a_statement_that_is_asked_alone_leaves_its_connection_in_the_pool() -> None:
+def test_a_read_of_a_thread_without_a_connection_leaves_its_own_in_the_pool() -> None:
     wrapper = cast(DatabaseWrapper, connection)
     connection.close()
 
-    [(first,)] = wrapper.read_alone("SELECT pg_backend_pid()", []) or [(0,)]
+    [(first,)] = wrapper.read("SELECT pg_backend_pid()", []) or [(0,)]
     with pytest.raises(DataError):
-        wrapper.read_alone("SELECT 1 / %s", [0])
+        wrapper.read("SELECT 1 / %s", [0])
 
     assert connection.connection is None
-    assert wrapper.read_alone("SELECT pg_backend_pid()", []) == [(first,)]
+    assert wrapper.read("SELECT pg_backend_pid()", []) == [(first,)]
     assert read("SELECT pg_backend_pid()") == [(first,)]
 
 
-def test_a_statement_that_is_asked_alone_is_of_the_transaction_that_goes_on() -> None:
+def test_a_read_is_of_the_transaction_that_goes_on() -> None:
     wrapper = cast(DatabaseWrapper, connection)
     connection.close()
 
     with transaction.atomic():
         through_cursor("SELECT set_config('app.of_this', 'one', true)")
-        asked = wrapper.read_alone("SELECT current_setting('app.of_this', true)", [])
+        asked = wrapper.read("SELECT current_setting('app.of_this', true)", [])
 
     assert asked == [("one",)]
 
 
-def test_a_statement_that_is_asked_alone_is_counted_in_a_thread_that_asked_nothing_before() -> None:
+def test_reads_without_a_held_connection_are_counted_in_a_thread_that_asked_nothing_before() -> (
+    None
+):
     def count_two() -> int:
         try:
             with measure(OperationKind.TASK, "a task") as measured:
                 for _ in range(2):
-                    cast(DatabaseWrapper, connection).read_alone("SELECT 1", [])
+                    cast(DatabaseWrapper, connection).read("SELECT 1", [])
                     connection.close()
             return measured.statements
         finally:

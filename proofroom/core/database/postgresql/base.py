@@ -208,34 +208,26 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
         """The rows that a statement answers, without a cursor; None where a cursor has to ask.
 
-        It has to where statements are logged, and in a transaction that has failed.
+        It has to where statements are logged, and in a transaction that has failed. Where this thread holds no
+        connection yet, one of the pool serves this statement only: Django's taking of a connection and giving it back
+        costs the caller as much as the statement.
         """
         if self.queries_logged:
             return None
+        pool = self.pool
+        # Once it connects as Django does, so that receivers of `connection_created` know of it.
+        is_held = self.connection is not None or self.in_atomic_block
+        if pool is not None and not is_held and self._has_connected:
+            with self.wrap_database_errors:
+                connection = pool.getconn()
+            try:
+                return self._read_by(connection, sql, parameters)
+            finally:
+                pool.putconn(connection)
         self.validate_no_broken_transaction()
         self.close_if_health_check_failed()
         self.ensure_connection()
         return self._read_by(self.connection, sql, parameters)
-
-    def read_alone(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
-        """The same for a call that asks nothing else: a connection of the pool serves this one statement.
-
-        Django's taking of a connection and giving it back costs the caller as much as the statement. Where one is
-        held already, that one is asked.
-        """
-        pool = self.pool
-        # Once it connects as Django does, so that receivers of `connection_created` know of it.
-        is_held = self.connection is not None or self.in_atomic_block
-        if pool is None or is_held or not self._has_connected:
-            return self.read(sql, parameters)
-        if self.queries_logged:
-            return None
-        with self.wrap_database_errors:
-            connection = pool.getconn()
-        try:
-            return self._read_by(connection, sql, parameters)
-        finally:
-            pool.putconn(connection)
 
     def _read_by(
         self, connection: Connection | None, sql: str, parameters: Sequence[Any]
