@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Protocol, cast
+from typing import Final, Protocol
 from uuid import UUID
 
 import orjson
@@ -14,10 +14,9 @@ from content.media_usage import media_shown_in
 from content.models import PostModule
 from media.models import Asset
 from media.queries import load_assets_by_name
-from proofroom.core.caching.fragments import freeze
 from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.json import Json
-from proofroom.definitions import Module, modules
+from proofroom.definitions import modules
 
 NO_MODULE: Final = "[]"
 
@@ -27,21 +26,8 @@ def opening_media(shown: Iterable[tuple[str, Mapping[str, Json]]]) -> Sequence[s
     for type_name, props in shown:
         definition = modules.get(type_name)
         if definition is not None and definition.opens_page:
-            stored = freeze(props)
-            if stored is None:
-                return _media_of(definition, props)
-            return _kept_media(cast("Hashable", definition), stored)
+            return [str(token) for token in media_shown_in(definition.Props, props)]
     return []
-
-
-def _media_of(definition: type[Module], props: Mapping[str, Json]) -> list[str]:
-    return [str(token) for token in media_shown_in(definition.Props, props)]
-
-
-@lru_cache(maxsize=2000)
-def _kept_media(definition: type[Module], stored: bytes) -> list[str]:
-    """What a module with these props shows: the same for the same props, so it is looked for once."""
-    return _media_of(definition, orjson.loads(stored))
 
 
 def opening_module() -> Case:
@@ -61,6 +47,7 @@ def opening_module() -> Case:
     )
 
 
+@lru_cache(maxsize=2000)
 def media_of_opening_module(text: str) -> Sequence[str]:
     """The ids and names of files in what `opening_module` read, in their order."""
     if text == NO_MODULE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
@@ -11,6 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from content.models import Post
+from proofroom.core.caching.fragments import made_of
 from proofroom.core.site_urls import PageLocation, absolute
 from proofroom.definitions.listings import IndexPage, feed_path, list_title
 from proofroom.website.http_cache import RenderedPage
@@ -26,14 +28,24 @@ _TO_CHANGE: Final = re.compile(f"{_NOT_XML.pattern}|[&<>\"']").search
 
 def render_feed(index: IndexPage, version: int | None = None) -> RenderedPage | None:
     """None where nothing is published. At most two queries, and the frame of the site."""
-    posts = load_listed_posts(index, 0, FEED_ITEMS)
-    if not posts:
+    listed = load_listed_posts(index, 0, FEED_ITEMS)
+    if not listed.rows:
         return None
     around = load_surroundings(PageLocation(index.path, index.locale), version=version)
+    contents = {"index": index, "listed": listed.content, "site_name": around.site_name}
+    return made_of(
+        render_feed,
+        contents,
+        lambda: _render(index, listed.posts, around.site_name),
+        text_of=lambda page: page.text,
+    )
+
+
+def _render(index: IndexPage, posts: Sequence[PostSummary], site_name: str) -> RenderedPage:
     said = {post.id: said_of(post) for post in posts}
     words = _first_words_of([id_ for id_, text in said.items() if not text])
     with use_template_language(index.locale):
-        title = _text(title_with_site(list_title(index.type), around.site_name))
+        title = _text(title_with_site(list_title(index.type), site_name))
     items = "".join(
         f"<item><title>{_text(post.title)}</title><link>{_text(absolute(post.path))}</link>"
         f"<description>{_text(said[post.id] or words[post.id])}</description>"

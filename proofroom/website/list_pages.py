@@ -11,7 +11,8 @@ from typing import Final
 
 from django.utils.translation import gettext
 
-from proofroom.core.caching.outlines import render_page
+from proofroom.core.caching.fragments import made_of
+from proofroom.core.caching.outlines import page_template, render_page
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.website.meta_tags import seo_of_list, title_with_site
@@ -26,9 +27,9 @@ from proofroom.website.page_frame import (
 )
 from proofroom.website.queries import (
     Extent,
-    PostSummary,
+    ListedPosts,
     count_pages_by_locale,
-    load_listed_posts,
+    load_listed_page,
 )
 
 PER_PAGE: Final = 12
@@ -43,7 +44,7 @@ class ListPage:
     number: int
     last: int
     extents: Mapping[str, Extent]
-    posts: list[PostSummary]
+    listed: ListedPosts
     around: Surroundings
 
     @property
@@ -80,6 +81,19 @@ class ListPage:
         }
         return alternates(PageLocation(here.path, here.locale), paths)
 
+    @property
+    def contents(self) -> dict[str, object] | None:
+        """All that the page is made of; None where the frame of the site is not known."""
+        if self.around.frame is None:
+            return None
+        return {
+            "listing": self.listing,
+            "number": self.number,
+            "listed": self.listed.content,
+            "frame": self.around.frame.content,
+            "linked": self.around.linked.neighbours,
+        }
+
     def url(self, number: int) -> str:
         """Of another page; empty where there is none."""
         if not 1 <= number <= self.last:
@@ -89,16 +103,24 @@ class ListPage:
 
 
 def load_list_page(listing: IndexPage, number: int, version: int | None = None) -> ListPage | None:
-    """A page of a listing; None past the last, and where nothing is published. Two queries, and its surroundings."""
-    found = count_pages_by_locale(listing)
-    here = found.get(listing.locale)
-    last = -(-here.posts // PER_PAGE) if here else 0
-    if not 1 <= number <= last:
+    """A page of a listing; None past the last, where nothing is published, and where a post stands in its place.
+
+    As many queries as `load_listed_page`, and its surroundings; one more for a page that is not the first.
+    """
+    # A statement is made for each page, so that none is for one that nobody can see.
+    if number > 1 and number > _last_page(count_pages_by_locale(listing).get(listing.locale)):
         return None
-    posts = load_listed_posts(listing, (number - 1) * PER_PAGE, PER_PAGE)
+    found = load_listed_page(listing, (number - 1) * PER_PAGE, PER_PAGE)
+    if found is None:
+        return None
+    last = _last_page(found.extents[listing.locale])
     place = PageLocation(listing.path, listing.locale)
     around = load_surroundings(place, version=version)
-    return ListPage(listing, number, last, found, posts, around)
+    return ListPage(listing, number, last, found.extents, found.listed, around)
+
+
+def _last_page(extent: Extent | None) -> int:
+    return -(-extent.posts // PER_PAGE) if extent is not None else 0
 
 
 def list_page(listing: IndexPage, number: int, version: int | None = None) -> str | None:
@@ -106,6 +128,15 @@ def list_page(listing: IndexPage, number: int, version: int | None = None) -> st
     part = load_list_page(listing, number, version)
     if part is None:
         return None
+    if part.contents is None:
+        return _render(part)
+    return made_of(
+        page_template("site/list.html"), part.contents, lambda: _render(part), text_of=str
+    )
+
+
+def _render(part: ListPage) -> str:
+    listing, number = part.listing, part.number
     with use_template_language(listing.locale):
         crumbs, languages = part.crumbs, part.languages
         seo = seo_of_list(
@@ -125,7 +156,7 @@ def list_page(listing: IndexPage, number: int, version: int | None = None) -> st
                 "published_at": post.published_at if listing.type == "blog" else None,
                 "image": post.image,
             }
-            for post in part.posts
+            for post in part.listed.posts
         ]
         context = build_page_context(part.around, crumbs, alternates=languages) | {
             "seo": seo,

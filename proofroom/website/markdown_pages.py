@@ -11,16 +11,10 @@ from django.utils.translation import gettext
 
 from media.presenters import SiteImage
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
-from proofroom.core.caching.fragments import (
-    Fragment,
-    FrozenNames,
-    FrozenPart,
-    fragments,
-    watch_rendering,
-)
+from proofroom.core.caching.fragments import made_of
 from proofroom.core.json import format_time
 from proofroom.core.site_urls import absolute, markdown_path
-from proofroom.definitions import markdown_of, modules, post_types, props_of
+from proofroom.definitions import markdown_of, post_types, props_of
 from proofroom.definitions.listings import IndexPage
 from proofroom.definitions.markdown_values import heading, link, paragraphs, rich_text, written
 from proofroom.definitions.richtext.nodes import Node
@@ -29,20 +23,29 @@ from proofroom.website.http_cache import RenderedPage
 from proofroom.website.list_pages import load_list_page
 from proofroom.website.meta_tags import canonical_of, description_of, one_line, robots_of
 from proofroom.website.page_frame import use_template_language
-from proofroom.website.prefetch import collect_prefetches
+from proofroom.website.prefetch import needs_of
 from proofroom.website.queries import images
-from proofroom.website.rendering import RenderableModule, opens_with_heading
+from proofroom.website.rendering import opens_with_heading
 
 _OPENING: Final = 1
 _BELOW: Final = 2
 
 
 def render_post_markdown(found: queries.FoundPost) -> RenderedPage:
-    """The page of a post. One query for its files, none where it has none."""
+    """The page of a post, as it was made of the same contents before. One query for its files, none where it has
+    none."""
+    depend_on(tag_of_post(found.post.pk))
+    media = images(needs_of(found).media, found.post.locale)
+    return made_of(
+        render_post_markdown,
+        {"content": found.content, "media": media},
+        lambda: _render(found, media),
+        text_of=lambda page: page.text,
+    )
+
+
+def _render(found: queries.FoundPost, media: Mapping[str, SiteImage]) -> RenderedPage:
     post, items = found.post, found.modules()
-    depend_on(tag_of_post(post.pk))
-    media = images(collect_prefetches(post, items).media, post.locale)
-    frozen = FrozenNames({"media": media})
     canonical = canonical_of(post)
     head = front_matter(
         {
@@ -75,28 +78,12 @@ def render_post_markdown(found: queries.FoundPost) -> RenderedPage:
     parts.append(written(nodes))
     for item in items:
         is_first = item.index == 0 and has_opening
-        parts.append(_module_text(item, media, _OPENING if is_first else _BELOW, frozen))
+        level = _OPENING if is_first else _BELOW
+        parts.append(markdown_of(item.type, item.props, media, level=level))
     # An address of another site may hold what no header does.
     headers = {"Link": f'<{iri_to_uri(canonical)}>; rel="canonical"'}
     robots = robots_of(post.robots_json)
     return _body(head, parts, {**headers, "X-Robots-Tag": robots} if robots else headers)
-
-
-def _module_text(
-    item: RenderableModule, media: Mapping[str, SiteImage], level: int, frozen: FrozenNames
-) -> str:
-    """A module as Markdown, or what was written of the same contents before."""
-    contents = FrozenPart({"props": item.props, "level": level}, frozen)
-    part = ("markdown", item.type, modules.get(item.type))
-    kept = fragments.find(part, contents)
-    if kept is not None:
-        return kept.text
-    with watch_rendering() as rendering:
-        text = markdown_of(item.type, item.props, media, level=level)
-    if not rendering.has_queried:
-        fragment = Fragment(text, frozenset(rendering.tags))
-        fragments.keep(part, ("level", "media", "props"), contents, fragment)
-    return text
 
 
 def list_in_markdown(
@@ -116,7 +103,7 @@ def list_in_markdown(
                 "locale": listing.locale,
             }
         )
-        entries = [link_line(post.title, post.path, post.excerpt) for post in part.posts]
+        entries = [link_line(post.title, post.path, post.excerpt) for post in part.listed.posts]
         parts = [written([heading(part.full_title, _OPENING)]), "\n".join(entries)]
         if part.url(number + 1):
             older = f"{absolute(markdown_path(listing.path))}?page={number + 1}"

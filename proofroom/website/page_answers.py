@@ -49,8 +49,9 @@ def find_answer(asked: RequestedPage) -> Found:
     return (
         # No slug has a dot: where a feed is, there is no post.
         _feed_at(asked, locale)
-        or _post_at(asked, address, locale, form)
+        # A list looks by itself whether a post stands in its place.
         or _list_at(asked, address, locale, form)
+        or _post_at(asked, address, locale, form)
         or _markdown_at(asked, locale)
     )
 
@@ -124,8 +125,8 @@ def _markdown_at(asked: RequestedPage, locale: str) -> Found:
     bare = page_in_markdown(asked.path)
     if bare is None:
         return None
-    found = _post_at(asked, bare, locale, MARKDOWN)
-    return found or _list_at(asked, bare, locale, MARKDOWN)
+    found = _list_at(asked, bare, locale, MARKDOWN)
+    return found or _post_at(asked, bare, locale, MARKDOWN)
 
 
 def _llms(asked: RequestedPage, locale: str) -> SiteAnswer | None:

@@ -26,7 +26,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_path,
     tag_of_post,
 )
-from proofroom.core.caching.fragments import fragments
+from proofroom.core.caching.fragments import content_key, fragments
 from proofroom.core.site_urls import PageLocation, home_of, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
@@ -72,13 +72,17 @@ MenuLinks = dict[str, list[MenuLink]]
 
 @dataclass(frozen=True, slots=True)
 class SiteFrame:
-    """What all pages in a language have around them: the menus, and the posts that these and the home pages are."""
+    """What all pages in a language have around them: the menus, and the posts that these and the home pages are.
+
+    `content` is a name for these, the same for the same only.
+    """
 
     version: int
     menus: dict[str, MenuItems]
     neighbours: Sequence[Neighbour]
     links: MenuLinks
     tags: frozenset[str]
+    content: str
     feeds: dict[str, list[FeedLink]] = field(default_factory=dict)
     """Those of pages with the frame, by the type of their posts."""
 
@@ -104,7 +108,8 @@ def load_frame(locale: str, version: int) -> SiteFrame:
         slug: menu_links(items, elsewhere, around.neighbours)
         for slug, items in around.menus.items()
     }
-    frame = SiteFrame(version, around.menus, around.neighbours, links, frozenset(tags))
+    content = content_key([around.menus, around.neighbours])
+    frame = SiteFrame(version, around.menus, around.neighbours, links, frozenset(tags), content)
     frames[locale] = frame
     return frame
 

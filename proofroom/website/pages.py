@@ -11,10 +11,9 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from content.models import Post
-from content.posts.linked_posts import Neighbour
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
-from proofroom.core.caching.fragments import fragments
-from proofroom.core.caching.outlines import render_page
+from proofroom.core.caching.fragments import fragments, made_of
+from proofroom.core.caching.outlines import page_template, render_page
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage
@@ -30,7 +29,14 @@ from proofroom.website.page_frame import (
     load_surroundings,
     use_template_language,
 )
-from proofroom.website.prefetch import featured_image, image_of_post, load_page_data
+from proofroom.website.prefetch import (
+    PageData,
+    collect_prefetches,
+    featured_image,
+    image_of_post,
+    load_page_data,
+    needs_of,
+)
 from proofroom.website.rendering import (
     RenderableModule,
     opens_with_heading,
@@ -47,7 +53,6 @@ _TYPES_WITH_FACTS: Final = ("profile", "company", "testimonial")
 class PageContent:
     """The content of the page of a post: live, or as a layer has it. `preview` names the layer then.
 
-    What is live comes with the content version that it was read at, and with the posts near it.
     One that is not `is_counted` is for looking at: no search engine keeps it, and visits to it are not counted.
     """
 
@@ -56,8 +61,6 @@ class PageContent:
     terms: Sequence[Term]
     preview: str = ""
     is_counted: bool = True
-    version: int | None = None
-    near: Sequence[Neighbour] | None = None
     menus: Mapping[str, MenuItems] = field(default_factory=dict)
     """Items to show in place of those of a menu, by its slug: of a preview."""
 
@@ -65,26 +68,38 @@ class PageContent:
 def post_page(
     found: queries.FoundPost, submission: SubmissionResult | None = None, *, is_counted: bool = True
 ) -> str:
-    """The page of a post that was found. As many queries as `load_page_data`."""
-    depend_on(tag_of_post(found.post.pk))
-    content = PageContent(
-        post=found.post,
-        modules=found.modules(),
-        terms=found.terms,
-        is_counted=is_counted,
-        version=found.version,
-        near=found.near,
-    )
-    return page_of(content, submission)
+    """The page of a post that was found, as it was made of the same contents before. As many queries as
+    `load_page_data`."""
+    post = found.post
+    depend_on(tag_of_post(post.pk))
+    data = load_page_data(post, needs_of(found), version=found.version, near=found.near)
+
+    def make() -> str:
+        content = PageContent(post, found.modules(), found.terms, is_counted=is_counted)
+        return _page_of(content, data, submission)
+
+    # What a visitor has typed into a form stays out of what the process keeps.
+    if submission is not None or data.around.frame is None:
+        return make()
+    contents = {
+        "content": found.content,
+        "frame": data.around.frame.content,
+        "is_counted": is_counted,
+        **data.contents,
+    }
+    return made_of(page_template("site/post.html"), contents, make, text_of=str)
 
 
 def page_of(content: PageContent, submission: SubmissionResult | None = None) -> str:
     """The page of a post with its surroundings. As many queries as `load_page_data`."""
+    needs = collect_prefetches(content.post, content.modules)
+    data = load_page_data(content.post, needs, menus=content.menus)
+    return _page_of(content, data, submission)
+
+
+def _page_of(content: PageContent, data: PageData, submission: SubmissionResult | None) -> str:
     post, items = content.post, content.modules
     place = PageLocation(post.path, post.locale)
-    data = load_page_data(
-        post, items, version=content.version, near=content.near, menus=content.menus
-    )
     around = data.around
     is_uncounted = bool(content.preview) or not content.is_counted
     # What a layer has, and what a visitor has typed into a form, stay out of what the process keeps.

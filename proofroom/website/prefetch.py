@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
-from typing import cast
 from uuid import UUID
-
-import orjson
 
 from content.media_usage import media_shown_in
 from content.models import Post
@@ -19,7 +15,7 @@ from content.posts.linked_posts import Neighbour
 from content.posts.opening_images import media_of_opening_module, opening_media
 from media.presenters import SiteImage, site_image
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
-from proofroom.core.caching.fragments import freeze
+from proofroom.core.caching.fragments import made_of, note_failure
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, JsonObject
@@ -28,7 +24,7 @@ from proofroom.definitions import FieldType, Module, ModuleProps, PostList, modu
 from proofroom.definitions.props import values_in
 from proofroom.menus.links import MenuItems
 from proofroom.website.page_frame import Surroundings, load_surroundings
-from proofroom.website.queries import images
+from proofroom.website.queries import FoundPost, images
 from proofroom.website.rendering import RenderableModule
 
 Load = Callable[[Collection[str], str], Mapping[str, object]]
@@ -129,6 +125,15 @@ class Needs:
     named: dict[str, set[str]] = field(default_factory=dict)
 
 
+def needs_of(found: FoundPost) -> Needs:
+    """What the page of a post needs that was found. It is looked for once for the same contents."""
+    return made_of(
+        collect_prefetches,
+        {"content": found.content},
+        lambda: collect_prefetches(found.post, found.modules()),
+    )
+
+
 def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
     """Return what the page of a post needs, whatever is stored in its modules."""
     needs = Needs()
@@ -137,12 +142,7 @@ def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
         definition = modules.get(item.type)
         if definition is None:
             continue
-        stored = freeze(item.props)
-        own = (
-            _find_needs(definition, item.props)
-            if stored is None
-            else _kept_needs(cast("Hashable", definition), stored)
-        )
+        own = _find_needs(definition, item.props)
         needs.media.update(own.media)
         needs.lists.update(dict.fromkeys(own.lists))
         for kind, value in own.named:
@@ -166,12 +166,6 @@ class _ModuleNeeds:
     named: tuple[tuple[FieldType, str], ...]
 
 
-@lru_cache(maxsize=2000)
-def _kept_needs(definition: type[Module], stored: bytes) -> _ModuleNeeds:
-    """The needs of a module with these stored props: the same for the same props, so they are looked for once."""
-    return _find_needs(definition, orjson.loads(stored))
-
-
 def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _ModuleNeeds:
     props = {**definition.default_props(), **stored}
     lists: tuple[PostList, ...] = ()
@@ -180,6 +174,7 @@ def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _Module
     # What is stored can be older than the definition; the module then shows no list.
     except Exception:
         logger.exception("the lists of a module %s cannot be told", definition.name)
+        note_failure()
     return _ModuleNeeds(
         media=frozenset(media_ids(definition.Props, props)),
         lists=lists,
@@ -205,10 +200,21 @@ class PageData:
         """The names that the templates of modules know it by."""
         return {**self.sources, "media": self.media, "posts": self.posts, "lists": self.lists}
 
+    @property
+    def contents(self) -> dict[str, object]:
+        """What was loaded for the page beside the post and the frame of the site."""
+        return {
+            "linked": self.around.linked.neighbours,
+            "media": self.media,
+            "posts": self.posts,
+            "lists": self.lists,
+            "sources": self.sources,
+        }
+
 
 def load_page_data(
     post: Post,
-    items: Sequence[RenderableModule],
+    needs: Needs,
     *,
     version: int | None = None,
     near: Sequence[Neighbour] | None = None,
@@ -219,7 +225,6 @@ def load_page_data(
     `menus` take the place of stored ones of their slugs.
     Two less where the frame is known by its `version`, and with what is `near` the page none for links alone.
     """
-    needs = collect_prefetches(post, items)
     around = load_surroundings(
         PageLocation(post.path, post.locale),
         version=version,
@@ -235,9 +240,13 @@ def load_page_data(
         for id_ in needs.post_ids
         if str(id_) in found.referenced
     }
-    for rows in (named.values(), *found.listed.values()):
-        needs.media.update(id_ for row in rows for id_ in media_of(row))
-    media = images(needs.media, post.locale)
+    shown = {
+        id_
+        for rows in (named.values(), *found.listed.values())
+        for row in rows
+        for id_ in media_of(row)
+    }
+    media = images(needs.media | shown, post.locale)
     return PageData(
         around=around,
         media=media,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, Final
 from uuid import UUID
 
@@ -34,10 +34,11 @@ from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name
-from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media
+from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media, tag_of_path
+from proofroom.core.caching.fragments import content_key
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.database.json_list import JSONList
-from proofroom.core.database.json_text import JSONObject, JSONRows
+from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.models import ContentVersion
 from proofroom.core.search import RankedKeys, Word
@@ -53,20 +54,45 @@ from proofroom.website.rendering import RenderableModule
 MENUS = ("main", "footer")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FoundPost:
-    """A post to show, with its terms in order and the content version that it was read at.
+    """A post to show, and the content version that it was read at. `row` is all that was read of it.
 
-    `arms` are its running variations, which take visitors from it. `near` are the published posts above it and its
-    translations, itself among them; None where they were not read.
+    `arms` are its running variations, which take visitors from it. Of one that is shown in its place, `arm_row` was
+    read.
     """
 
-    post: Post
-    terms: Sequence[Term]
     version: int
     arms: Sequence[Arm]
-    modules_json: str
-    near: Sequence[Neighbour] | None
+    row: Row
+    has_near: bool
+    arm_row: Row | None = None
+
+    @cached_property
+    def content(self) -> str:
+        """A name for all that was read, the same for the same only."""
+        return content_key([self.row, self.arm_row])
+
+    @cached_property
+    def post(self) -> Post:
+        post = _post(self.row)
+        return as_original(_post(self.arm_row), post) if self.arm_row is not None else post
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """In order."""
+        return _ordered_terms(self._shown["terms"])
+
+    @cached_property
+    def near(self) -> list[Neighbour] | None:
+        """The published posts above it and its translations, itself among them; None where they were not read."""
+        if not self.has_near:
+            return None
+        return [*_near(self.row["above"]), *_near(self.row["translations"])]
+
+    @property
+    def _shown(self) -> Row:
+        return self.row if self.arm_row is None else self.arm_row
 
     def modules(self) -> list[RenderableModule]:
         """The live modules in order, the post's overrides on top."""
@@ -78,7 +104,7 @@ class FoundPost:
                 index=index,
                 instance_id=row["instance"],
             )
-            for index, row in enumerate(orjson.loads(self.modules_json))
+            for index, row in enumerate(orjson.loads(self._shown["modules"]))
         ]
 
 
@@ -134,29 +160,15 @@ def find_published_post(path: str, locale: str) -> FoundPost | None:
     if not rows:
         return None
     row = rows[0]
-    lease.renew(begun, row["content_version"])
-    near = [*_near(row["above"]), *_near(row["translations"])]
-    return FoundPost(
-        post=_post(row),
-        terms=_ordered_terms(row["terms"]),
-        version=row["content_version"],
-        arms=arms_in(row["arms"]),
-        modules_json=row["modules"],
-        near=None if is_deep else near,
-    )
+    version = row.pop("content_version")
+    lease.renew(begun, version)
+    return FoundPost(version, arms_in(row["arms"]), row, has_near=not is_deep)
 
 
 def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
     """A running variation as it is shown in the place of its original. One query; None where it just stopped."""
     rows = _ARM.rows(arm.post_id)
-    if not rows:
-        return None
-    return replace(
-        original,
-        post=as_original(_post(rows[0]), original.post),
-        terms=_ordered_terms(rows[0]["terms"]),
-        modules_json=rows[0]["modules"],
-    )
+    return replace(original, arm_row=rows[0]) if rows else None
 
 
 def _modules() -> Cast:
@@ -260,11 +272,12 @@ def _published_of(type: str) -> QuerySet[Post]:
     return published_posts().filter(type=type).order_by()
 
 
-_COUNTS: Final = Statement(
-    lambda type: _published_of(type).values("locale").annotate(posts=Count("pk"))
-)
-_COUNTS_OF_TERM: Final = Statement(
-    lambda type, taxonomy, term: (
+def _counted(type: str) -> QuerySet[Any, Any]:
+    return _published_of(type).values("locale").annotate(posts=Count("pk"))
+
+
+def _counted_of_term(type: str, taxonomy: str, term: str) -> QuerySet[Any, Any]:
+    return (
         _published_of(type)
         .filter(
             Q(post_terms__term__locale="") | Q(post_terms__term__locale=F("locale")),
@@ -274,7 +287,10 @@ _COUNTS_OF_TERM: Final = Statement(
         .values("locale")
         .annotate(posts=Count("pk", distinct=True), name=Min("post_terms__term__name"))
     )
-)
+
+
+_COUNTS: Final = Statement(_counted)
+_COUNTS_OF_TERM: Final = Statement(_counted_of_term)
 
 
 def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
@@ -318,28 +334,77 @@ class PostSummary:
     image: SiteImage | None
 
 
-def load_listed_posts(listing: IndexPage, begin: int, size: int) -> list[PostSummary]:
+@dataclass(frozen=True)
+class ListedPosts:
+    """Posts of a listing. `rows` is what was read of them, `images` those of the modules that open their pages."""
+
+    locale: str
+    rows: Sequence[Row]
+    images: Mapping[str, SiteImage]
+
+    @cached_property
+    def content(self) -> str:
+        """A name for all that was read, the same for the same only."""
+        return content_key([self.rows, self.images])
+
+    @cached_property
+    def posts(self) -> list[PostSummary]:
+        return [
+            PostSummary(
+                id=row["id"],
+                title=row["title"],
+                path=row["path"],
+                excerpt=row["excerpt"],
+                meta_description=row["meta_description"] or "",
+                published_at=row["published_at"],
+                updated_at=row["updated_at"],
+                image=_image(row, self.locale) or self._opening_image(row),
+            )
+            for row in self.rows
+        ]
+
+    def _opening_image(self, row: Row) -> SiteImage | None:
+        ids = media_of_opening_module(row["opening"])
+        return next((self.images[id_] for id_ in ids if id_ in self.images), None)
+
+
+def load_listed_posts(listing: IndexPage, begin: int, size: int) -> ListedPosts:
     """The posts of a listing from `begin` on. One query, and one where modules that open pages show images."""
+    return _with_images(listing, _listed(begin, size, has_term=bool(listing.term)))
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """A page of a listing, with the extent of the listing in every locale that has posts for it."""
+
+    listed: ListedPosts
+    extents: Mapping[str, Extent]
+
+
+def load_listed_page(listing: IndexPage, begin: int, size: int) -> ListedPage | None:
+    """The posts of a listing from `begin` on; None where there are none, and where a post stands in its place.
+
+    As many queries as `load_listed_posts`.
+    """
+    depend_on(tag_of_path(listing.path))
+    statement = _listed(begin, size, has_term=bool(listing.term), path=listing.path)
+    listed = _with_images(listing, statement)
+    if not listed.rows or listed.rows[0]["is_taken"]:
+        return None
+    extents = {row["locale"]: Extent(**row) for row in orjson.loads(listed.rows[0]["extents"])}
+    return ListedPage(listed, extents)
+
+
+def _with_images(listing: IndexPage, statement: Statement) -> ListedPosts:
     depend_on(tag_of_list(listing.type))
-    statement = _listed(begin, size, has_term=bool(listing.term))
-    values = [listing.type, listing.locale]
-    rows = statement.rows(*values, *((listing.taxonomy, listing.term) if listing.term else ()))
-    opening = {row["id"]: media_of_opening_module(row["opening"]) for row in rows}
-    found = images({id_ for ids in opening.values() for id_ in ids}, listing.locale)
-    return [
-        PostSummary(
-            id=row["id"],
-            title=row["title"],
-            path=row["path"],
-            excerpt=row["excerpt"],
-            meta_description=row["meta_description"] or "",
-            published_at=row["published_at"],
-            updated_at=row["updated_at"],
-            image=_image(row, listing.locale)
-            or next((found[id_] for id_ in opening[row["id"]] if id_ in found), None),
-        )
-        for row in rows
-    ]
+    rows = statement.rows(*_named(listing))
+    ids = {id_ for row in rows for id_ in media_of_opening_module(row["opening"])}
+    return ListedPosts(listing.locale, rows, images(ids, listing.locale))
+
+
+def _named(listing: IndexPage) -> tuple[str, ...]:
+    named = (listing.type, listing.locale)
+    return (*named, listing.taxonomy, listing.term) if listing.term else named
 
 
 _LISTED: Final = (
@@ -353,14 +418,32 @@ _IMAGE: Final = (
 
 
 @lru_cache(maxsize=50)
-def _listed(begin: int, size: int, *, has_term: bool) -> Statement:
-    def rows(*listing: str) -> QuerySet[Post, Row]:
+def _listed(begin: int, size: int, *, has_term: bool, path: str = "") -> Statement:
+    """The rows of a listing; with the `path` of its page, what else the page needs to know."""
+
+    def rows(*named: str) -> QuerySet[Post, Row]:
+        listing = IndexPage(*named)
         columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
-        listed = list_posts_of(IndexPage(*listing))
-        posts: QuerySet[Post, Row] = listed.values(*columns, opening=opening_module())
+        more = _of_page(listing, path) if path else {}
+        posts: QuerySet[Post, Row] = list_posts_of(listing).values(
+            *columns, opening=opening_module(), **more
+        )
         return posts[begin : begin + size]
 
     return Statement(rows)
+
+
+def _of_page(listing: IndexPage, path: str) -> dict[str, Cast | Exists]:
+    """The extents of a listing as JSON, and whether a post has taken the place of its page."""
+    extents = JSONObject(locale="locale", posts="posts")
+    counted = _counted(listing.type)
+    if listing.term:
+        counted = _counted_of_term(listing.type, listing.taxonomy, listing.term)
+        extents = JSONObject(locale="locale", posts="posts", term_name="name")
+    return {
+        "extents": rows_as_text(counted.values(entry=extents)),
+        "is_taken": Exists(published_at(path, listing.locale)),
+    }
 
 
 def _image(row: Row, locale: str) -> SiteImage | None:

@@ -10,10 +10,10 @@ template sees these, `props` (complete), `module` (a `RenderableModule`), `is_op
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from django.template.base import Template
 from django.template.context import Context
@@ -23,13 +23,13 @@ from django.utils.safestring import SafeString, mark_safe
 
 from media.presenters import SiteImage
 from media.services.references import storage_name
-from proofroom.core.caching.content_tags import collect_tags, depend_on
 from proofroom.core.caching.fragments import (
     Fragment,
     FragmentStore,
     FrozenNames,
     FrozenPart,
     WatchedContext,
+    note_failure,
     watch_rendering,
 )
 from proofroom.core.diagnostics.availability import is_database_away
@@ -38,8 +38,6 @@ from proofroom.definitions import Module, modules
 from proofroom.definitions.richtext.html import PageTexts, TextImage
 
 logger = logging.getLogger(__name__)
-_OF_MODULE: Final = frozenset({"props", "module", "is_opening", "heading_ids"})
-"""Names that each module has its own of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,45 +96,21 @@ def render_modules(
     )
     names = {"media": {}, "posts": {}, "lists": {}, "page_title": "", **context}
     page = _ModuleContext(names, texts, FrozenNames(names), store)
-    # The same modules one after the other, before each of them by itself. Templates that are read anew are all new.
-    first = modules.get(items[0].type) if items else None
-    part = (_ModuleContext, _template_of(first) if first is not None else None)
-    frozen = FrozenPart({"modules": items}, page.frozen)
-    kept = store.find(part, frozen) if store is not None else None
-    if kept is not None:
-        return SafeString(kept.text)
-    with collect_tags() as tags:
-        rendered = [
-            _render(item, page, is_opening=has_heading and place == 0)
-            for place, item in enumerate(items)
-        ]
-    depend_on(*tags)
-    text = mark_safe("\n".join(html for html in rendered if html.strip()))  # noqa: S308  # likewise
-    if store is not None and page.is_comparable:
-        store.keep(part, page.seen | {"modules"}, frozen, Fragment(text, frozenset(tags)))
-    return text
+    rendered = [
+        _render(item, page, is_opening=has_heading and place == 0)
+        for place, item in enumerate(items)
+    ]
+    return mark_safe("\n".join(html for html in rendered if html.strip()))  # noqa: S308  # likewise
 
 
 @dataclass(slots=True)
 class _ModuleContext:
-    """What the modules of a page share: the names of their templates, and the ids of their headings so far.
-
-    `seen` are the names of the page that they looked at. It is not `is_comparable` where one of them looked at more.
-    """
+    """What the modules of a page share: the names of their templates, and the ids of their headings so far."""
 
     names: Mapping[str, object]
     heading_ids: set[str]
     frozen: FrozenNames
     store: FragmentStore | None
-    seen: set[str] = field(default_factory=set)
-    is_comparable: bool = True
-
-    def see(self, names: Collection[str]) -> None:
-        """Note what a module looked at: what is its own is told by the modules, and its images by the media."""
-        self.seen.update(names)
-        self.seen -= _OF_MODULE
-        if "heading_ids" in names:
-            self.seen.add("media")
 
 
 class _FrozenModule(FrozenPart):
@@ -161,7 +135,7 @@ class _FrozenModule(FrozenPart):
 def _render(item: RenderableModule, page: _ModuleContext, *, is_opening: bool) -> SafeString:
     definition = modules.get(item.type)
     if definition is None:
-        page.is_comparable = False
+        note_failure()
         logger.warning("module %s has the unknown type %r", item.post_module_id, item.type)
         return mark_safe("")
     try:
@@ -170,7 +144,7 @@ def _render(item: RenderableModule, page: _ModuleContext, *, is_opening: bool) -
     except Exception as error:
         if is_database_away(error):
             raise
-        page.is_comparable = False
+        note_failure()
         logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)
         # The page keeps its heading when the module that should have shown it fails.
         title = page.names["page_title"] if is_opening else None
@@ -198,9 +172,8 @@ def _body(
     part = (definition, template)
     frozen = _FrozenModule(item, page, is_opening=is_opening)
     kept = page.store.find(part, frozen) if page.store is not None else None
-    if kept is not None and page.store is not None:
+    if kept is not None:
         page.heading_ids.update(kept.heading_ids)
-        page.see(page.store.names_of(part))
         return SafeString(kept.text)
     ids_before = frozenset(page.heading_ids)
     props = full_props(definition, item)
@@ -217,11 +190,9 @@ def _body(
         shown = WatchedContext({**names, **more})
         body = SafeString(template.render(Context(shown)))
     if page.store is None or given.is_read_whole or shown.is_read_whole or rendering.has_queried:
-        page.is_comparable = False
         return body
     # The names that it adds are made of its props and of what it looked at.
     seen = {"props", *given.seen, *(shown.seen - more.keys())}
-    page.see(seen)
     added = frozenset(page.heading_ids - ids_before)
     fragment = Fragment(body, frozenset(rendering.tags), added)
     page.store.keep(part, seen, frozen, fragment)

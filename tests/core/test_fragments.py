@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,8 +17,15 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.caching import fragments as fragment_module
-from proofroom.core.caching.content_tags import collect_tags
-from proofroom.core.caching.fragments import Fragment, FragmentStore, FrozenNames, freeze
+from proofroom.core.caching.content_tags import collect_tags, depend_on
+from proofroom.core.caching.fragments import (
+    Fragment,
+    FragmentStore,
+    FrozenNames,
+    freeze,
+    made_of,
+    note_failure,
+)
 
 register = Library()
 
@@ -210,6 +217,33 @@ def test_a_part_says_again_what_it_depends_on_and_grows_old(
     later = made.made_at + fragment_module.MAX_AGE_SECONDS + 1
     monkeypatch.setattr("time.monotonic", lambda: later)
     assert store.find("part", frozen) is None
+
+
+def test_what_is_made_of_equal_contents_is_made_once_and_says_again_what_it_depends_on() -> None:
+    def make() -> list[str]:
+        depend_on("post:1")
+        return ["made"]
+
+    first = made_of("of equal contents", {"words": "a"}, make)
+    with collect_tags() as tags:
+        assert made_of("of equal contents", {"words": "a"}, make) is first
+    assert tags == {"post:1"}
+    assert made_of("of equal contents", {"words": "b"}, make) is not first
+    assert made_of("of others", {"words": "a"}, make) is not first
+    assert made_of("of others", {"words": object()}, make) is not made_of(
+        "of others", {"words": object()}, make
+    )
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("fault", [note_failure, get_user_model().objects.count])
+def test_what_failed_in_part_or_asked_the_database_is_made_anew(
+    fault: Callable[[], object],
+) -> None:
+    def make() -> list[object]:
+        return [made_of("within", {}, lambda: [fault()])]
+
+    assert made_of(fault, {"words": "a"}, make) is not made_of(fault, {"words": "a"}, make)
 
 
 def test_memory_is_bounded_and_the_least_used_goes_first() -> None:

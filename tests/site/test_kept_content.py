@@ -133,6 +133,7 @@ CHANGES: dict[str, Callable[[Site], Any]] = {
     "archived": lambda site: set_status(
         post_id=site.post.pk, status="archived", actor=site.admin
     ),
+    "a page in the place of a list": lambda site: make.post("All", type="page", slug="blog"),
 }  # fmt: skip
 
 

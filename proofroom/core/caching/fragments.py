@@ -4,6 +4,9 @@ A part is rendered with a context that notes the names which its template looks 
 so that it depends on nothing that is not in its key, whatever a site's own template reads. A part is not kept where a
 name holds what cannot be compared by content (an object of a model, say), where it read the whole context, or where
 it asked the database. What else it may read, as `{% now %}` does, can be as old as `MAX_AGE_SECONDS`.
+
+What is made of contents that are all known before, as a whole page is of what was read for it, is kept by these
+(`made_of`).
 """
 
 from __future__ import annotations
@@ -12,12 +15,14 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from datetime import time as time_of_day
 from hashlib import blake2b
 from threading import Lock
-from typing import Any, Final, Protocol
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
+from uuid import uuid4
 
 import orjson
 from django.conf import settings
@@ -29,6 +34,7 @@ from django.utils.translation import get_language
 from proofroom.core.caching.content_tags import collect_tags, depend_on
 from proofroom.core.database.replica import reading_connection
 
+T = TypeVar("T")
 MAX_AGE_SECONDS: Final = 3600.0
 _MOST_PARTS: Final = 1000
 _EACH: Final = 400
@@ -128,10 +134,6 @@ class FragmentStore:
         depend_on(*found.tags)
         return found
 
-    def names_of(self, part: Hashable) -> Collection[str]:
-        """The names that a part was ever seen to look at."""
-        return self._names.get(part, ())
-
     def keep(
         self, part: Hashable, seen: Collection[str], frozen: Frozen, fragment: Fragment
     ) -> None:
@@ -197,11 +199,16 @@ class Rendering:
 
     tags: set[str]
     has_queried: bool = False
+    has_failed: bool = False
+
+
+_watched: ContextVar[Rendering | None] = ContextVar("watched", default=None)
 
 
 @contextmanager
 def watch_rendering() -> Iterator[Rendering]:
-    """Learn what a part depends on, and whether it asks the database, which then has more to say than its key."""
+    """Learn what a part depends on, whether it asks the database, which then has more to say than its key, and
+    whether something in it failed."""
 
     def note(execute: Callable[..., Any], *call: Any) -> Any:
         rendering.has_queried = True
@@ -209,8 +216,21 @@ def watch_rendering() -> Iterator[Rendering]:
 
     with collect_tags() as tags, reading_connection().execute_wrapper(note):
         rendering = Rendering(tags)
-        yield rendering
+        token = _watched.set(rendering)
+        try:
+            yield rendering
+        finally:
+            _watched.reset(token)
     depend_on(*tags)
+    if rendering.has_failed:
+        note_failure()
+
+
+def note_failure() -> None:
+    """Say that something is left out of what is being made, which may be there the next time."""
+    rendering = _watched.get()
+    if rendering is not None:
+        rendering.has_failed = True
 
 
 def freeze(value: object) -> bytes | None:
@@ -242,6 +262,11 @@ def digest_of(value: object) -> bytes | None:
     return None if content is None else blake2b(content, digest_size=24).digest()
 
 
+def content_key(value: object) -> str:
+    """A name for the content of a value, the same for equal content only; a new one where there is no telling."""
+    return (digest_of(value) or uuid4().bytes).hex()
+
+
 def _plain(value: object) -> object:
     """What `orjson` does not know, as what it knows, such that different types stay different."""
     if isinstance(value, SafeString):
@@ -271,6 +296,47 @@ def _size(fragment: Fragment) -> int:
 
 
 fragments: Final = FragmentStore(settings.KEPT_FRAGMENTS_BYTES)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made(Fragment, Generic[T]):
+    """What was made, beside its text, by which its size is known."""
+
+    made: T | None = None
+
+
+class _Contents:
+    """Contents that are the same in every language."""
+
+    language = None
+
+    def __init__(self, values: Mapping[str, object]) -> None:
+        self._values = values
+
+    def value_of(self, name: str) -> object:
+        return self._values.get(name, ABSENT)
+
+
+def made_of(
+    part: Hashable,
+    contents: Mapping[str, object],
+    make: Callable[[], T],
+    text_of: Callable[[T], str] = lambda made: "",
+) -> T:
+    """What `make` makes of these contents, or made of equal ones before; it must depend on nothing else.
+
+    What fails in part, or asks the database, is made anew each time.
+    """
+    frozen = _Contents(contents)
+    kept = fragments.find(part, frozen)
+    if isinstance(kept, _Made):
+        return cast(T, kept.made)
+    with watch_rendering() as rendering:
+        made = make()
+    if not rendering.has_queried and not rendering.has_failed:
+        fragment = _Made(text_of(made), frozenset(rendering.tags), made=made)
+        fragments.keep(part, contents.keys(), frozen, fragment)
+    return made
 
 
 def _forget_with_settings(**kwargs: object) -> None:

@@ -97,8 +97,13 @@ def drawing_in(context: Context) -> OutlineDrawing | None:
 
 def render_page(template_name: str, names: Mapping[str, object]) -> str:
     """A page as its template makes it, by its outline where there is one."""
+    return render_outlined(page_template(template_name), names)
+
+
+def page_template(template_name: str) -> Template:
+    """The template of a page; another one after its file has changed."""
     template: Template = cast(Any, get_template(template_name)).template
-    return render_outlined(template, names)
+    return template
 
 
 def render_outlined(template: Template, names: Mapping[str, object]) -> str:
