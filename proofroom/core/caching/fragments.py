@@ -305,29 +305,18 @@ class _Made(Fragment, Generic[T]):
     made: T | None = None
 
 
-class _Contents:
-    """Contents that are the same in every language."""
-
-    language = None
-
-    def __init__(self, values: Mapping[str, object]) -> None:
-        self._values = values
-
-    def value_of(self, name: str) -> object:
-        return self._values.get(name, ABSENT)
-
-
 def made_of(
     part: Hashable,
     contents: Mapping[str, object],
     make: Callable[[], T],
     text_of: Callable[[T], str] = lambda made: "",
 ) -> T:
-    """What `make` makes of these contents, or made of equal ones before; it must depend on nothing else.
+    """What `make` makes of these contents, or made of equal ones before; it must depend on nothing but these and the
+    language that is active.
 
     What fails in part, or asks the database, is made anew each time.
     """
-    frozen = _Contents(contents)
+    frozen = FrozenNames(contents)
     kept = fragments.find(part, frozen)
     if isinstance(kept, _Made):
         return cast(T, kept.made)
