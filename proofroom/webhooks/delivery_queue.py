@@ -5,6 +5,7 @@ One process sends at a time, while it holds the lock, so that order and channels
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache
@@ -19,6 +20,7 @@ from proofroom.core import outbox
 from proofroom.core.database.statements import (
     Row,
     Statement,
+    StatementForEach,
     Update,
     instance_from_row,
     related_from_row,
@@ -104,8 +106,8 @@ _NOTE_CLAIM: Final = Update(_note_claim)
 
 
 @cache
-def _claimable_of_channel(capacity: int) -> Statement:
-    return Statement(
+def _claimable_of_channels(capacity: int) -> StatementForEach:
+    return StatementForEach(
         lambda now, channel: (
             claimable_deliveries(now)
             .filter(lane=channel)
@@ -128,16 +130,21 @@ def _delivery_from_row(row: Row) -> Delivery:
 @transaction.atomic
 def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]:
     """Claim up to so many deliveries of each channel. Each is the caller's until its `claimed_until`."""
-    found = {
-        channel: [
-            _delivery_from_row(row)
-            for row in _claimable_of_channel(capacity).rows(timezone.now(), channel)
-        ]
-        for channel, capacity in capacities.items()
-    }
-    claimed = [row for rows in found.values() for row in rows]
+    by_capacity: dict[int, list[str]] = defaultdict(list)
+    for channel, capacity in capacities.items():
+        by_capacity[capacity].append(channel)
+    now = timezone.now()
+    claimed = [
+        _delivery_from_row(row)
+        for capacity, channels in by_capacity.items()
+        for row in _claimable_of_channels(capacity).rows(now, of=channels)
+    ]
     if not claimed:
         return {}
+    claimed.sort(key=lambda row: (row.next_attempt_at or now, row.event_id))
+    found: dict[str, list[Delivery]] = {}
+    for row in claimed:
+        found.setdefault(row.lane, []).append(row)
     # A call of which nothing is known is listed as an attempt, too.
     lost = [row for row in claimed if row.status == DeliveryStatus.SENDING]
     numbers = next_attempt_numbers([row.pk for row in lost])
@@ -157,7 +164,7 @@ def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]
     for row in claimed:
         row.attempts += 1
         row.claimed_until = row.next_attempt_at = until
-    return {channel: rows for channel, rows in found.items() if rows}
+    return found
 
 
 def next_attempt_numbers(delivery_ids: Collection[UUID]) -> dict[UUID, int]:

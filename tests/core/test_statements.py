@@ -12,7 +12,14 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post, PostModule
 from proofroom.accounts.models import User
-from proofroom.core.database.statements import Statement, Update, columns_of, instance_from_row
+from proofroom.core.database.statements import (
+    Statement,
+    StatementForEach,
+    Update,
+    columns_of,
+    instance_from_row,
+    related_from_row,
+)
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -124,3 +131,33 @@ def test_an_update_takes_lists_of_any_length() -> None:
 
     found = dict(Post.objects.values_list("pk", "title"))
     assert [found[id_] for id_ in posts] == ["First", "Two", "One"]
+
+
+def test_a_statement_for_each_has_a_limit_and_an_order_for_each() -> None:
+    for number in range(4):
+        make.post(f"Post {number}", slug=f"post-{number}")
+        make.post(f"Beitrag {number}", slug=f"beitrag-{number}", locale="de")
+    author = make.user("editor")
+    Post.objects.filter(title="Post 3").update(author=author)
+    statement = StatementForEach(
+        lambda title, locale: (
+            Post.objects.filter(locale=locale)
+            .exclude(title=title)
+            .select_related("author")
+            .order_by("-title")[:2]
+        )
+    )
+
+    for locales in (["en", "de"], ["de"], ["de", "xx", "en"]):
+        with CaptureQueriesContext(connection) as asked:
+            rows = statement.rows("Beitrag 2", of=locales)
+
+        assert len(asked) == (1 if connection.vendor == "postgresql" else len(locales))
+        assert {row["title"] for row in rows if row["locale"] == "de"} == {"Beitrag 3", "Beitrag 1"}
+        english = {row["title"]: row for row in rows if row["locale"] == "en"}
+        assert english.keys() == ({"Post 3", "Post 2"} if "en" in locales else set())
+        for title, row in english.items():
+            written_by = author if title == "Post 3" else make.user("admin")
+            assert related_from_row(User, row, "author") == written_by
+            assert instance_from_row(Post, row) == Post.objects.get(title=title)
+    assert statement.rows("Beitrag 2", of=[]) == []

@@ -6,6 +6,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from proofroom.webhooks import delivery_queue
@@ -99,6 +101,39 @@ def test_a_claim_takes_of_each_post_the_first_and_of_a_lane_so_many(receiver: Re
     assert delivery_queue.claim_deliveries({lane: 8}) == {}
     assert delivery_queue.find_due_channels() == [lane]
     assert not delivery_queue.claimable_deliveries(timezone.now()).exists()
+
+
+def test_many_lanes_are_claimed_in_as_many_statements_as_one(receiver: Receiver) -> None:
+    lanes = [f"webhook:{sending.webhook(receiver, f'/{number}').pk}" for number in range(20)]
+    for _ in range(3):
+        sending.happened()
+
+    with CaptureQueriesContext(connection) as of_one:
+        one = delivery_queue.claim_deliveries({lanes[0]: 1})
+    with CaptureQueriesContext(connection) as of_many:
+        many = delivery_queue.claim_deliveries(dict.fromkeys(lanes, 1))
+
+    # The rows found and locked, by SQLite for each lane, and the note of the claim; a savepoint of the test's around.
+    assert len(of_one) == 4
+    assert len(of_many) == 4 + (0 if connection.vendor == "postgresql" else len(lanes) - 1)
+    assert [len(rows) for rows in one.values()] == [1]
+    assert {lane: len(rows) for lane, rows in many.items()} == dict.fromkeys(lanes, 1)
+
+
+def test_each_lane_gets_as_many_as_it_has_room_for_the_earliest_first(receiver: Receiver) -> None:
+    room = {f"webhook:{sending.webhook(receiver, f'/{n}').pk}": n for n in (1, 2, 2, 8)}
+    events = [sending.happened().pk for _ in range(4)]
+    other = f"webhook:{sending.webhook(receiver, '/other').pk}"
+
+    claimed = delivery_queue.claim_deliveries({**room, other: 3})
+
+    assert {lane: [row.event_id for row in rows] for lane, rows in claimed.items()} == {
+        lane: events[:most] for lane, most in room.items()
+    }
+    for lane, rows in claimed.items():
+        assert {f"webhook:{row.webhook_id}" for row in rows} == {lane}
+        assert {f"webhook:{row.webhook.pk}" for row in rows if row.webhook} == {lane}
+        assert [row.event.pk for row in rows] == [row.event_id for row in rows]
 
 
 def test_a_claim_that_ran_out_is_due_again(receiver: Receiver) -> None:

@@ -8,7 +8,7 @@ written, and ported between databases, as querysets.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -97,6 +97,62 @@ class Statement:
         if found.converters:
             rows = found.compiler.apply_converters(rows, found.converters)
         return found.names, rows
+
+
+class StatementForEach:
+    """A statement for each of many strings. `build` takes such a string as its last argument.
+
+    Each has its own order and limit, and may lock what it finds. PostgreSQL is asked once, and the rows of all come
+    in no order. SQLite is asked for each: that is a call of a function, and takes less than a long statement does.
+    """
+
+    def __init__(self, build: Build) -> None:
+        self._build = build
+        self._compiled: dict[tuple[object, ...], _Compiled] = {}
+
+    def rows(self, *arguments: Scalar, of: Sequence[str]) -> list[Row]:
+        """The rows of all of them; no query for no strings."""
+        if not of:
+            return []
+        reading = reading_connection()
+        shape = (reading.vendor, *map(type, arguments))
+        found = self._compiled.get(shape)
+        if found is None:
+            found = _compile(self._build, [*arguments, of[0]])
+            if reading.vendor == "postgresql":
+                found = _as_one(found, last=len(arguments))
+            self._compiled[shape] = found
+        adapted: list[Any] = _adapt(arguments)
+        rows: Iterable[Sequence[Any]] = [
+            row
+            for last in ([[*of]] if reading.vendor == "postgresql" else of)
+            for row in fetch(
+                reading,
+                found.sql,
+                [
+                    constant if place is None else [*adapted, last][place]
+                    for place, constant in found.sources
+                ],
+            )
+        ]
+        if found.converters:
+            rows = found.compiler.apply_converters(rows, found.converters)
+        return [dict(zip(found.names, row, strict=True)) for row in rows]
+
+
+def _as_one(found: _Compiled, last: int) -> _Compiled:
+    """The statement for a list in place of its last argument: its rows for each that is in it."""
+    begin, *pieces = found.sql.split("%s")
+    named = [
+        f"each_of.value{piece}" if place == last else f"%s{piece}"
+        for piece, (place, _) in zip(pieces, found.sources, strict=True)
+    ]
+    sql = (
+        "SELECT found.* FROM unnest(%s::text[]) AS each_of(value) "  # noqa: S608  # of a queryset
+        f"CROSS JOIN LATERAL ({begin}{''.join(named)}) AS found"
+    )
+    others = tuple(source for source in found.sources if source[0] != last)
+    return replace(found, sql=sql, sources=((last, None), *others))
 
 
 @dataclass(frozen=True, slots=True)
