@@ -143,3 +143,29 @@ def tell(connection: Connection[TupleRow], uids: list[UUID], receivers: int) -> 
         connection.execute(
             "UPDATE bench_happened SET dispatched_at = now() WHERE uid = ANY(%s)", (uids,)
         )
+
+
+def index_deliveries(connection: Connection[TupleRow]) -> None:
+    """Add the index that finds what is due of a receiver."""
+    connection.execute("CREATE INDEX ON bench_delivery (lane, next_attempt_at)")
+
+
+_CLAIMABLE: Final = """
+    SELECT found.* FROM unnest(%s::text[]) AS receiver(lane) CROSS JOIN LATERAL (
+        SELECT * FROM bench_delivery WHERE lane = receiver.lane AND next_attempt_at <= now()
+        ORDER BY next_attempt_at LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) AS found
+"""
+
+
+def claim(connection: Connection[TupleRow], receivers: list[str]) -> None:
+    """The first delivery of each receiver that is due, and the note that it is taken."""
+    with connection.transaction():
+        ids = [row[0] for row in connection.execute(_CLAIMABLE, (receivers,)).fetchall()]
+        assert len(ids) == len(receivers), len(ids)
+        connection.execute(
+            "UPDATE bench_delivery SET status = 'sending', attempts = attempts + 1, "
+            "claimed_until = now() + interval '1 minute', next_attempt_at = now() + interval '1 minute' "
+            "WHERE id = ANY(%s)",
+            (ids,),
+        )

@@ -32,6 +32,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from proofroom.core.tasks import dispatch_event, dispatch_events
 from proofroom.webhooks.delivery import send_due
+from proofroom.webhooks.delivery_queue import claim_deliveries
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.models.webhook import NewWebhook
 from proofroom.webhooks.services.webhooks import create_webhook
@@ -40,6 +41,8 @@ APPROVED: Final = (1, 50)
 """Paths of one post."""
 TOLD: Final = ((1, 1), (50, 1), (1, 50))
 """Events of one batch, and webhooks that hear of each."""
+CLAIMED: Final = 100
+"""Webhooks of which each has something due."""
 _TOLD: Final = "post.updated"
 _NEW_MODULES: Final = [
     {"type": "hero", "props": {"title": "A slow morning", "subtitle": "Kettle and filter."}},
@@ -108,14 +111,27 @@ def measure(
             rows.append(_in_turns("one event to one webhook", sendings, calls))
         assert Delivery.objects.filter(status="succeeded").count() == rounds + 1
         for events, webhooks in TOLD:
-            for number in range(Webhook.objects.count(), webhooks):
-                webhook = NewWebhook(name=f"Hook {number}", url=hook, events=[_TOLD])
-                create_webhook(actor=actor, webhook=webhook)
+            _make_webhooks(actor, hook, webhooks)
             batches = (_told(actor, events) for _ in range(rounds + 1))
             bare_batches = (_bare_telling(bare, events, webhooks) for _ in range(rounds + 1))
             name = f"{events} event{'s' if events > 1 else ''} noted for {webhooks} webhook"
             rows.append(_in_turns(name + ("s" if webhooks > 1 else ""), batches, bare_batches))
+        _make_webhooks(actor, hook, CLAIMED)
+        _told(actor, rounds + 1)()
+        _bare_telling(bare, rounds + 1, CLAIMED)()
+        floor_writes.index_deliveries(bare)
+        channels = [f"webhook:{key}" for key in Webhook.objects.values_list("pk", flat=True)]
+        name = f"a delivery claimed of each of {CLAIMED} webhooks"
+        ours = [_claim(channels)] * (rounds + 1)
+        rows.append(_in_turns(name, ours, [_bare_claim(bare)] * (rounds + 1)))
     return rows
+
+
+def _make_webhooks(actor: Actor, url: str, count: int) -> None:
+    """Make those that are missing to so many."""
+    for number in range(Webhook.objects.count(), count):
+        webhook = NewWebhook(name=f"Hook {number}", url=url, events=[_TOLD])
+        create_webhook(actor=actor, webhook=webhook)
 
 
 def _in_turns(
@@ -204,6 +220,21 @@ def _bare_telling(bare: Bare, events: int, receivers: int) -> Callable[[], objec
     """The rows of it, in two statements of one transaction."""
     uids = [floor_writes.note_happened(bare, _TOLD) for _ in range(events)]
     return lambda: floor_writes.tell(bare, uids, receivers)
+
+
+def _claim(channels: Sequence[str]) -> Callable[[], object]:
+    """What the sender does before its calls: the first delivery of each."""
+
+    def go() -> None:
+        claimed = claim_deliveries(dict.fromkeys(channels, 1))
+        assert len(claimed) == len(channels), len(claimed)
+
+    return go
+
+
+def _bare_claim(bare: Bare) -> Callable[[], object]:
+    receivers = [str(number) for number in range(CLAIMED)]
+    return lambda: floor_writes.claim(bare, receivers)
 
 
 def _bare_dispatch(bare: Bare, client: httpx.Client, url: str) -> Callable[[], object]:
