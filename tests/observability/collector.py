@@ -36,14 +36,18 @@ class Collector:
         return found
 
     @property
-    def metric_names(self) -> set[str]:
-        names = set()
+    def metrics(self) -> list[Any]:
+        found = []
         for path, body in self.bodies:
             if path == "/v1/metrics":
                 message = ExportMetricsServiceRequest.FromString(body)
                 for resource in message.resource_metrics:
-                    names |= {one.name for scope in resource.scope_metrics for one in scope.metrics}
-        return names
+                    found += [one for scope in resource.scope_metrics for one in scope.metrics]
+        return found
+
+    @property
+    def metric_names(self) -> set[str]:
+        return {one.name for one in self.metrics}
 
     @property
     def errors(self) -> list[dict[str, Any]]:

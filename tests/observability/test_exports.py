@@ -125,6 +125,19 @@ def test_metrics_go_to_the_collector_and_to_prometheus(
     } <= collector.metric_names
 
 
+def test_metrics_have_the_same_names_by_otlp_and_in_a_scrape(
+    worked: tuple[Collector, subprocess.CompletedProcess[str]],
+) -> None:
+    """Prometheus adds a unit to the name of a metric that it gets by OTLP, unless the name has it."""
+    words = {"s": "seconds", "1": "", "": ""}
+    for metric in worked[0].metrics:
+        unit = words[metric.unit]
+        assert not unit or unit in metric.name.split("_"), metric.name
+        # It would call a number without a unit a ratio, and a sum a total.
+        assert metric.HasField("histogram") or (metric.HasField("gauge") and metric.unit != "1")
+    assert worked[0].metrics
+
+
 def test_errors_reach_sentry_without_secrets(
     worked: tuple[Collector, subprocess.CompletedProcess[str]],
 ) -> None:
@@ -208,3 +221,10 @@ def test_the_dashboard_shows_metrics_that_there_are() -> None:
     gauges = {reading.name for readings in read_metrics() for reading in readings}
 
     assert shown <= histograms | gauges
+    # Every process that is scraped, and every worker that sends, tells the same of what waits.
+    asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    of_gauges = [text for text in asked if not re.search("_(bucket|count)", text)]
+    assert len(of_gauges) >= 7
+    assert all(re.match(r"max( by \(\w+\) )?\(proofroom_\w+\)\Z", text) for text in of_gauges), (
+        asked
+    )
