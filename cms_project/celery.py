@@ -7,6 +7,7 @@ from typing import Any
 
 from celery import Celery
 from celery.loaders.app import AppLoader
+from celery.signals import worker_ready
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
@@ -22,6 +23,14 @@ class ProjectLoader(AppLoader):
             return super().read_configuration(env)
         names = [name for name in dir(settings) if name.startswith("CELERY_")]
         return {name.removeprefix("CELERY_").lower(): getattr(settings, name) for name in names}
+
+
+@worker_ready.connect
+def serve_metrics(**kwargs: object) -> None:
+    """Answer Prometheus in a worker that is asked to."""
+    from proofroom.core.observability import worker_metrics  # only workers load its server
+
+    worker_metrics.serve_metrics()
 
 
 app = Celery("cms", task_cls="proofroom.core.observability.tasks:ObservedTask", loader="app")

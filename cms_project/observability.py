@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from cms_project.env_values import SentryDsn, Url, secret
+from cms_project.env_values import Port, SentryDsn, Url, secret
 from proofroom.core.observability.work_ids import current_ids
 from proofroom.core.redaction import REDACTED_SECRET, pattern_of_secrets, redact_credentials
 
@@ -35,6 +35,10 @@ class ObservabilityEnvironment(BaseSettings):
     metrics_token: str | None = secret(
         "Opens /health/metrics to Prometheus, as a bearer token. Needs the extra observability.",
         min_length=16,
+    )
+    worker_metrics_port: Port | None = Field(
+        None,
+        description="Port on which a worker answers /health/metrics, where it shares no folder with a web process.",
     )
     otel_exporter_otlp_endpoint: Url | None = Field(
         None,

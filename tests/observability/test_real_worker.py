@@ -1,4 +1,4 @@
-"""What Celery itself logs of a task, in a real worker, has the ids of the work that the task belongs to."""
+"""A real worker: what Celery itself logs of a task has the ids of its work, and Prometheus is told what was done."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.migrated import give_database
+from tests.ports import free_port
 from tests.served import ROOT, environ
 
 PROBE = """
@@ -50,16 +52,19 @@ if __name__ == "__main__":
 NAMES = ("works", "fails", "tries_again", "hangs")
 OF_WORK = {"request_id": "request-1", "run_id": "run-1", "cause_id": "7"}
 WAIT = 120.0
+TOKEN = "token-of-prometheus"
 
 
 class Worker:
     """A worker with processes, and what it logged as JSON."""
 
     def __init__(self, folder: Path, pool: str) -> None:
+        self.pool, self.metrics_port = pool, free_port()
         (folder / "probe.py").write_text(PROBE)
         self._log = folder / "worker.log"
         self._environ = {
             **environ(folder), "LOG_FORMAT": "json", "PYTHONPATH": f"{folder}:{ROOT}",
+            "METRICS_TOKEN": TOKEN, "WORKER_METRICS_PORT": str(self.metrics_port),
         }  # fmt: skip
         self._folder = folder
         with self._log.open("wb") as written:
@@ -101,19 +106,18 @@ class Worker:
         self.process.wait(20)
 
 
-@pytest.fixture(params=["prefork", "threads"])
+@pytest.fixture(scope="module", params=["prefork", "threads"])
 def worker(
-    request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Worker]:
-    give_database(tmp_path, tmp_path_factory)
-    worker = Worker(tmp_path, request.param)
+    folder = tmp_path_factory.mktemp("site")
+    give_database(folder, tmp_path_factory)
+    worker = Worker(folder, request.param)
     yield worker
     worker.stop()
 
 
-def test_every_line_about_a_task_has_its_ids(
-    worker: Worker, request: pytest.FixtureRequest
-) -> None:
+def test_every_line_about_a_task_has_its_ids(worker: Worker) -> None:
     alone, *ids = worker.send()
     of = dict(zip(NAMES, ids, strict=True))
     ends = {"works": "succeeded", "fails": "raised unexpected", "tries_again": "succeeded"}
@@ -122,7 +126,7 @@ def test_every_line_about_a_task_has_its_ids(
         "fails": {"received", "raised"},
         "tries_again": {"received", "retry:", "succeeded"},
     }
-    if "prefork" in request.node.name:  # only a process can be ended
+    if worker.pool == "prefork":  # only a process can be ended
         ends["hangs"], words["hangs"] = "Hard time limit", {"received", "limit"}
 
     for name, end in ends.items():
@@ -136,3 +140,21 @@ def test_every_line_about_a_task_has_its_ids(
     for line in worker.lines_about(alone, "succeeded"):
         assert line["task_id"] == alone
         assert not OF_WORK.keys() & line.keys(), line
+
+
+def test_prometheus_is_told_what_a_worker_did(worker: Worker) -> None:
+    worker.lines_about(worker.send()[0], "succeeded")
+    url = f"http://127.0.0.1:{worker.metrics_port}/health/metrics"
+
+    answer = httpx.get(url, headers={"Authorization": f"Bearer {TOKEN}"}, trust_env=False)
+
+    assert answer.status_code == 200
+    assert 'proofroom_task_duration_seconds_count{outcome="ok",task="probe.works"}' in answer.text
+    assert "proofroom_events_due 0.0" in answer.text
+    for refused, status in (
+        (url, 401),
+        (f"{url}/more", 404),
+        (f"http://127.0.0.1:{worker.metrics_port}/", 404),
+    ):
+        answer = httpx.get(refused, trust_env=False)
+        assert (answer.status_code, "proofroom_" in answer.text) == (status, False)

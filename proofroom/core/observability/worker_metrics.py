@@ -1,0 +1,65 @@
+"""Metrics of a worker for Prometheus. A worker answers nothing else over HTTP, so it has a server for them alone.
+
+Where processes share the folder of metrics, any web or MCP process answers for the workers too: this is for those
+that have a machine or a container of their own.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from http import HTTPStatus
+from threading import Thread
+from typing import TYPE_CHECKING, Final
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+from django.conf import settings
+from django.db import close_old_connections
+
+from proofroom.core.observability.metrics import answer_scrape
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIEnvironment
+
+logger = logging.getLogger(__name__)
+PATH: Final = "/health/metrics"
+"""The same as that of the web process."""
+
+
+def serve_metrics() -> None:
+    """Answer Prometheus from now on, where WORKER_METRICS_PORT is set."""
+    port = settings.CMS_ENV.worker_metrics_port
+    if port is None:
+        return
+    try:
+        server = make_server("", port, answer, handler_class=_QuietHandler)
+    except OSError as error:
+        # What it works on is worth more than what is told of it.
+        logger.error("WORKER_METRICS_PORT: no metrics from this worker on port %s: %s", port, error)
+        return
+    Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+
+
+def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+    """Answer a call of the server of a worker."""
+    try:
+        scrape = None
+        if environ["PATH_INFO"] == PATH and environ["REQUEST_METHOD"] == "GET":
+            scrape = answer_scrape(environ.get("HTTP_AUTHORIZATION", ""))
+        if scrape is None:
+            start_response("404 Not Found", [("Content-Type", "text/plain")])
+            return [b"Metrics are at /health/metrics, where METRICS_TOKEN is set.\n"]
+        status = HTTPStatus(scrape.status)
+        start_response(f"{status.value} {status.phrase}", list(scrape.headers.items()))
+        return [scrape.body]
+    finally:
+        # As Django does after a request.
+        close_old_connections()
+
+
+class _QuietHandler(WSGIRequestHandler):
+    timeout = 10
+    """Seconds: it answers one call at a time, so nobody may hold the line."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing of a scrape."""
