@@ -160,17 +160,25 @@ def worker() -> Iterator[Server]:
 
 @contextmanager
 def running(
-    name: str, command: list[str], port: int, environ: Mapping[str, str], path: str
+    name: str,
+    command: list[str],
+    port: int,
+    environ: Mapping[str, str],
+    path: str,
+    folder: Path | None = None,
 ) -> Iterator[Server]:
-    with _started(command, environ) as process:
+    with _started(command, environ, folder) as process:
         _wait_for(process, f"http://127.0.0.1:{port}{path}")
         yield Server(name, port, process.pid)
 
 
 @contextmanager
-def _started(command: list[str], environ: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+def _started(
+    command: list[str], environ: Mapping[str, str], folder: Path | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(
         command,
+        cwd=folder,
         env={**os.environ, "PYTHONWARNINGS": "ignore", **environ},
         stdout=subprocess.DEVNULL,
         start_new_session=True,

@@ -9,7 +9,8 @@ from typing import Final
 from benchmarks import endpoints, measuring, servers
 from benchmarks.endpoints import Endpoint
 from benchmarks.measuring import Measured, Rounds
-from benchmarks.peers import wagtail
+from benchmarks.peers import directus, wagtail
+from benchmarks.peers.environments import Unavailable
 from benchmarks.report import Report
 from benchmarks.seed import Seeded
 from benchmarks.servers import Server
@@ -53,16 +54,19 @@ def measure(
         with servers.product({}, sizes.workers) as product:
             ours = endpoints.endpoints(seeded, {}, product)
             load([item for item in ours if item.name in _OURS], product, floor)
+        posts = min(len(seeded.any), MAX_POSTS)
         try:
             python = wagtail.install(folder / "wagtail")
-            report.say(f"{wagtail.versions(python)}, {min(len(seeded.any), MAX_POSTS):,} pages.")
-            posts = min(len(seeded.any), MAX_POSTS)
+            report.say(f"{wagtail.versions(python)}, {posts:,} pages.")
             with wagtail.serve(python, url, posts, sizes.workers) as (server, items):
                 load(items, server, floor)
-        except wagtail.Unavailable as error:
+        except Unavailable as error:
             report.say(str(error))
-    report.say(
-        "Directus is not measured: it needs Node 22 and a compiler for its sandbox of scripts, which "
-        "this run does not install."
-    )
+        try:
+            packages = directus.install(folder / "directus")
+            report.say(f"Directus {directus.VERSION} on Node, {posts:,} items.")
+            with directus.serve(packages, url, posts, sizes.workers) as (server, items):
+                load(items, server, floor)
+        except Unavailable as error:
+            report.say(str(error))
     measuring.show(chosen, found, report)

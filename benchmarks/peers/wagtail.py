@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,31 +15,21 @@ import psycopg
 from benchmarks import postgres
 from benchmarks.endpoints import Endpoint
 from benchmarks.load import get
+from benchmarks.peers.environments import output
 from benchmarks.servers import Server, running
 
 PACKAGES: Final = ("wagtail>=8,<9", "psycopg[binary]>=3.2,<4", "granian>=2,<3")
 SITE: Final = Path(__file__).with_name("wagtail_site")
 
 
-class Unavailable(Exception):
-    """A peer that cannot be had here, with the reason as a sentence."""
-
-
 def install(folder: Path) -> Path:
     """The Python of the environment, made where it is not there. Raises `Unavailable`."""
     python = folder / "bin" / "python"
     if not python.exists():
-        _install(sys.executable, "-m", "venv", str(folder))
+        _output([sys.executable, "-m", "venv", str(folder)], {})
     if subprocess.run([python, "-c", "import wagtail, granian"], capture_output=True).returncode:
-        _install(str(python), "-m", "pip", "install", "--quiet", *PACKAGES)
+        _output([str(python), "-m", "pip", "install", "--quiet", *PACKAGES], {})
     return python
-
-
-def _install(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
-        raise Unavailable(f"Wagtail does not install here: {''.join(last)}")
 
 
 def versions(python: Path) -> str:
@@ -86,14 +75,4 @@ def _environ(values: dict[str, str]) -> dict[str, str]:
 
 
 def _output(command: list[str], environ: dict[str, str]) -> str:
-    done = subprocess.run(
-        command,
-        cwd=SITE,
-        env={**os.environ, **_environ(environ)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise Unavailable(f"Wagtail does not start here: {done.stderr.strip()[-600:]}")
-    return done.stdout
+    return output("Wagtail", command, environ=_environ(environ), cwd=SITE)
