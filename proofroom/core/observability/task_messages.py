@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 from celery.worker.request import Request
 
 from proofroom.core.observability.tasks import HEADER, ids_of_message, read_header
+from proofroom.core.observability.work_ids import WorkId, bind_ids
 
 LOGGERS: Final = ("celery.worker.strategy", "celery.worker.request", "celery.app.trace")
 """Those that Celery logs with what becomes of a message."""
@@ -27,6 +28,15 @@ class ObservedRequest(Request):
         super().__init__(message, **options)
         _taken[self.id] = self
 
+    @property
+    def ids(self) -> dict[WorkId, str]:
+        return ids_of_message(self.id, read_header(self.request_dict.get(HEADER)))
+
+    def on_failure(self, *args: Any, **kwargs: Any) -> Any:
+        # Of what it logs here not every line names the task.
+        with bind_ids(self.ids):
+            return super().on_failure(*args, **kwargs)
+
 
 class MessageIdFilter(logging.Filter):
     """Adds the ids of the message that a record of Celery's is about, as `work_ids`. Lets every record through."""
@@ -36,8 +46,7 @@ class MessageIdFilter(logging.Filter):
         for value in given.values() if isinstance(given, Mapping) else given:
             message = _taken.get(value) if isinstance(value, str) else None
             if message is not None:
-                sent = read_header(message.request_dict.get(HEADER))
-                record.work_ids = ids_of_message(message.id, sent)
+                record.work_ids = message.ids
                 break
         return True
 
