@@ -138,6 +138,7 @@ def fresh_surroundings(
     from proofroom.core.caching.shared_answers import shared_answers
     from proofroom.core.caching.version_lease import lease
     from proofroom.core.database_notifications import stop_listening
+    from proofroom.core.outbox.wake_ups import gathered_wake_ups
     from proofroom.core.task_queue import QueueWatch
     from proofroom.website.page_frame import frames
     from seo import middleware
@@ -156,6 +157,8 @@ def fresh_surroundings(
     monkeypatch.setattr(shared_answers, "_paused_until", float("inf"))
     # No test asks whether an earlier process left a failure, nor knows those of the test before.
     monkeypatch.setattr("proofroom.core.task_queue.queue_watch", QueueWatch(is_known=True))
+    # Tasks are done where they are queued, also in tests that import what a web server imports.
+    monkeypatch.setattr(gathered_wake_ups, "is_on", False)
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()

@@ -225,13 +225,27 @@ class _Listener:
             for subscription in begun:
                 self._call(subscription.lost)
             heard = wanted
-            self._pause(HEARTBEAT_SECONDS, listening.fileno())
+            # What arrives until the next round trip is handed on without one, which would cost as much as a write.
+            is_woken = False
+            while not is_woken and (left := asked_at + HEARTBEAT_SECONDS - time.monotonic()) > 0:
+                is_woken = self._pause(left, listening.fileno())
+                self._hand_on(listening)
 
-    def _pause(self, seconds: float, *files: int) -> None:
-        """Wait until something arrives, until somebody wakes the thread, or for so long."""
+    def _hand_on(self, listening: psycopg.Connection[Any]) -> None:
+        """Hand on what has arrived; the server is asked nothing."""
+        server = listening.pgconn
+        server.consume_input()
+        while (arrived := server.notifies()) is not None:
+            if server.notify_handler is not None:
+                server.notify_handler(arrived)
+
+    def _pause(self, seconds: float, *files: int) -> bool:
+        """Wait until something arrives, somebody wakes the thread, or for so long. Answers whether somebody did."""
         ready, _, _ = select.select([self._reader.fileno(), *files], [], [], seconds)
-        if self._reader.fileno() in ready:
+        is_woken = self._reader.fileno() in ready
+        if is_woken:
             self._reader.recv(4096)
+        return is_woken
 
     def _receive(self, notification: psycopg.Notify) -> None:
         with self._lock:

@@ -169,7 +169,7 @@ _LOOK_BACK: Final = 200
 
 @dataclass(slots=True)
 class _Message:
-    """A message that goes out after the commit."""
+    """A message that goes out, after the commit as a rule."""
 
     send: Callable[[], object]
     what: str
@@ -197,6 +197,11 @@ def send_after_commit(send: Callable[[], object], what: str, *, once: bool = Fal
             return
     # A method, since Django asks what fails for its name.
     transaction.on_commit(_Message(send, what).__call__, robust=True)
+
+
+def send_message(send: Callable[[], object], what: str) -> None:
+    """Queue a task at once. A failure is noted as that of a message after a commit is, and raises nothing."""
+    _Message(send, what)()
 
 
 def task_app() -> Celery:

@@ -62,6 +62,16 @@ def listening_sessions() -> list[int]:
         return [pid for (pid,) in cursor.fetchall()]
 
 
+def last_look() -> object:
+    """When the session that listens was last asked something."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT max(query_start) FROM pg_stat_activity WHERE pid = ANY(%s)",
+            [listening_sessions()],
+        )
+        return cursor.fetchone()
+
+
 class TestOnPostgresql:
     pytestmark = services
 
@@ -76,6 +86,23 @@ class TestOnPostgresql:
 
         assert [heard.next(), heard.next()] == ["committed", ""]
         assert heard.payloads.empty()
+
+    def test_what_arrives_between_two_looks_costs_no_round_trip(
+        self, monkeypatch: pytest.MonkeyPatch, alone: None
+    ) -> None:
+        monkeypatch.setattr(database_notifications, "HEARTBEAT_SECONDS", 600.0)
+        heard = Heard()
+        assert heard.lost.wait(WAIT)
+        notify("posts", "first")  # heard after the look that begins to listen
+        assert heard.next() == "first"
+        asked = last_look()
+
+        for number in range(3):
+            notify("posts", str(number))
+            assert heard.next() == str(number)
+
+        assert last_look() == asked
+        heard.subscription.close()
 
     def test_nothing_arrives_before_the_commit(self, heard: Heard) -> None:
         with transaction.atomic():

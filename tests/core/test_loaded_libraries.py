@@ -87,6 +87,16 @@ def test_the_collector_passes_over_what_a_web_process_has_loaded(entry: str):
     assert answer(code) == "True True"
 
 
+@pytest.mark.parametrize("entry", ["cms_project.wsgi", "cms_project.asgi"])
+def test_a_web_process_gathers_its_messages_to_workers(entry: str):
+    code = (
+        f"import {entry}; from proofroom.core.outbox.wake_ups import gathered_wake_ups; "
+        "print(gathered_wake_ups.is_on)"
+    )
+
+    assert answer(code) == "True"
+
+
 def test_other_addresses_and_their_names_are_found_without_the_admin():
     code = (
         "import cms_project.wsgi, sys; from django.urls import resolve, reverse; "

@@ -27,7 +27,8 @@ from proofroom.core.database.statements import (
     instance_from_row,
 )
 from proofroom.core.models import Event
-from proofroom.core.outbox.events import Subscriber, record, subscribers_of, wake_dispatch
+from proofroom.core.outbox.events import Subscriber, record, subscribers_of
+from proofroom.core.outbox.wake_ups import wake_dispatch
 
 logger = logging.getLogger(__name__)
 _is_shared: ContextVar[bool] = ContextVar("is_shared", default=False)

@@ -6,7 +6,7 @@ import importlib
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from uuid import UUID
 
 from django.apps import apps
@@ -21,7 +21,7 @@ from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox.content_version import bump_content_version
-from proofroom.core.task_queue import queue_task, send_after_commit
+from proofroom.core.outbox.wake_ups import wake_dispatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +145,6 @@ def subscribers_of(name: str) -> list[Subscriber]:
 _inside: dict[str, Hook[[Event], None]] = defaultdict(Hook)
 events_forgotten: Hook[[list[int]], None] = Hook()
 """Called in the same transaction with the ids of the events whose words must be gone."""
-_PER_MESSAGE = 100
-"""Events that one message to a worker names."""
 
 
 def subscribe_inside(names: Iterable[str], subscriber: Callable[[Event], None]) -> None:
@@ -215,27 +213,6 @@ def record_all(
         return made
     wake_dispatch(made)
     return made
-
-
-def wake_dispatch(events: Sequence[Event]) -> None:
-    """Tell workers of waiting events, after the commit."""
-    for begin in range(0, len(events), _PER_MESSAGE):
-        part = events[begin : begin + _PER_MESSAGE]
-        first, last = part[0], part[-1]
-        if first is last:
-            send_after_commit(
-                partial(
-                    queue_task, "core.tasks.dispatch_event", first.pk, str(first.post_id or "")
-                ),
-                f"event {first.pk}",
-            )
-            continue
-        posts = dict.fromkeys(str(event.post_id) for event in part if event.post_id is not None)
-        others = [event.pk for event in part if event.post_id is None]
-        send_after_commit(
-            partial(queue_task, "core.tasks.dispatch_events", others, [*posts]),
-            f"events {first.pk} to {last.pk}",
-        )
 
 
 def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | str | None) -> Event:

@@ -1,0 +1,132 @@
+"""A web process gathers its messages to the workers: no request waits for the queue, and nothing is left unsaid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from queue import Queue
+from threading import Event
+from uuid import UUID, uuid4
+
+import pytest
+from django.db import transaction
+
+from proofroom.core import outbox
+from proofroom.core.models import QueueFailure
+from proofroom.core.observability.work_ids import bind_ids, current_ids
+from proofroom.core.outbox import wake_ups
+from proofroom.core.outbox.wake_ups import GatheredWakeUps
+from tests import make
+from tests.core.listening import Listener, own_subscriptions, subscribe
+
+pytestmark = pytest.mark.django_db(transaction=True)
+NAME = "post.exported"
+WAIT = 20
+Sent = tuple[str, list[int], list[str], str | None]
+
+
+class Workers:
+    """What is queued, which `hold` keeps waiting at the queue."""
+
+    def __init__(self) -> None:
+        self.sent: Queue[Sent] = Queue()
+        self.hold = Event()
+        self.hold.set()
+        self.has_begun = Event()
+        self.error: Exception | None = None
+
+    def queue(self, name: str, event_ids: list[int], post_ids: list[str]) -> None:
+        self.has_begun.set()
+        assert self.hold.wait(WAIT)
+        if self.error is not None:
+            raise self.error
+        self.sent.put((name, event_ids, post_ids, current_ids().get("request_id")))
+
+    def next(self) -> Sent:
+        return self.sent.get(timeout=WAIT)
+
+
+@pytest.fixture
+def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
+    found, gathered = Workers(), GatheredWakeUps()
+    gathered.turn_on()
+    monkeypatch.setattr(wake_ups, "queue_task", found.queue)
+    monkeypatch.setattr(wake_ups, "gathered_wake_ups", gathered)
+    with own_subscriptions():
+        subscribe([NAME], Listener())
+        yield found
+
+
+def request(number: int, *post_ids: UUID | None) -> list[int]:
+    """Record an event for each, as a request does."""
+    actor = make.actor("admin")
+    with bind_ids({"request_id": f"request-{number}"}), transaction.atomic():
+        return [
+            outbox.record(NAME, actor=actor, payload={}, post_id=post_id).pk for post_id in post_ids
+        ]
+
+
+def test_the_first_message_goes_at_once_and_what_comes_meanwhile_in_one(workers: Workers) -> None:
+    posts = [uuid4() for _ in range(3)]
+    workers.hold.clear()
+
+    request(1, posts[0])
+    assert workers.has_begun.wait(WAIT)
+    [free] = request(2, None)
+    request(3, posts[1], posts[2])
+    request(4, posts[1])
+    workers.hold.set()
+
+    name = "core.tasks.dispatch_events"
+    assert workers.next() == (name, [], [str(posts[0])], "request-1")
+    assert workers.next() == (
+        name, [free], [str(posts[1]), str(posts[2])], "request-2,request-3,request-4",
+    )  # fmt: skip
+    assert workers.sent.empty()
+
+
+def test_nothing_is_sent_of_what_was_undone(workers: Workers) -> None:
+    with transaction.atomic():
+        request(1, uuid4())
+        transaction.set_rollback(True)
+    kept = uuid4()
+
+    request(2, kept)
+
+    assert workers.next()[2:] == ([str(kept)], "request-2")
+
+
+def test_a_message_names_at_most_a_hundred_posts(workers: Workers) -> None:
+    posts = [uuid4() for _ in range(101)]
+    workers.hold.clear()
+    request(0, uuid4())
+    assert workers.has_begun.wait(WAIT)
+    for begin in (0, 60):
+        request(1, *posts[begin : begin + 60])
+    workers.hold.set()
+
+    workers.next()
+    assert [len(workers.next()[2]), len(workers.next()[2])] == [100, 1]
+
+
+def test_what_cannot_be_queued_is_noted_and_the_next_message_goes(workers: Workers) -> None:
+    workers.error = ConnectionError("the broker is down")
+    workers.hold.clear()
+    request(1, uuid4())
+    assert workers.has_begun.wait(WAIT)
+    workers.hold.set()
+    wait_for(lambda: QueueFailure.objects.filter(error="ConnectionError").exists())
+
+    workers.error = None
+    kept = uuid4()
+    request(2, kept)
+
+    assert workers.next()[2] == [str(kept)]
+    wait_for(lambda: not QueueFailure.objects.exists())
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    for _ in range(WAIT * 20):
+        if holds():
+            return
+        Event().wait(0.05)
+    raise AssertionError("it did not come to that")
