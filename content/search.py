@@ -17,6 +17,7 @@ from content.post_fields import POST_FIELDS, SearchWeight
 from content.posts import queries
 from proofroom.core import outbox, search
 from proofroom.core.actor import Actor
+from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.definitions import custom_text_of, text_of
@@ -50,8 +51,11 @@ def find_keys(
     return search.RankedKeys(Post, rows, (locale,), asked, _NEWEST)
 
 
-def index_post(post: Post, document: PostDocument) -> None:
-    """Keep the words of a post whose live content was written just now. One query more where a module is shared."""
+def words_of_post(post: Post, document: PostDocument) -> list[BoundUpdate]:
+    """What keeps the words of a post whose live content is written just now, to be stored with its rows.
+
+    One query where a module is shared.
+    """
     shared_ids = [module.instance_id for module in document.modules if module.scope != "local"]
     shared: dict[str, JsonObject] = {}
     if shared_ids:
@@ -63,7 +67,7 @@ def index_post(post: Post, document: PostDocument) -> None:
         )
         for module in document.modules
     ]
-    search.put(TABLE, [_entry(post, document.custom_fields, texts)])
+    return search.puts(TABLE, [_entry(post, document.custom_fields, texts)])
 
 
 def reindex(post_ids: Iterable[UUID]) -> int:

@@ -34,6 +34,7 @@ from content.review.differences import (
     side_to_json,
 )
 from content.review.risk import assess
+from proofroom.core.database.statements import Update
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
 
@@ -54,6 +55,12 @@ MAX_EXCERPT_LENGTH: Final = 2_000
 MAX_EXCERPT_LINES: Final = 120
 _WORDS_AROUND: Final = 8
 """Words that stay before and after what changed."""
+_FORGET: Final = Update(
+    lambda post_id, layers: (
+        QueuedChange.objects.filter(post_id=post_id, layer__in=layers).order_by(),
+        None,
+    )
+)
 _CHARACTERS_AROUND: Final = 60
 """The same in characters, for scripts without spaces."""
 
@@ -142,10 +149,11 @@ def subject_of(view: LayerView, change: Change) -> str:
 
 def follow(post: Post, views: Sequence[LayerView]) -> None:
     """Make the rows of these layers say what they hold now. Only what moved is written."""
-    rows = QueuedChange.objects.filter(post=post, layer__in=[view.layer for view in views])
+    layers = [str(view.layer) for view in views]
     if not any(view.exists for view in views):
-        rows.delete()
+        _FORGET.execute(post.pk, layers)
         return
+    rows = QueuedChange.objects.filter(post=post, layer__in=layers)
     stored = rows.values_list("layer", "path", "state", "pk")
     known = {(layer, path): (state, pk) for layer, path, state, pk in stored}
     moved: list[QueuedChange] = []

@@ -43,7 +43,8 @@ from proofroom.core.caching.content_tags import (
     tag_of_path,
     tag_of_post,
 )
-from proofroom.core.database.inserts import insert_rows, write_over
+from proofroom.core.database.inserts import insert_rows, update_row, write_over
+from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -102,12 +103,12 @@ def write_live(
     _save(post, changes, actor)
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
-    search.index_post(post, after)
     follow_live([(post, before, after)])
     following = follow_path_change(post, actor) if moves else Following()
     moves += following.moves
     revision = revision_row(post, after, changes, actor, reason, note)
-    insert_rows([*kept, revision], provenance_rows(post, revision, changes, actor, marks or {}))
+    provenance = provenance_rows(post, revision, changes, actor, marks or {})
+    insert_rows([*kept, revision], provenance, updates=search.words_of_post(post, after))
     outbox.record_each(
         ("post.updated", "post.approve", *causes),
         actor=actor,
@@ -129,11 +130,11 @@ def write_live(
 
 def _save(post: Post, changes: Changes, actor: Actor) -> None:
     if {"post.slug", "post.parentId"}.isdisjoint(changes.paths):
-        post.save()
+        update_row(post)
         return
     try:
         with transaction.atomic():
-            post.save()
+            update_row(post)
     except IntegrityError:
         # Two writers may take one address between the check and this write; the constraint decides.
         raise taken_by_another(post, actor) from None
@@ -166,7 +167,7 @@ def provenance_rows(
     post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
 ) -> list[Provenance]:
     """A row for each path that changed, not yet stored."""
-    own = Mark.of(actor)
+    own, now = Mark.of(actor), timezone.now()
     by_id, by_name = actor.user.pk, actor.user.username
     written: Marks = {}
     for change in changes:
@@ -175,7 +176,8 @@ def provenance_rows(
             # What others wrote in the module before it came live is theirs.
             written |= parts_of(marks, change.path)
     return [
-        Provenance(
+        new_instance(
+            Provenance,
             post_id=post.pk,
             revision_id=revision.pk,
             path=path,
@@ -188,7 +190,7 @@ def provenance_rows(
             edited_by_name=mark.edited_by,
             approved_by_id=by_id,
             approved_by_name=by_name,
-            written_at=parse_datetime(mark.at) or timezone.now(),
+            written_at=parse_datetime(mark.at) or now,
         )
         for path, mark in written.items()
     ]

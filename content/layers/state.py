@@ -28,6 +28,7 @@ from content.posts.scopes import (
 )
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
+from proofroom.core.database.inserts import insert_rows, update_row
 from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.database.statements import (
     Row,
@@ -397,7 +398,10 @@ def save_draft(
         draft.base_revision = None
     elif draft.base_revision_id is None:
         draft.base_revision = post.revisions.order_by("-version").first()
-    draft.save()
+    if draft._state.adding:
+        insert_rows([draft])
+    else:
+        update_row(draft)
     follow_draft(post, draft.layer, used, collect_references(document, changes))
     moved = {path for path in changes.paths if _is_drifted(path, set(), kept)}
     now = LayerView(view.layer, draft, view.below, document, changes, kept, frozenset(moved))

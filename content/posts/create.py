@@ -184,9 +184,9 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
     post.is_placeholder = True
     empty = empty_document(post)
     post.path = path_for(post)
-    if not insert_if_free(post, [revision_row(post, empty, diff(empty, empty), actor, "created")]):
+    revision = revision_row(post, empty, diff(empty, empty), actor, "created")
+    if not insert_if_free(post, [revision], updates=search.words_of_post(post, empty)):
         raise taken_by_another(post, actor)
-    search.index_post(post, empty)
     outbox.record(
         "post.created",
         actor=actor,
@@ -249,8 +249,8 @@ def insert(
     revision = revision_row(post, document, changes, actor, "created")
     provenance = provenance_rows(post, revision, changes, actor, {})
     rows = post_repository.rows_of(post, document)
-    if not insert_if_free(post, *rows, [revision], provenance):
+    words = search.words_of_post(post, document)
+    if not insert_if_free(post, *rows, [revision], provenance, updates=words):
         raise taken_by_another(post, actor)
-    search.index_post(post, document)
     follow_live([(post, None, document)])
     return changes

@@ -19,7 +19,7 @@ from content.models import ModuleInstance, Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS
 from proofroom.core.database.inserts import insert_rows, write_over
 from proofroom.core.database.json_text import JSONObject, JSONValue, rows_as_text
-from proofroom.core.database.statements import Row, Statement
+from proofroom.core.database.statements import Row, Statement, new_instance
 from proofroom.core.json import Json, JsonObject, format_time
 
 COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}
@@ -224,7 +224,8 @@ def write_over_instances(instances: Sequence[ModuleInstance]) -> None:
 
 def instance(module: ModuleDocument) -> ModuleInstance:
     """The row of a module that belongs to one post."""
-    return ModuleInstance(
+    return new_instance(
+        ModuleInstance,
         id=module.instance_id,
         type=module.type,
         scope=module.scope,
@@ -234,7 +235,8 @@ def instance(module: ModuleDocument) -> ModuleInstance:
 
 def placement(post: Post, module: ModuleDocument, index: int) -> PostModule:
     """The row of a module's place on a post."""
-    return PostModule(
+    return new_instance(
+        PostModule,
         id=module.id,
         post_id=post.pk,
         instance_id=module.instance_id,

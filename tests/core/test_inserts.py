@@ -9,8 +9,14 @@ from django.db import DatabaseError, transaction
 from django.db.models import F
 
 from content.models import ModuleInstance, Post, PostModule
-from proofroom.core.database.inserts import insert_if_free, insert_new, insert_rows, write_over
-from proofroom.core.database.statements import Update
+from proofroom.core.database.inserts import (
+    insert_if_free,
+    insert_new,
+    insert_rows,
+    update_row,
+    write_over,
+)
+from proofroom.core.database.statements import Update, new_instance
 from proofroom.core.models import Event
 from tests import make
 
@@ -106,3 +112,59 @@ def test_only_the_named_columns_are_written_over() -> None:
     write_over([], ["props"])
     module.refresh_from_db()
     assert (module.props, module.label) == ({"title": "B"}, "Before")
+
+
+def test_a_row_is_stored_with_all_its_columns_and_no_other_row_is() -> None:
+    module, other = instance(props=PROPS), instance(props={"title": "Other"})
+    insert_rows([module, other])
+    before = ModuleInstance.objects.get(pk=module.pk).updated_at
+
+    module.props, module.label = {**PROPS, "none": 1}, "Größe"
+    update_row(module)
+
+    stored = ModuleInstance.objects.get(pk=module.pk)
+    assert (stored.props, stored.label) == ({**PROPS, "none": 1}, "Größe")
+    assert stored.updated_at > before
+    assert ModuleInstance.objects.get(pk=other.pk).props == {"title": "Other"}
+
+
+def test_a_row_that_is_not_there_is_not_stored() -> None:
+    module = instance(props={})
+    with pytest.raises(DatabaseError), transaction.atomic():
+        update_row(module)
+    assert not ModuleInstance.objects.filter(pk=module.pk).exists()
+
+
+def test_updates_beside_rows_answer_how_many_they_changed() -> None:
+    insert_rows([instance(props={}, label="a"), instance(props={}, label="a")])
+    relabel = Update(
+        lambda label: (ModuleInstance.objects.filter(label=label), {"label": F("type")})
+    )
+
+    updates = [relabel.bound("a"), relabel.bound("nothing")]
+    changed = insert_rows([instance(props={}), instance(props={})], updates=updates)
+
+    assert changed == [2, 0]
+    assert insert_rows([], updates=[relabel.bound("hero")]) == [2]
+
+
+def test_rows_are_deleted_by_a_statement_that_sets_nothing() -> None:
+    insert_rows([instance(props={}, label=label) for label in ("a", "b", "c")])
+    forget = Update(lambda labels: (ModuleInstance.objects.filter(label__in=labels), None))
+
+    assert forget.execute(["a", "b"]) == 2
+    assert [*ModuleInstance.objects.values_list("label", flat=True)] == ["c"]
+
+
+def test_an_object_that_is_made_plainly_is_what_the_model_makes() -> None:
+    id_, post_id = uuid4(), uuid4()
+    plain = new_instance(PostModule, id=id_, post_id=post_id, order_index=2)
+    usual = PostModule(id=id_, post_id=post_id, order_index=2)
+
+    assert {name: value for name, value in vars(plain).items() if name != "_state"} == {
+        name: value for name, value in vars(usual).items() if name != "_state"
+    }
+    assert plain._state.adding
+    another = new_instance(PostModule)
+    assert another.overrides is not new_instance(PostModule).overrides or another.overrides is None
+    assert new_instance(Event).uid != new_instance(Event).uid

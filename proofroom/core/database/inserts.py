@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, cast
 
 import orjson
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import IntegrityError, connection, transaction
+from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import AutoField, DateField, Field, Model
 
 from proofroom.core.database.statements import BoundUpdate, fetch
@@ -33,11 +34,11 @@ class _Insert:
     values: tuple[tuple[str, str, Callable[[Model, bool], Any] | None], ...]
     is_numbered: bool
 
-    def as_json(self, rows: Rows) -> str:
+    def as_json(self, rows: Rows, *, is_new: bool = True) -> str:
         values = self.values
         listed = [
             {
-                column: prepare(row, True) if prepare else getattr(row, name)
+                column: prepare(row, is_new) if prepare else getattr(row, name)
                 for column, name, prepare in values
             }
             for row in rows
@@ -47,33 +48,36 @@ class _Insert:
 
 _inserts: dict[type[Model], _Insert] = {}
 _statements: dict[tuple[object, ...], str] = {}
+_whole_updates: dict[type[Model], str] = {}
 
 
-def insert_rows(*groups: Rows, updates: Updates = ()) -> None:
+def insert_rows(*groups: Rows, updates: Updates = ()) -> list[int]:
     """Store new rows: groups of one model each, in one statement for all where that is PostgreSQL.
 
     Keys that the database gives are set on the objects of a single group. No signals are sent. The updates go with
     the rows, in the same statement where that is PostgreSQL: they see none of these, and none of them touches a row
-    of another one.
+    of another one. Answers how many rows each of them changed.
     """
     filled = [group for group in groups if group]
     if connection.vendor != "postgresql" or not filled:
         for group in filled:
             _manager(group).bulk_create(group)
-        for update in updates:
-            update.execute()
-        return
+        return [update.execute() for update in updates]
     longest = max(map(len, filled))
+    changed: list[int] = []
     for begin in range(0, longest, _AT_A_TIME):
         parts = [group[begin : begin + _AT_A_TIME] for group in filled]
         is_last = begin + _AT_A_TIME >= longest
-        _insert([part for part in parts if part], updates=updates if is_last else ())
+        found = _insert([part for part in parts if part], updates=updates if is_last else ())
+        changed = [*found[0][1:]]
+    return changed
 
 
-def insert_if_free(row: Model, *groups: Rows) -> bool:
+def insert_if_free(row: Model, *groups: Rows, updates: Updates = ()) -> bool:
     """Store a new row and what belongs to it, or answer False where another one has what only one may have.
 
-    The caller's transaction has to be undone then: of what belongs to the row some may be stored.
+    The caller's transaction has to be undone then: of what belongs to the row some may be stored. The updates go
+    with the rows as with `insert_rows`.
     """
     if connection.vendor != "postgresql":
         try:
@@ -81,9 +85,25 @@ def insert_if_free(row: Model, *groups: Rows) -> bool:
                 _manager([row]).bulk_create([row])
         except IntegrityError:
             return False
-        insert_rows(*groups)
+        insert_rows(*groups, updates=updates)
         return True
-    return bool(_insert([[row], *(group for group in groups if group)], if_free=True))
+    filled = [[row], *(group for group in groups if group)]
+    return bool(_insert(filled, if_free=True, updates=updates))
+
+
+def update_row(row: Model) -> None:
+    """Store all columns of a row that is there. No signals are sent."""
+    if connection.vendor != "postgresql":
+        row.save(force_update=True)
+        return
+    model = type(row)
+    one = _insert_of(model)
+    sql = _whole_updates.get(model)
+    if sql is None:
+        sql = _whole_updates[model] = _whole_update(model)
+    values = one.as_json([row], is_new=False)
+    if not fetch(connection, sql, [values, row.pk]):
+        raise DatabaseError(f"no row has the key of {row!r}")
 
 
 def insert_new(rows: Rows, updates: Updates = ()) -> None:
@@ -133,16 +153,15 @@ def _insert(
         sql = _statements[shape] = _statement(models, if_free, over)
     inserts = [_insert_of(model) for model in models]
     texts = [one.as_json(group) for one, group in zip(inserts, groups, strict=True)]
-    before = ", ".join(f"updated_{place} AS ({one.sql})" for place, one in enumerate(updates))
-    if before:
-        sql = f"WITH {before}, {sql.removeprefix('WITH ')}"
+    if updates:
+        sql = _with_updates(sql, tuple(one.sql for one in updates))
     found = fetch(connection, sql, [value for one in updates for value in one.parameters] + texts)
     alias = connection.alias
     for group in groups:
         for row in group:
             row._state.adding, row._state.db = False, alias
     if inserts[0].is_numbered and not (over or if_free) and len(groups) == 1:
-        for row, (key,) in zip(groups[0], found, strict=True):
+        for row, (key, *_) in zip(groups[0], found, strict=True):
             row.pk = key
     return found
 
@@ -161,6 +180,31 @@ def _statement(models: Sequence[type[Model]], if_free: bool, over: Sequence[str]
     parts = [f"rows_0 AS ({first.sql}{conflict} RETURNING {first.key})"]
     parts += [f"rows_{place} AS ({one.sql})" for place, one in enumerate(others, start=1)]
     return f"WITH {', '.join(parts)} SELECT {first.key} FROM rows_0"  # noqa: S608  # names of the models'
+
+
+@lru_cache(maxsize=200)
+def _with_updates(insert: str, updates: tuple[str, ...]) -> str:
+    """The insert with updates before it, that answers how many rows each of them changed beside each key."""
+    before = ", ".join(f"updated_{place} AS ({sql})" for place, sql in enumerate(updates))
+    rows, _, end = insert.removeprefix("WITH ").rpartition(" FROM rows_0")
+    counts = "".join(
+        f", (SELECT count(*) FROM updated_{place})"  # noqa: S608  # a number
+        for place in range(len(updates))
+    )
+    return f"WITH {before}, {rows}{counts} FROM rows_0{end}"
+
+
+def _whole_update(model: type[Model]) -> str:
+    one, quote = _insert_of(model), connection.ops.quote_name
+    columns = [column for column, _, _ in one.values if quote(column) != one.key]
+    given = ", ".join(f"given.{quote(column)}" for column in columns)
+    names = ", ".join(map(quote, columns))
+    source = one.sql.partition(" FROM ")[2]
+    table = quote(model._meta.db_table)
+    return (
+        f"UPDATE {table} SET ({names}) = ROW ({given}) FROM {source} "  # noqa: S608
+        f"WHERE {table}.{one.key} = %s RETURNING 1"
+    )
 
 
 def _insert_of(model: type[Model]) -> _Insert:

@@ -19,7 +19,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Field, Model, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.signals import post_init, pre_init
-from django.db.models.sql import UpdateQuery
+from django.db.models.sql import DeleteQuery, Query, UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
 
 from proofroom.core.database.replica import reading_connection
@@ -170,10 +170,13 @@ class BoundUpdate:
 class Update:
     """An update compiled once for each shape of its arguments, which are those of a `Statement`.
 
-    `build` takes them, and returns a queryset with the new values of columns.
+    `build` takes them, and returns a queryset with the new values of columns; without any its rows are deleted, and
+    nothing that refers to them.
     """
 
-    def __init__(self, build: Callable[..., tuple[QuerySet[Any, Any], dict[str, Any]]]) -> None:
+    def __init__(
+        self, build: Callable[..., tuple[QuerySet[Any, Any], dict[str, Any] | None]]
+    ) -> None:
         self._build = build
         self._compiled: dict[
             tuple[object, ...], tuple[str, tuple[tuple[int | None, Any], ...]]
@@ -193,8 +196,9 @@ class Update:
         if found is None:
             marked, marks = _marked(arguments)
             rows, values = self._build(*marked)
-            query = cast("UpdateQuery", rows.query.chain(UpdateQuery))
-            query.add_update_values(values)
+            query: Query = rows.query.chain(UpdateQuery if values is not None else DeleteQuery)
+            if values is not None:
+                cast("UpdateQuery", query).add_update_values(values)
             sql, parameters = query.get_compiler(connection=connection).as_sql()
             sql += " RETURNING 1"
             found = sql, _sources(sql, parameters, marks)
@@ -266,6 +270,25 @@ def instance_from_row(model: type[M], row: Row) -> M:
     return instance
 
 
+def new_instance(model: type[M], **columns: Any) -> M:
+    """A new object of a model, as `model(**columns)` makes it, without its looking at each value.
+
+    Objects that others refer to are named by their ids: `post_id`, not `post`.
+    """
+    if _has_own_making(model):
+        return model(**columns)
+    instance = model.__new__(model)
+    constants, made = _defaults(model)
+    given = instance.__dict__
+    given.update(constants)
+    given.update(columns)
+    for name, make in made:
+        if name not in columns:
+            given[name] = make()
+    instance._state = ModelState()
+    return instance
+
+
 def related_from_row(model: type[M], row: Row, name: str) -> M | None:
     """The object that another one refers to by `name`, from its columns in a row; None where it refers to none."""
     prefix = f"{name}__"
@@ -286,6 +309,17 @@ def columns_of(model: type[Model]) -> list[str]:
 @lru_cache(maxsize=200)
 def _columns(model: type[Model]) -> tuple[str, ...]:
     return tuple(field.attname for field in model._meta.concrete_fields)
+
+
+@lru_cache(maxsize=200)
+def _defaults(
+    model: type[Model],
+) -> tuple[dict[str, Any], tuple[tuple[str, Callable[[], Any]], ...]]:
+    """What the columns of a new object hold: values, and what makes a new one for each object."""
+    fields = model._meta.concrete_fields
+    made = [one for one in fields if one.has_default() and callable(one.default)]
+    constants = {one.attname: one.get_default() for one in fields if one not in made}
+    return constants, tuple((one.attname, one.get_default) for one in made)
 
 
 @lru_cache(maxsize=200)

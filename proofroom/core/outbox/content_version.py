@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.caching.version_lease import LiveState, lease
+from proofroom.core.database.inserts import insert_rows
 from proofroom.core.database.statements import Statement, Update
 from proofroom.core.models import ContentVersion
 
@@ -63,16 +64,22 @@ def version_last() -> Iterator[None]:
         bump_content_version({tag for tags in asked_for for tag in tags})
 
 
-def bump_content_version(tags: Collection[str] = (EVERYTHING,)) -> None:
-    """Make the answers cached old that depend on what the tags name: all of them, where nobody can tell."""
+def bump_content_version(
+    tags: Collection[str] = (EVERYTHING,), rows: Sequence[models.Model] = ()
+) -> None:
+    """Make the answers cached old that depend on what the tags name: all of them, where nobody can tell.
+
+    New rows, of one model, are stored in the same statement, where there is one.
+    """
     asked_for = _asked_for.get()
     if asked_for is not None:
         asked_for.append(tags)
+        insert_rows(rows)
         return
     named = " ".join(sorted(tags))
     if not named or len(named) > MAX_TAGS_LENGTH:
         named = EVERYTHING
-    changed = _BUMP.execute(timezone.now(), f" {named}\n")
+    [changed] = insert_rows(rows, updates=[_BUMP.bound(timezone.now(), f" {named}\n")])
     if not changed:
         ContentVersion.objects.get_or_create(pk=1)
     lease.end_on_commit()

@@ -188,9 +188,7 @@ def record_each(
     """Write the events of one cause, which say the same under several names, in one statement; else like `record`."""
     kinds = [kind_of(name) for name in names]
     events = [_event(kind, actor, payload, post_id) for kind in kinds]
-    insert_rows(events)
-    if any(kind.is_live for kind in kinds):
-        bump_content_version(tags)
+    _store(events, tags if any(kind.is_live for kind in kinds) else None)
     for event in events:
         _inside[event.name](event)
     wake_dispatch([event for event in events if event.dispatched_at is None])
@@ -203,9 +201,7 @@ def record_all(
     """Write one event for each pair of post id and payload, in few statements and messages; else like `record`."""
     kind = kind_of(name)
     made = [_event(kind, actor, payload, post_id) for post_id, payload in things]
-    insert_rows(made)
-    if made and kind.is_live:
-        bump_content_version()
+    _store(made, (EVERYTHING,) if made and kind.is_live else None)
     for subscriber in _inside[name]:
         for event in made:
             subscriber(event)
@@ -213,6 +209,14 @@ def record_all(
         return made
     wake_dispatch(made)
     return made
+
+
+def _store(events: Sequence[Event], tags: Collection[str] | None) -> None:
+    """Store events of a cause, which makes old what `tags` name where it is a change of live content."""
+    if tags is None:
+        insert_rows(events)
+    else:
+        bump_content_version(tags, events)
 
 
 def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | str | None) -> Event:

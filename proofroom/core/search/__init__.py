@@ -6,7 +6,7 @@ All words of a question must be there, the last one at least as a beginning; acc
 from __future__ import annotations
 
 from proofroom.core.search.entries import RANK, SearchTable, SearchText
-from proofroom.core.search.index import matching, put
+from proofroom.core.search.index import matching, put, puts
 from proofroom.core.search.query import SearchedWords
 from proofroom.core.search.ranked_instances import RankedInstances
 from proofroom.core.search.ranked_keys import RankedKeys
@@ -39,6 +39,7 @@ __all__ = [
     "cut",
     "matching",
     "put",
+    "puts",
     "query_words",
     "word_positions",
     "words_beginning",

@@ -8,6 +8,7 @@ from typing import TypeVar
 from django.db import connection
 from django.db.models import Model, QuerySet
 
+from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.search.entries import RANK, SearchTable, SearchText
 from proofroom.core.search.postgresql import PostgresqlSearch
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way
@@ -19,7 +20,13 @@ M = TypeVar("M", bound=Model)
 
 def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
     """Keep the words of things, in place of what was kept of them. In the transaction of their change."""
-    backend().put(table, entries)
+    for update in puts(table, entries):
+        update.execute()
+
+
+def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:
+    """The statements that `put` sends, to be sent one after the other or with an insert."""
+    return backend().puts(table, entries)
 
 
 def matching(

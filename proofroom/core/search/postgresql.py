@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from django.db import connection
-
-from proofroom.core.database.statements import fetch
+from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.search.entries import WEIGHTS, SearchTable, SearchText
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way, fetch_pair
 from proofroom.core.search.words import cut
@@ -35,11 +33,12 @@ class PostgresqlSearch:
     """A `tsvector` with a GIN index, stemmed in the language of the text."""
 
     @staticmethod
-    def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
+    def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:
         """Words are kept folded, as stems of the folded ones, and as stems of those with accents.
 
         Stems alone would lose stop words and the beginnings of words; folded words alone, every other form.
         """
+        bound = []
         for entry in entries:
             language = language_of(entry.locale)
             parts, parameters = [], []
@@ -55,7 +54,8 @@ class PostgresqlSearch:
                 f"VALUES (%s, {' || '.join(parts)}) "
                 f'ON CONFLICT ("{table.key}") DO UPDATE SET document = EXCLUDED.document RETURNING 1'
             )
-            fetch(connection, sql, [entry.key, *parameters])
+            bound.append(BoundUpdate(sql, [entry.key, *parameters]))
+        return bound
 
     @staticmethod
     def question(

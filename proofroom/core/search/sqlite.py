@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db import connection
-
+from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.search.entries import WEIGHTS, SearchTable, SearchText
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way, fetch_pair
 from proofroom.core.search.words import cut
@@ -15,22 +14,24 @@ class SqliteSearch:
     """An FTS5 table beside the entries, ranked by bm25. It knows no stems."""
 
     @staticmethod
-    def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
-        rows = []
+    def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:
+        bound = []
         for entry in entries:
             texts = (cut(text, entry.locale).folded for text in entry.texts)
-            rows.append((*(" ".join(words) for words in texts), entry.key.hex))
-        with connection.cursor() as cursor:
-            cursor.executemany(
-                f'INSERT INTO "{table.name}" ("{table.key}") VALUES (%s) '  # noqa: S608  # names of ours
-                f'ON CONFLICT ("{table.key}") DO NOTHING',
-                [row[-1:] for row in rows],
-            )
-            cursor.executemany(
-                f'INSERT OR REPLACE INTO "{table.name}_words" (rowid, a, b, c, d) '  # noqa: S608
-                f'SELECT id, %s, %s, %s, %s FROM "{table.name}" WHERE "{table.key}" = %s',
-                rows,
-            )
+            key = entry.key.hex
+            bound += [
+                BoundUpdate(
+                    f'INSERT INTO "{table.name}" ("{table.key}") VALUES (%s) '  # noqa: S608  # names of ours
+                    f'ON CONFLICT ("{table.key}") DO NOTHING',
+                    [key],
+                ),
+                BoundUpdate(
+                    f'INSERT OR REPLACE INTO "{table.name}_words" (rowid, a, b, c, d) '  # noqa: S608
+                    f'SELECT id, %s, %s, %s, %s FROM "{table.name}" WHERE "{table.key}" = %s',
+                    [*(" ".join(words) for words in texts), key],
+                ),
+            ]
+        return bound
 
     @staticmethod
     def question(
