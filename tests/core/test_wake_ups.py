@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from multiprocessing import Pipe, get_context
 from queue import Queue
 from threading import Event
 from uuid import UUID, uuid4
@@ -122,6 +123,31 @@ def test_what_cannot_be_queued_is_noted_and_the_next_message_goes(workers: Worke
 
     assert workers.next()[2] == [str(kept)]
     wait_for(lambda: not QueueFailure.objects.exists())
+
+
+def test_a_web_process_that_ends_sends_what_still_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers fork their processes by multiprocessing: there `atexit` calls nobody."""
+    own_end, other_end = Pipe(duplex=False)
+
+    def serve() -> None:
+        gathered = GatheredWakeUps()
+        gathered.turn_on()
+        gathered.add(["first"], [])
+        assert own_end.poll(WAIT)
+        gathered.add(["second"], [])
+
+    monkeypatch.setattr(wake_ups, "PAUSE_SECONDS", 60)
+    monkeypatch.setattr(
+        wake_ups, "send_message", lambda queue, _what: other_end.send(queue.args[2])
+    )
+    process = get_context("fork").Process(target=serve)
+    process.start()
+    process.join(WAIT)
+    process.kill()
+
+    assert process.exitcode == 0
+    received = [own_end.recv() for _ in range(2) if own_end.poll(WAIT)]
+    assert received == [["first"], ["second"]]
 
 
 def wait_for(holds: Callable[[], bool]) -> None:

@@ -5,12 +5,12 @@ The row of an event is the truth: what a message that is lost leaves waiting, th
 
 from __future__ import annotations
 
-import atexit
 import os
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from multiprocessing.util import Finalize
 from threading import Condition, Thread
 from typing import Final
 
@@ -90,7 +90,10 @@ class GatheredWakeUps:
         self._thread: Thread | None = None
 
     def turn_on(self) -> None:
+        """Gather from now on, and send what waits when the process ends."""
         self.is_on = True
+        # Web servers fork their processes by multiprocessing, which ends them without what `atexit` knows.
+        Finalize(None, self.send_waiting, exitpriority=0)
 
     def add(self, post_ids: Iterable[str], event_ids: Iterable[int]) -> None:
         """Have workers told of what these posts have waiting, and of these events without a post."""
@@ -128,4 +131,3 @@ class GatheredWakeUps:
 
 gathered_wake_ups: Final = GatheredWakeUps()
 os.register_at_fork(after_in_child=gathered_wake_ups.reset)
-atexit.register(gathered_wake_ups.send_waiting)
