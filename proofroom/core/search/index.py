@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import groupby
+from operator import attrgetter
 from typing import TypeVar
 
 from django.db import connection
@@ -20,8 +22,14 @@ M = TypeVar("M", bound=Model)
 
 def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
     """Keep the words of things, in place of what was kept of them. In the transaction of their change."""
-    for update in puts(table, entries):
-        update.execute()
+    updates = puts(table, entries)
+    if connection.vendor == "postgresql":
+        for update in updates:
+            update.execute()
+        return
+    with connection.cursor() as cursor:
+        for sql, same in groupby(updates, key=attrgetter("sql")):
+            cursor.executemany(sql, [update.parameters for update in same])
 
 
 def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:

@@ -15,23 +15,21 @@ class SqliteSearch:
 
     @staticmethod
     def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:
-        bound = []
+        rows, words = [], []
         for entry in entries:
-            texts = (cut(text, entry.locale).folded for text in entry.texts)
             key = entry.key.hex
-            bound += [
-                BoundUpdate(
-                    f'INSERT INTO "{table.name}" ("{table.key}") VALUES (%s) '  # noqa: S608  # names of ours
-                    f'ON CONFLICT ("{table.key}") DO NOTHING',
-                    [key],
-                ),
-                BoundUpdate(
-                    f'INSERT OR REPLACE INTO "{table.name}_words" (rowid, a, b, c, d) '  # noqa: S608
-                    f'SELECT id, %s, %s, %s, %s FROM "{table.name}" WHERE "{table.key}" = %s',
-                    [*(" ".join(words) for words in texts), key],
-                ),
-            ]
-        return bound
+            sql = (
+                f'INSERT INTO "{table.name}" ("{table.key}") VALUES (%s) '  # noqa: S608  # names of ours
+                f'ON CONFLICT ("{table.key}") DO NOTHING'
+            )
+            rows.append(BoundUpdate(sql, [key]))
+            texts = (cut(text, entry.locale).folded for text in entry.texts)
+            sql = (
+                f'INSERT OR REPLACE INTO "{table.name}_words" (rowid, a, b, c, d) '  # noqa: S608
+                f'SELECT id, %s, %s, %s, %s FROM "{table.name}" WHERE "{table.key}" = %s'
+            )
+            words.append(BoundUpdate(sql, [*(" ".join(text) for text in texts), key]))
+        return rows + words
 
     @staticmethod
     def question(
