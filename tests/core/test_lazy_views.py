@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 from types import ModuleType
 
 import pytest
+from django.conf import settings
 from django.core.checks import run_checks
 from django.http import HttpResponse
 from django.test import Client, RequestFactory
@@ -78,3 +81,20 @@ def test_the_checks_fail_at_a_view_that_is_not_there(urlconf, name: str):
 
     with pytest.raises(ImportError, match=name.rpartition(".")[0].rpartition(".")[2]):
         run_checks(tags=["urls"])
+
+
+def test_a_process_that_has_loaded_no_view_describes_the_api_as_all_do():
+    code = (
+        "import sys, django; django.setup(); from proofroom.core.api.schema_views import document_text; "
+        "sys.stdout.buffer.write(document_text())"
+    )
+
+    described = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "cms_project.settings"},
+        capture_output=True,
+        check=True,
+    ).stdout
+
+    assert described == (settings.BASE_DIR / "docs" / "openapi.yaml").read_bytes()

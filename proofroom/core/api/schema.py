@@ -158,11 +158,16 @@ class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[n
         }
 
 
+_BEFORE_PYDANTIC: Final = 1
+"""The library describes classes of pydantic too. Of equals the first that is loaded would win."""
+
+
 class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
     """An answer as it is rendered: the pydantic class is the description."""
 
     target_class = "proofroom.core.api.answer.Answer"
     match_subclasses = True
+    priority = _BEFORE_PYDANTIC
 
     def get_name(self, auto_schema: Any, direction: str) -> str:
         return str(self.target.__name__).removesuffix("Answer")
@@ -179,6 +184,7 @@ class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyp
 
     target_class = "proofroom.core.api.answer.DescribedType"
     match_subclasses = True
+    priority = _BEFORE_PYDANTIC
 
     def get_name(self, auto_schema: Any, direction: str) -> str:
         return str(self.target.__name__).removesuffix("Answer")
@@ -235,6 +241,7 @@ class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
 
     target_class = "proofroom.core.api.body.Body"
     match_subclasses = True
+    priority = _BEFORE_PYDANTIC
 
     def get_name(self, auto_schema: Any, direction: str) -> str:
         return str(self.target.__name__)
