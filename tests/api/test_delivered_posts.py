@@ -27,6 +27,7 @@ from proofroom.core.caching.answer_cache import answers
 from proofroom.core.json import JsonObject
 from proofroom.definitions import modules
 from tests import make
+from tests.api.wire_modules import wire_module
 from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
@@ -67,20 +68,7 @@ def as_models_say(post: Post, shown: Post | None = None, arms: list[Post] | None
 
 def modules_as_models_say(post: Post) -> list[JsonObject]:
     placements = post.placements.select_related("instance").order_by("order_index", "id")
-    return [
-        {
-            "postModuleId": str(place.pk),
-            "moduleInstanceId": str(place.instance_id),
-            "type": place.instance.type,
-            "scope": place.instance.scope,
-            "orderIndex": place.order_index,
-            "locked": place.locked,
-            "props": place.instance.props,
-            "overrides": place.overrides or None,
-            "globalSlug": place.instance.global_slug,
-        }
-        for place in placements
-    ]
+    return [wire_module(place) for place in placements]
 
 
 def rendered(post: Post, fields: set[str] | None = None, variation: str = "") -> Any:

@@ -10,6 +10,7 @@ from content.models import Layer, ModuleInstance, Post, PostModule
 from content.posts import queries
 from proofroom.core.json import JsonObject, format_time
 from tests import make
+from tests.api.wire_modules import wire_module
 from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
@@ -30,20 +31,6 @@ def place(post: Post, index: int, scope: str = "local", **values: Any) -> PostMo
     return PostModule.objects.create(post=post, instance=instance, order_index=index, **values)
 
 
-def as_models_say(place: PostModule) -> JsonObject:
-    return {
-        "postModuleId": str(place.pk),
-        "moduleInstanceId": str(place.instance_id),
-        "type": place.instance.type,
-        "scope": place.instance.scope,
-        "orderIndex": place.order_index,
-        "locked": place.locked,
-        "props": place.instance.props,
-        "overrides": place.overrides or None,
-        "globalSlug": place.instance.global_slug,
-    }
-
-
 @pytest.mark.parametrize("query", ["", "?type=blog", "?ordering=title&page=1", "?search=kettle"])
 def test_modules_in_their_order_with_every_kind_of_value(query: str) -> None:
     post, bare = make.post("Kettle"), make.post("Kettle and pan")
@@ -55,7 +42,7 @@ def test_modules_in_their_order_with_every_kind_of_value(query: str) -> None:
         body = ApiClient("editor").send("GET", f"{path}{query}").content
         found = {row["id"]: row for row in ApiClient("editor").read(f"{path}{query}")["data"]}
 
-        assert found[str(post.pk)]["modules"] == [as_models_say(first), as_models_say(last)]
+        assert found[str(post.pk)]["modules"] == [wire_module(first), wire_module(last)]
         assert found[str(bare.pk)]["modules"] == []
         # As compact as the rest of the answer.
         assert (
