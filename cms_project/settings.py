@@ -16,7 +16,7 @@ from cms_project.media_storage import media_origins, media_storage
 from cms_project.observability import prepare_observability, start_sentry
 from cms_project.own_packages import OWN_PACKAGES
 from cms_project.security import close_to_others, content_security_policy, secret_key
-from cms_project.sign_in import provider_settings
+from cms_project.sign_in import provider_apps, provider_settings
 
 BASE_DIR = folders.BASE_DIR
 CMS_ENV = load()
@@ -78,8 +78,7 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "allauth.usersessions",
     "allauth.socialaccount",
-    "allauth.socialaccount.providers.openid_connect",
-    "allauth.socialaccount.providers.saml",
+    *provider_apps(CMS_ENV),
     "oauth2_provider",
     "proofroom.core",
     "proofroom.accounts",

@@ -13,6 +13,8 @@ import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.totp.internal.auth import TOTP
 from allauth.socialaccount.models import SocialAccount, SocialLogin, SocialToken
+from allauth.socialaccount.providers import registry
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from django.core.cache import cache
 from django.db.models import QuerySet
 from django.test import Client
@@ -20,6 +22,8 @@ from django.test import Client
 from cms_project.sign_in import SignInEnvironment, provider_settings
 from proofroom.accounts.models import Invitation, User
 from proofroom.accounts.provider_adapter import claims_of
+from proofroom.accounts.provider_ids import SAML
+from proofroom.accounts.saml import SamlProvider
 from proofroom.accounts.services.invitations import create_invitation
 from proofroom.core.models import Event
 from tests import make
@@ -61,6 +65,8 @@ def configure(settings: Any, url: str, **more: Any) -> None:
 
 
 def configure_sign_in(settings: Any, env: SignInEnvironment) -> None:
+    # As allauth does at the start of a process with its app, see `provider_apps`.
+    registry.register(SamlProvider if env.sso_provider == SAML else OpenIDConnectProvider)
     settings.SOCIALACCOUNT_PROVIDERS = provider_settings(env)
     settings.PROVIDER_ID = env.sso_provider or ""
     settings.PROVIDER_NAME = env.sso_name if settings.PROVIDER_ID else ""

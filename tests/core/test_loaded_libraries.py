@@ -14,7 +14,7 @@ SDKS: Final = {"pydantic_ai", "openai", "anthropic", "google.genai", "genai_pric
 OPERATIONS: Final = {"sentry_sdk", "opentelemetry.sdk", "prometheus_client"}
 """Libraries that a variable switches on."""
 WEB: Final = {
-    "PIL", "nh3", "mcp", "celery", "kombu", "amqp", "pytest", "markdown_it",
+    "PIL", "nh3", "mcp", "celery", "kombu", "amqp", "pytest", "markdown_it", "requests",
 
 }  # fmt: skip
 ADMIN: Final = {
