@@ -198,13 +198,13 @@ def _processes(run: Run) -> None:
 
 
 def _search(run: Run) -> None:
-    from benchmarks import searching
+    from benchmarks import copies, searching
 
     run.seed(run.sizes.posts)
     run.say_rounds(f"{run.sizes.posts:,} posts, medians of {searching.TIMES}")
     found = searching.measure(run.url)
     if run.sizes.has_slow_rows:
-        searching.multiply(run.url, max(searching.MANY, 2 * run.sizes.posts))
+        copies.multiply(run.url, max(searching.MANY, 2 * run.sizes.posts))
         found += searching.measure(run.url, only_common=True)
     searching.show(found, run.report)
 
@@ -218,6 +218,31 @@ def _peers(run: Run) -> None:
     environ = {"FLOOR_DATABASE": run.url, "FLOOR_SCHEMAS": str(sessions.schemas(run.folder))}
     run.say_rounds(f"{sizes.rounds} rounds of {sizes.seconds:g} s, {sizes.connections} connections")
     comparison.measure(run.url, seeded, environ, sizes, KEPT / "peers", run.report)
+
+
+def _scale(run: Run) -> None:
+    from django.db import connections
+
+    from benchmarks import copies, postgres, scale, sessions
+
+    sizes = run.sizes
+    few = run.seed(min(sizes.posts, sizes.few_posts))
+    cookie = sessions.cookie_of(few.editor_id)
+    connections.close_all()
+    with postgres.copy_of(run.url, "many") as many_url:
+        copies.multiply(many_url, sizes.many_posts)
+        with (
+            servers.product({"DATABASE_URL": many_url}, 1) as many_site,
+            servers.product({}, 1) as few_site,
+        ):
+            many = copies.published(many_url, few.published)
+            found = scale.reads(few, many, cookie, sizes.deep_page)
+            scale.measure(found, many_site, few_site, sizes.rounds, sizes.seconds)
+    run.say_rounds(
+        f"{sizes.many_posts:,} posts beside {len(few.any):,}, one process and one connection each, "
+        f"{sizes.rounds} rounds of {sizes.seconds:g} s"
+    )
+    scale.show(found, run.report)
 
 
 def _soak(run: Run) -> None:
@@ -252,6 +277,7 @@ PARTS: Final = {
 }
 APART: Final = {
     "peers": Part("Other systems", _peers),
+    "scale": Part("Few posts and many", _scale),
     "soak": Part("Soak", _soak, has_redis=True),
 }
 """Parts that install something first or take long, and are measured only where they are named."""

@@ -52,6 +52,20 @@ def another_database(url: str, name: str) -> Iterator[str]:
 
 
 @contextmanager
+def copy_of(url: str, name: str) -> Iterator[str]:
+    """The address of a copy, which is dropped at the end. Connections to the original break for it."""
+    original = urlsplit(url).path.strip("/")
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    server = urlunsplit(urlsplit(url)._replace(path="/postgres"))
+    with _own_database(server, original, f"cms_benchmark_{name}_{os.getpid()}") as address:
+        yield address
+
+
+@contextmanager
 def _own_database(server: str, template: str, name: str = "") -> Iterator[str]:
     name = name or f"cms_benchmark_{os.getpid()}"
     copied = f' TEMPLATE "{template}"' if template else ""

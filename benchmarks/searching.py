@@ -56,31 +56,6 @@ class Found:
     without: float | None
 
 
-_COPIES: Final = (
-    "CREATE TEMPORARY TABLE copied AS SELECT post.id AS old, number, gen_random_uuid() AS new "
-    "FROM content_post AS post, generate_series(1, %s) AS number",
-    "INSERT INTO content_post SELECT (jsonb_populate_record(post, jsonb_build_object("
-    "'id', new, 'slug', slug || '-' || number, 'path', path || '-' || number, "
-    "'translation_group', md5(translation_group::text || number)::uuid, "
-    "'updated_at', updated_at - make_interval(secs => number)))).* "
-    "FROM content_post AS post JOIN copied ON old = post.id",
-    "INSERT INTO content_searchentry (post_id, document) SELECT new, document "
-    "FROM content_searchentry JOIN copied ON old = post_id",
-    "DROP TABLE copied",
-    "VACUUM ANALYZE content_post, content_searchentry",
-)
-
-
-def multiply(url: str, posts: int) -> None:
-    """Copy the posts and what search keeps of them until there are about `posts`. Copies have no modules."""
-    with psycopg.connect(url, autocommit=True) as bare:
-        (there,) = bare.execute("SELECT count(*) FROM content_post").fetchone() or (0,)
-        copies, *rest = _COPIES
-        bare.execute(copies.replace("%s", str(posts // there - 1)).encode())
-        for statement in rest:
-            bare.execute(statement.encode())
-
-
 def measure(url: str, *, only_common: bool = False) -> list[Found]:
     """The medians of five, one way and the other in turn; `icontains` has no turn with `only_common`."""
     found = []

@@ -39,6 +39,9 @@ class Sizes:
     fixed_posts: int = 100
     soak_posts: int = 1_000
     write_rounds: int = 9
+    few_posts: int = 1_000
+    many_posts: int = 100_000
+    deep_page: int = 350
     least_requests: int = 0
     has_slow_rows: bool = True
 
@@ -70,6 +73,9 @@ TINY: Final = Sizes(
     fixed_posts=60,
     soak_posts=60,
     write_rounds=5,
+    few_posts=60,
+    many_posts=2_000,
+    deep_page=5,
     least_requests=12,
     has_slow_rows=False,
 )
