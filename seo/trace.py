@@ -28,7 +28,7 @@ from proofroom.core.site_urls import (
 from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import feed_at, list_path, listing_at
-from proofroom.website.queries import count_pages_by_locale, published_at
+from proofroom.website.queries import load_extents, published_at
 from seo.queries import target_of
 
 Outcome = Literal["page", "list", "system", "moved", "redirect", "nothing"]
@@ -167,7 +167,7 @@ def try_list(found: Trace, path: str, locale: str) -> bool:
     listing = listing_at(path, locale)
     if listing is None:
         return False
-    is_shown = locale in count_pages_by_locale(listing)
+    is_shown = locale in load_extents(listing, version=None)
     why = f"stands at {path}." if is_shown else f"would stand at {path}; none of them is published."
     sentence = _("The list of %(type)s posts %(why)s") % {"type": listing.type, "why": why}
     found.add("list", is_shown, sentence, type=listing.type, term=listing.term or None)

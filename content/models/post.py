@@ -179,6 +179,7 @@ class Post(models.Model):
                 "id",
                 "type",
                 "status",
+                "is_placeholder",  # so that the published are counted off without reading a row
                 name="post_list",
                 condition=STANDS_FOR_ITSELF,
             ),

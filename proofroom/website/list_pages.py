@@ -5,7 +5,6 @@ Below each is a page for every term of its taxonomies: `/blog/topics/coffee`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,8 +26,9 @@ from proofroom.website.page_frame import (
 )
 from proofroom.website.queries import (
     Extent,
+    Extents,
     ListedPosts,
-    count_pages_by_locale,
+    load_extents,
     load_listed_page,
 )
 
@@ -43,7 +43,7 @@ class ListPage:
     listing: IndexPage
     number: int
     last: int
-    extents: Mapping[str, Extent]
+    extents: Extents
     listed: ListedPosts
     around: Surroundings
 
@@ -89,6 +89,7 @@ class ListPage:
         return {
             "listing": self.listing,
             "number": self.number,
+            "extents": self.extents,
             "listed": self.listed.content,
             "frame": self.around.frame.content,
             "linked": self.around.linked.neighbours,
@@ -108,9 +109,9 @@ def load_list_page(listing: IndexPage, number: int, version: int | None = None) 
     As many queries as `load_listed_page`, and its surroundings; one more for a page that is not the first.
     """
     # A statement is made for each page, so that none is for one that nobody can see.
-    if number > 1 and number > _last_page(count_pages_by_locale(listing).get(listing.locale)):
+    if number > 1 and number > _last_page(load_extents(listing, version).get(listing.locale)):
         return None
-    found = load_listed_page(listing, (number - 1) * PER_PAGE, PER_PAGE)
+    found = load_listed_page(listing, (number - 1) * PER_PAGE, PER_PAGE, version)
     if found is None:
         return None
     last = _last_page(found.extents[listing.locale])

@@ -29,11 +29,12 @@ from content.models import Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS, SearchWeight
 from content.posts.linked_posts import Neighbour, padded
 from content.posts.opening_images import media_of_opening_module, opening_module
-from content.posts.queries import module_rows, published_posts
+from content.posts.queries import module_rows, part_of, published_posts
 from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name
+from proofroom.core.caching.answer_cache import CachedAnswer, answers
 from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media, tag_of_path
 from proofroom.core.caching.fragments import content_key
 from proofroom.core.caching.version_lease import lease
@@ -258,14 +259,44 @@ class Extent:
     term_name: str = ""
 
 
-def count_pages_by_locale(listing: IndexPage) -> dict[str, Extent]:
-    """Of the same listing in every locale that has posts for it."""
+Extents = Mapping[str, Extent]
+"""Of one listing, by locale: of every locale that has posts for it."""
+
+
+def load_extents(listing: IndexPage, version: int | None) -> Extents:
+    """The extents of a listing at a content version. One query, none where they are kept."""
     depend_on(tag_of_list(listing.type))
-    if not listing.term:
+    kept = _kept_extents(listing, version)
+    if kept is not None:
+        return kept
+    if listing.term:
+        rows = _COUNTS_OF_TERM.rows(listing.type, listing.taxonomy, listing.term)
+    else:
         rows = _COUNTS.rows(listing.type)
-        return {row["locale"]: Extent(row["locale"], row["posts"]) for row in rows}
-    rows = _COUNTS_OF_TERM.rows(listing.type, listing.taxonomy, listing.term)
-    return {row["locale"]: Extent(row["locale"], row["posts"], row["name"]) for row in rows}
+    return _keep_extents(listing, version, [dict(row) for row in rows])
+
+
+def _kept_extents(listing: IndexPage, version: int | None) -> Extents | None:
+    """Those that nothing has changed since. Counting reads an entry of the index for every post of the type."""
+    kept = answers.get(version, _extents_key(listing)) if version is not None else None
+    return None if kept is None else _by_locale(orjson.loads(kept.body))
+
+
+def _keep_extents(listing: IndexPage, version: int | None, rows: Sequence[Row]) -> Extents:
+    if version is not None:
+        tags = frozenset({tag_of_list(listing.type)})
+        answers.put(
+            version, _extents_key(listing), CachedAnswer(orjson.dumps(rows), etag="", tags=tags)
+        )
+    return _by_locale(rows)
+
+
+def _by_locale(rows: Iterable[Row]) -> Extents:
+    return {row["locale"]: Extent(**row) for row in rows}
+
+
+def _extents_key(listing: IndexPage) -> str:
+    return f"extents {listing.type} {listing.taxonomy} {listing.term}"
 
 
 def _published_of(type: str) -> QuerySet[Post]:
@@ -285,7 +316,7 @@ def _counted_of_term(type: str, taxonomy: str, term: str) -> QuerySet[Any, Any]:
             post_terms__term__slug=term,
         )
         .values("locale")
-        .annotate(posts=Count("pk", distinct=True), name=Min("post_terms__term__name"))
+        .annotate(posts=Count("pk", distinct=True), term_name=Min("post_terms__term__name"))
     )
 
 
@@ -378,20 +409,33 @@ class ListedPage:
     """A page of a listing, with the extent of the listing in every locale that has posts for it."""
 
     listed: ListedPosts
-    extents: Mapping[str, Extent]
+    extents: Extents
 
 
-def load_listed_page(listing: IndexPage, begin: int, size: int) -> ListedPage | None:
+def load_listed_page(
+    listing: IndexPage, begin: int, size: int, version: int | None
+) -> ListedPage | None:
     """The posts of a listing from `begin` on; None where there are none, and where a post stands in its place.
 
-    As many queries as `load_listed_posts`.
+    As many queries as `load_listed_posts`; extents that are not known of the version are read with the posts.
     """
     depend_on(tag_of_path(listing.path))
-    statement = _listed(begin, size, has_term=bool(listing.term), path=listing.path)
+    extents = _kept_extents(listing, version)
+    if extents is not None and listing.locale not in extents:
+        extents = None  # the first post may have come a moment ago
+    statement = _listed(
+        begin,
+        size,
+        has_term=bool(listing.term),
+        path=listing.path,
+        counts=extents is None,
+    )
     listed = _with_images(listing, statement)
     if not listed.rows or listed.rows[0]["is_taken"]:
         return None
-    extents = {row["locale"]: Extent(**row) for row in orjson.loads(listed.rows[0]["extents"])}
+    if extents is None:
+        counted = [row.pop("extents") for row in listed.rows]
+        extents = _keep_extents(listing, version, orjson.loads(counted[0]))
     return ListedPage(listed, extents)
 
 
@@ -418,32 +462,34 @@ _IMAGE: Final = (
 
 
 @lru_cache(maxsize=50)
-def _listed(begin: int, size: int, *, has_term: bool, path: str = "") -> Statement:
-    """The rows of a listing; with the `path` of its page, what else the page needs to know."""
+def _listed(
+    begin: int, size: int, *, has_term: bool, path: str = "", counts: bool = False
+) -> Statement:
+    """The rows of a listing; with the `path` of its page, whether a post has taken the place of it."""
 
     def rows(*named: str) -> QuerySet[Post, Row]:
         listing = IndexPage(*named)
         columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
-        more = _of_page(listing, path) if path else {}
-        posts: QuerySet[Post, Row] = list_posts_of(listing).values(
-            *columns, opening=opening_module(), **more
-        )
-        return posts[begin : begin + size]
+        more: dict[str, Cast | Exists] = {}
+        if path:
+            more["is_taken"] = Exists(published_at(path, listing.locale))
+        if counts:
+            more["extents"] = _extents_of(listing)
+        page = part_of(list_posts_of(listing), slice(begin, begin + size))
+        posts: QuerySet[Post, Row] = page.values(*columns, opening=opening_module(), **more)
+        return posts
 
     return Statement(rows)
 
 
-def _of_page(listing: IndexPage, path: str) -> dict[str, Cast | Exists]:
-    """The extents of a listing as JSON, and whether a post has taken the place of its page."""
+def _extents_of(listing: IndexPage) -> Cast:
+    """As JSON text."""
     extents = JSONObject(locale="locale", posts="posts")
     counted = _counted(listing.type)
     if listing.term:
         counted = _counted_of_term(listing.type, listing.taxonomy, listing.term)
-        extents = JSONObject(locale="locale", posts="posts", term_name="name")
-    return {
-        "extents": rows_as_text(counted.values(entry=extents)),
-        "is_taken": Exists(published_at(path, listing.locale)),
-    }
+        extents = JSONObject(locale="locale", posts="posts", term_name="term_name")
+    return rows_as_text(counted.values(entry=extents))
 
 
 def _image(row: Row, locale: str) -> SiteImage | None:

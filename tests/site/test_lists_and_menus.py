@@ -12,9 +12,13 @@ from django.utils import timezone
 
 from content.models import Post
 from content.posts.edit import edit_post
+from content.posts.trash import delete_post
+from proofroom.core.outbox import content_version
+from proofroom.definitions.listings import IndexPage
 from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term
 from proofroom.website.list_pages import PER_PAGE
+from proofroom.website.queries import load_extents, load_listed_page
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text
 
@@ -250,3 +254,39 @@ def test_people_and_companies_have_lists_in_the_words_of_the_language(client):
     assert "<h1>Personen</h1>" in text(client.get("/de/people"))
     assert "<h1>Unternehmen</h1>" in text(client.get("/de/companies"))
     assert client.get("/people").status_code == 404
+
+
+def test_posts_of_a_list_are_counted_again_only_when_they_change(client):
+    for number in range(PER_PAGE):
+        make.post(f"Post {number}")
+
+    def counts(address: str) -> bool:
+        """Whether the database counted anything for a page that nothing kept could answer."""
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get(address).status_code == 200
+        return any("COUNT(" in query["sql"] for query in queries)
+
+    assert counts("/blog?n=1")
+    assert not counts("/blog?n=2")
+
+    made = make.post("One more")
+    assert counts("/blog?n=3")
+    assert "page=2" in text(client.get("/blog?n=4"))
+    assert not counts("/blog?n=5&page=2")
+
+    delete_post(post_id=made.pk, actor=make.actor("admin"))
+    assert "page=2" not in text(client.get("/blog?n=6"))
+    assert client.get("/blog?n=7&page=2").status_code == 404
+
+
+def test_the_first_post_of_a_language_may_come_while_its_list_is_read(client):
+    make.post("English")
+    listing = IndexPage("blog", "de")
+    version = content_version()
+    assert load_extents(listing, version).keys() == {"en"}
+
+    make.post("Deutsch", locale="de")
+    found = load_listed_page(listing, 0, PER_PAGE, version)
+
+    assert found is not None
+    assert found.extents.keys() == {"de", "en"}
