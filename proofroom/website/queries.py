@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any, Final
 from uuid import UUID
@@ -367,7 +367,10 @@ class PostSummary:
 
 @dataclass(frozen=True)
 class ListedPosts:
-    """Posts of a listing. `rows` is what was read of them, `images` those of the modules that open their pages."""
+    """Posts of a listing. `rows` is what was read of them, `images` those of the modules that open their pages.
+
+    A row is JSON, beside the module that opens the page: what was shown before is known by the text alone.
+    """
 
     locale: str
     rows: Sequence[Row]
@@ -380,22 +383,22 @@ class ListedPosts:
 
     @cached_property
     def posts(self) -> list[PostSummary]:
-        return [
-            PostSummary(
-                id=row["id"],
-                title=row["title"],
-                path=row["path"],
-                excerpt=row["excerpt"],
-                meta_description=row["meta_description"] or "",
-                published_at=row["published_at"],
-                updated_at=row["updated_at"],
-                image=_image(row, self.locale) or self._opening_image(row),
-            )
-            for row in self.rows
-        ]
+        return [self._summary(orjson.loads(row["post"]), row["opening"]) for row in self.rows]
 
-    def _opening_image(self, row: Row) -> SiteImage | None:
-        ids = media_of_opening_module(row["opening"])
+    def _summary(self, post: Row, opening: str) -> PostSummary:
+        return PostSummary(
+            id=UUID(post["id"]),
+            title=post["title"],
+            path=post["path"],
+            excerpt=post["excerpt"],
+            meta_description=post["meta_description"] or "",
+            published_at=_time(post["published_at"]) if post["published_at"] else None,
+            updated_at=_time(post["updated_at"]),
+            image=_image(post, self.locale) or self._opening_image(opening),
+        )
+
+    def _opening_image(self, opening: str) -> SiteImage | None:
+        ids = media_of_opening_module(opening)
         return next((self.images[id_] for id_ in ids if id_ in self.images), None)
 
 
@@ -451,10 +454,8 @@ def _named(listing: IndexPage) -> tuple[str, ...]:
     return (*named, listing.taxonomy, listing.term) if listing.term else named
 
 
-_LISTED: Final = (
-    "id", "title", "path", "excerpt", "meta_description", "published_at", "updated_at",
-    "featured_media_id",
-)  # fmt: skip
+_LISTED: Final = ("id", "title", "path", "excerpt", "meta_description", "featured_media_id")
+_TIMES: Final = ("published_at", "updated_at")
 _IMAGE: Final = (
     "id", "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x",
     "focal_y", "alt_text", "alt_texts", "is_decorative",
@@ -467,19 +468,31 @@ def _listed(
 ) -> Statement:
     """The rows of a listing; with the `path` of its page, whether a post has taken the place of it."""
 
-    def rows(*named: str) -> QuerySet[Post, Row]:
+    def rows(*named: str) -> QuerySet[Post, Any]:
         listing = IndexPage(*named)
-        columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
         more: dict[str, Cast | Exists] = {}
         if path:
             more["is_taken"] = Exists(published_at(path, listing.locale))
         if counts:
             more["extents"] = _extents_of(listing)
         page = part_of(list_posts_of(listing), slice(begin, begin + size))
-        posts: QuerySet[Post, Row] = page.values(*columns, opening=opening_module(), **more)
-        return posts
+        post = Cast(_listed_post(), TextField())
+        return page.values(post=post, opening=opening_module(), **more)
 
     return Statement(rows)
+
+
+def _listed_post() -> JSONObject:
+    columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
+    # As the database writes them: times as JSON end with the milliseconds.
+    times = {name: Cast(name, TextField()) for name in _TIMES}
+    return JSONObject(**{name: name for name in columns}, **times)
+
+
+def _time(text: str) -> datetime:
+    """A time as the database writes it; SQLite names no zone, and keeps UTC."""
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _extents_of(listing: IndexPage) -> Cast:
@@ -497,6 +510,7 @@ def _image(row: Row, locale: str) -> SiteImage | None:
         return None
     depend_on(tag_of_media(row["featured_media_id"]))
     values = {name: row[f"featured_media__{name}"] for name in _IMAGE}
+    values["id"] = UUID(row["featured_media_id"])
     return site_image(instance_from_row(Asset, values), locale)
 
 
