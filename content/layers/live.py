@@ -149,8 +149,9 @@ def revision_row(
     post: Post, document: PostDocument, changes: Changes, actor: Actor, reason: str, note: str = ""
 ) -> Revision:
     """The revision of the post's present version, not yet stored."""
-    return Revision(
-        post=post,
+    return new_instance(
+        Revision,
+        post_id=post.pk,
         version=post.version,
         reason=reason,
         document=document.to_json(),

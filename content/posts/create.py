@@ -33,6 +33,7 @@ from proofroom.accounts.models import User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.inserts import insert_if_free
+from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import Json
@@ -202,7 +203,7 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
     definition = find_post_type(type)
     locale = locale or settings.CMS_ENV.default_locale
     require_site_language(locale)
-    post = Post(id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)
+    post = new_instance(Post, id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)
     post.custom_fields = definition.default_custom_fields()
     post.robots_json = definition.seo()["robotsJson"]
     post.created_at = timezone.now()

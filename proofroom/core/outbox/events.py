@@ -17,6 +17,7 @@ from django.utils import timezone
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.database.inserts import insert_rows
+from proofroom.core.database.statements import new_instance
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -221,7 +222,8 @@ def _store(events: Sequence[Event], tags: Collection[str] | None) -> None:
 
 def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | str | None) -> Event:
     now = timezone.now()
-    return Event(
+    return new_instance(
+        Event,
         name=kind.name,
         version=kind.version,
         post_id=post_id,
