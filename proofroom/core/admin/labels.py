@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from django.contrib import admin
@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from proofroom.core.database.values_in_use import values_in_use
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.outbox import find_kind
@@ -49,7 +50,10 @@ def switch_badge(is_on: bool) -> SafeString:
 
 
 class LabelFilter(AllValuesFieldListFilter):
-    """The values that rows have, said by `label`. One query for all filters of this kind that a list has."""
+    """The values that rows have, said by `label`. One query for all filters of this kind that a list has.
+
+    With `has_indexed_labels` of a list, an index begins with each of their columns, and none of them is ever empty.
+    """
 
     def __init__(
         self,
@@ -80,9 +84,9 @@ class LabelFilter(AllValuesFieldListFilter):
 
 def _values_in_use(
     request: HttpRequest, model_admin: ModelAdmin[Any]
-) -> Mapping[str, list[str | None]]:
+) -> Mapping[str, Sequence[str | None]]:
     """The values that the rows of a list have, by the fields that a `LabelFilter` is for."""
-    known: dict[object, dict[str, list[str | None]]] = request.__dict__.setdefault(
+    known: dict[object, Mapping[str, Sequence[str | None]]] = request.__dict__.setdefault(
         "_values_in_use", {}
     )
     if model_admin not in known:
@@ -90,11 +94,15 @@ def _values_in_use(
         names = [
             one[0] for one in asked if isinstance(one, tuple) and issubclass(one[1], LabelFilter)
         ]
-        rows = [*model_admin.get_queryset(request).order_by().values_list(*names).distinct()]
-        known[model_admin] = {
-            name: sorted({row[at] for row in rows}, key=lambda value: (value is None, value or ""))
-            for at, name in enumerate(names)
-        }
+        rows = model_admin.get_queryset(request).order_by()
+        if getattr(model_admin, "has_indexed_labels", False):
+            known[model_admin] = values_in_use(rows, names)
+        else:
+            found = [*rows.values_list(*names).distinct()]
+            known[model_admin] = {
+                name: sorted({row[at] for row in found}, key=lambda one: (one is None, one or ""))
+                for at, name in enumerate(names)
+            }
     return known[model_admin]
 
 

@@ -112,6 +112,7 @@ class PostAdmin(ListAdmin[Post]):
         ("status", StatusFilter),
         WaitingFilter,
     )
+    has_indexed_labels = True
     search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
     ordering = ("-updated_at",)
     list_per_page = 50
