@@ -266,6 +266,7 @@ PARTS: Final = {
     "writing": Part("Writing", _writing),
     "requests": Part("Statements and memory of single requests", _requests),
     "search": Part("Search", _search),
+    "scale": Part("Few posts and many", _scale),
     "webhooks": Part("Webhooks", _webhooks),
     "sitemap": Part("Sitemap", _sitemap),
     "uploads": Part("Uploads", _uploads),
@@ -277,7 +278,6 @@ PARTS: Final = {
 }
 APART: Final = {
     "peers": Part("Other systems", _peers),
-    "scale": Part("Few posts and many", _scale),
     "soak": Part("Soak", _soak, has_redis=True),
 }
 """Parts that install something first or take long, and are measured only where they are named."""

@@ -114,8 +114,6 @@ def _milliseconds(server: Server, request: Request, seconds: float) -> float:
 
 
 def show(found: Sequence[Read], report: Report) -> None:
-    for read in found:
-        report.ratios[read.name] = read.ratio
     report.show_table(
         ("read", "ms", "of few, or of page 1, ms", "ratio", "aim"),
         [
