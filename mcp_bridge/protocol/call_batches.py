@@ -15,7 +15,7 @@ from django.db import DatabaseError, IntegrityError, transaction
 
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.worker_threads import Workers
-from proofroom.core.database.statements import Insert
+from proofroom.core.database.inserts import Insert
 
 logger = logging.getLogger("mcp_bridge")
 INSERT_CALL: Final = Insert(McpCall)
@@ -64,8 +64,7 @@ class CallBatches:
         if not rows:
             return
         try:
-            with transaction.atomic():
-                INSERT_CALL.execute_many(rows)
+            INSERT_CALL.execute(*rows)
         except IntegrityError:
             self._write_apart(rows)
         except Exception:

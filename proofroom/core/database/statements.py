@@ -7,7 +7,7 @@ written, and ported between databases, as querysets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Field, Model, QuerySet
+from django.db.models import Model, QuerySet
 from django.db.models.base import ModelState
 from django.db.models.signals import post_init, pre_init
 from django.db.models.sql import DeleteQuery, Query, UpdateQuery
@@ -209,51 +209,6 @@ class Update:
         adapted = _adapt(_flat(arguments))
         parameters = [constant if place is None else adapted[place] for place, constant in sources]
         return BoundUpdate(sql, parameters)
-
-
-class Insert:
-    """Writes rows of a model without making objects of them: one statement each, without the model's defaults."""
-
-    def __init__(self, model: type[Model]) -> None:
-        self._model = model
-        self._beginning: dict[str, str] = {}
-
-    def execute(self, values: Mapping[str, Any]) -> None:
-        """Write a row. `values` has every column but the key."""
-        sql, row = self._sql(1), self._row(values)
-        # What is asked for by itself fails whole, so that it may go without a cursor as a read does.
-        is_postgresql = connection.vendor == "postgresql"
-        if not is_postgresql or cast("PostgreSQL", connection).read(sql, row) is None:
-            with connection.cursor() as cursor:
-                cursor.execute(sql, row)
-
-    def execute_many(self, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Write rows, as many in one statement as the database takes."""
-        most = connection.features.max_query_params or 60_000  # of PostgreSQL's 65,535
-        size = max(1, most // len(self._columns()))
-        for start in range(0, len(rows), size):
-            part = rows[start : start + size]
-            with connection.cursor() as cursor:
-                parameters = [value for values in part for value in self._row(values)]
-                cursor.execute(self._sql(len(part)), parameters)
-
-    def _columns(self) -> list[Field[Any, Any]]:
-        return [one for one in self._model._meta.concrete_fields if not one.primary_key]
-
-    def _row(self, values: Mapping[str, Any]) -> list[Any]:
-        return [one.get_db_prep_save(values[one.attname], connection) for one in self._columns()]
-
-    def _sql(self, count: int) -> str:
-        columns = self._columns()
-        beginning = self._beginning.get(connection.vendor)
-        if beginning is None:
-            quote = connection.ops.quote_name
-            names = ", ".join(quote(str(one.column)) for one in columns)
-            table = quote(self._model._meta.db_table)
-            beginning = f"INSERT INTO {table} ({names}) VALUES "  # noqa: S608  # names of the model's
-            self._beginning[connection.vendor] = beginning
-        marks = f"({', '.join(['%s'] * len(columns))})"
-        return beginning + ", ".join([marks] * count)
 
 
 def instance_from_row(model: type[M], row: Row) -> M:
