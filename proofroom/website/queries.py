@@ -13,6 +13,7 @@ import orjson
 from django.db.models import (
     Count,
     Exists,
+    ExpressionWrapper,
     F,
     JSONField,
     Min,
@@ -484,8 +485,8 @@ def _listed(
 
 def _listed_post() -> JSONObject:
     columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
-    # As the database writes them: times as JSON end with the milliseconds.
-    times = {name: Cast(name, TextField()) for name in _TIMES}
+    # As the database writes them by itself: `JSONObject` ends times with the milliseconds.
+    times = {name: ExpressionWrapper(F(name), output_field=TextField()) for name in _TIMES}
     return JSONObject(**{name: name for name in columns}, **times)
 
 
