@@ -33,6 +33,9 @@ UNREAD_SECONDS = 30.0
 FULL_SECONDS: Final = 0.5
 """From then on nothing more is taken from a client: what it asked is not read."""
 
+MAX_UNREAD_BYTES: Final = 16 * 1024 * 1024
+"""Of answers that wait: with as many, nothing more is taken before that time either."""
+
 PING_SECONDS: Final = 15.0
 """A proxy may close a stream on which nothing is said for longer."""
 SESSION_PARAMETER: Final = "sessionId"
@@ -68,12 +71,18 @@ class SseSession:
         self._turn = anyio.Lock(fast_acquire=True)
         self._waiting_since: float | None = None
         self._wrote_at = time.monotonic()
+        self._unread_bytes = 0
 
     @property
     def seconds_unread(self) -> float:
         """How long the last thing that was written waits for the client to read."""
         since = self._waiting_since
         return 0.0 if since is None else time.monotonic() - since
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the client has to read before it asks for more."""
+        return self.seconds_unread > FULL_SECONDS or self._unread_bytes > MAX_UNREAD_BYTES
 
     async def take(self, message: SessionMessage) -> None:
         """A message of the client, once the session is ready for it; none where it has ended meanwhile."""
@@ -85,13 +94,17 @@ class SseSession:
         await self.write(b"event: message\r\ndata: %b\r\n\r\n" % to_json(message.message))
 
     async def write(self, event: bytes) -> None:
-        async with self._turn:
-            if not self._is_open:
-                raise anyio.ClosedResourceError
-            self._waiting_since = time.monotonic()
-            await self._send({"type": "http.response.body", "body": event, "more_body": True})
-            self._waiting_since = None
-            self._wrote_at = time.monotonic()
+        self._unread_bytes += len(event)
+        try:
+            async with self._turn:
+                if not self._is_open:
+                    raise anyio.ClosedResourceError
+                self._waiting_since = time.monotonic()
+                await self._send({"type": "http.response.body", "body": event, "more_body": True})
+                self._waiting_since = None
+                self._wrote_at = time.monotonic()
+        finally:
+            self._unread_bytes -= len(event)
 
     async def watch(self) -> None:
         """Keep the stream alive; return when its client reads nothing any more."""
@@ -173,7 +186,7 @@ class SseTransport:
         elif session is None or session.owner != owner_of(scope):
             # Another's session is not there.
             answer = refusal(404, "Could not find session.", "not_found")
-        elif session.seconds_unread > FULL_SECONDS:
+        elif session.is_full:
             answer = refusal(
                 429,
                 "Answers of this session wait to be read: read the stream, then go on.",
