@@ -101,6 +101,7 @@ class CanonicalPost(Document):
     permission="posts.view",
     group="posts",
     result=PostContextResult,
+    at_once=True,
 )
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     """A post to work on: fields, modules of all layers, what is staged, by whom. Rich text is {markdown}, in full

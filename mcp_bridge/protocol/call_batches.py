@@ -41,6 +41,13 @@ class CallBatches:
         if len(self._rows) >= MAX_WAITING:
             self.write()
 
+    def add_unwritten(self, row: Row) -> bool:
+        """Add a row from the event loop, and answer whether there was room."""
+        if len(self._rows) + 1 >= MAX_WAITING:
+            return False
+        self._rows.append(row)
+        return True
+
     def wake(self) -> None:
         if self._rows:
             self._added.set()

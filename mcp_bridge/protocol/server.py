@@ -20,6 +20,7 @@ from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol import completion, elicitation, prompts, resources, subscriptions
 from mcp_bridge.protocol.call_batches import CallBatches
+from mcp_bridge.protocol.calls_at_once import CallsAtOnce
 from mcp_bridge.protocol.elicitation import EXPECTED_VERSION
 from mcp_bridge.protocol.progress import follow_call
 from mcp_bridge.protocol.resources import is_answered_by_tool
@@ -103,7 +104,7 @@ INSTRUCTIONS = (
 
 
 class ToolCalls:
-    """Calls of tools as they come from the protocol, each with one hop to a thread.
+    """Calls of tools as they come from the protocol, each with one hop to a thread, or none.
 
     With `batches`, which have to run, what is read is logged by many calls at once.
     """
@@ -114,6 +115,7 @@ class ToolCalls:
         self._workers = workers
         self._access = access
         self._batches = batches
+        self._at_once = CallsAtOnce(access, batches) if batches is not None else None
 
     async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> CallAnswer:
         """The answer. Raises `MCPError` for an unknown tool."""
@@ -139,9 +141,15 @@ class ToolCalls:
 
     async def run_quick(self, principal: Principal, name: str, raw: dict[str, Any]) -> CallAnswer:
         """The answer of a tool that does not wait for anything outside."""
+        tool, is_counted = get_tool(name), False
         try:
+            if self._at_once is not None and tool is not None:
+                attempt = self._at_once.answer(principal, tool, raw)
+                if attempt.answer is not None:
+                    return attempt.answer
+                is_counted = attempt.is_counted
             return await self._workers.run(
-                answer_call, principal, name, raw, None, self._access, self._batches
+                answer_call, principal, name, raw, None, self._access, self._batches, is_counted
             )
         finally:
             if self._batches is not None:

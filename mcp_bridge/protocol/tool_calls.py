@@ -15,6 +15,7 @@ import mcp.types as wire
 import orjson
 from django.db import transaction
 from django.utils import timezone
+from pydantic import BaseModel
 
 from mcp_bridge.access.principals import (
     Principal,
@@ -24,7 +25,7 @@ from mcp_bridge.access.principals import (
 )
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
-from mcp_bridge.protocol.call_batches import INSERT_CALL, CallBatches
+from mcp_bridge.protocol.call_batches import INSERT_CALL, CallBatches, Row
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.caching.redis_cache import count_hit
@@ -38,8 +39,8 @@ from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.core.observability.operations import OperationKind, measure
 from proofroom.core.observability.work_ids import bind_ids, choose_request_id
+from proofroom.core.tools import Tool, get_tool
 from proofroom.core.tools import call as calling
-from proofroom.core.tools import get_tool
 from proofroom.core.tools.call import parse_arguments
 from proofroom.core.tools.progress import CallCancelled, Follower, check_cancelled, follow_progress
 from proofroom.oauth.scopes import DIAGNOSTICS
@@ -103,7 +104,7 @@ def _error(text: str, code: str, details: Mapping[str, list[str]] | None = None)
 
 
 @dataclass(slots=True)
-class _LoggedCall:
+class LoggedCall:
     """The data for the call log, filled in as the call goes on."""
 
     tool: str
@@ -132,16 +133,18 @@ def answer_call(
     follower: Follower | None = None,
     access: ServerAccess | None = None,
     batches: CallBatches | None = None,
+    is_counted: bool = False,
 ) -> CallAnswer:
     """Run the registered tool for the principal and log the call. `follower` is told how far it has come; `access` is
-    what the server knows of the principal, where there is a server, and `batches` writes its log of reads.
+    what the server knows of the principal, where there is a server, and `batches` writes its log of reads. One that
+    `is_counted` was counted against its rates before.
 
     Every failure is an answer with a code and a text that says how to mend the call; an
     unexpected one shows only a reference to the server's log.
     """
     ids = bind_ids({"request_id": choose_request_id(None)})
     with ids, measure(OperationKind.TOOL_CALL, name if get_tool(name) else "unknown") as measured:
-        answer = _answer_call(principal, name, raw, follower, access, batches)
+        answer = _answer_call(principal, name, raw, follower, access, batches, is_counted)
         measured.outcome = "refused" if answer.is_error else "ok"
         return answer
 
@@ -153,18 +156,21 @@ def _answer_call(
     follower: Follower | None,
     access: ServerAccess | None,
     batches: CallBatches | None,
+    is_counted: bool,
 ) -> CallAnswer:
-    call = _LoggedCall(tool=name, principal=principal.id)
+    call = LoggedCall(tool=name, principal=principal.id)
     try:
         with follow_progress(follower) if follower else nullcontext():
             check_cancelled()
-            count_call(principal, get_tool(name), hit=access.counts.count if access else count_hit)
+            if not is_counted:
+                hit = access.counts.count if access else count_hit
+                count_call(principal, get_tool(name), hit=hit)
             call.actor = _actor_of(principal, name, access)
             tool = calling.find_tool(name)
-            call.is_read = tool.kind == "read" and tool.group != DIAGNOSTICS
+            call.is_read = is_plain_read(tool)
             require_use(principal, call.actor, tool)
             arguments = parse_arguments(tool, raw)
-            call.agent_id = str(getattr(arguments, "agent_id", None) or "")
+            call.agent_id = agent_id_of(arguments)
             answer = CallAnswer(calling.call(tool, call.actor, arguments).body)
     except CmsError as error:
         answer = _error(calling.refusal_text(error), error.code, error.details)
@@ -182,6 +188,16 @@ def _answer_call(
     return answer
 
 
+def is_plain_read(tool: Tool[BaseModel]) -> bool:
+    """Whether what it answers is logged with other calls."""
+    return tool.kind == "read" and tool.group != DIAGNOSTICS
+
+
+def agent_id_of(arguments: BaseModel) -> str:
+    """The agent that a call names; empty for none."""
+    return str(getattr(arguments, "agent_id", None) or "")
+
+
 def _actor_of(principal: Principal, name: str, access: ServerAccess | None) -> Actor:
     """Who calls: as the account stands now, and for what only reads as it was within the last second."""
     tool = get_tool(name)
@@ -197,7 +213,7 @@ def result_text(result: wire.CallToolResult) -> str:
 
 def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: str) -> None:
     """Log a call that never reached a tool."""
-    _log_call(_LoggedCall(tool=name, principal=principal.id), raw, CallAnswer(b"", code))
+    _log_call(LoggedCall(tool=name, principal=principal.id), raw, CallAnswer(b"", code))
 
 
 def log_unknown(
@@ -212,8 +228,28 @@ def log_unknown(
     log_refused(principal, name, raw, code)
 
 
+def row_of(call: LoggedCall, raw: Mapping[str, Any], answer: CallAnswer) -> Row:
+    """The row of the call log for a call that is over."""
+    try:
+        request_bytes = len(orjson.dumps(raw, default=str))
+    except orjson.JSONEncodeError:  # about, where they are none that JSON can hold
+        request_bytes = len(repr(raw))
+    return {
+        "tool": calling.strip_unstorable(call.tool[:128]),
+        "principal": call.principal[:100],
+        "user_id": call.actor.user.pk if call.actor else None,
+        "agent_id": calling.strip_unstorable(call.agent_id[:100]),
+        "ms": round((time.perf_counter() - call.started) * 1000),
+        "ok": not answer.is_error,
+        "error_code": answer.code[:60],
+        "request_bytes": request_bytes,
+        "response_bytes": len(answer.body),
+        "created_at": timezone.now(),
+    }
+
+
 def _log_call(
-    call: _LoggedCall,
+    call: LoggedCall,
     raw: Mapping[str, Any],
     answer: CallAnswer,
     batches: CallBatches | None = None,
@@ -224,28 +260,13 @@ def _log_call(
     What was refused and what does more than read goes into the activity log too, which is kept for longer. Calls
     beyond the rate would flood it, and are left out there.
     """
-    try:
-        request_bytes = len(orjson.dumps(raw, default=str))
-    except orjson.JSONEncodeError:  # about, where they are none that JSON can hold
-        request_bytes = len(repr(raw))
+    row = row_of(call, raw, answer)
     told: JsonObject = {
-        "tool": calling.strip_unstorable(call.tool[:128]),
-        "ok": not answer.is_error,
-        "ms": round((time.perf_counter() - call.started) * 1000),
-        "code": answer.code[:60],
-        "agentId": calling.strip_unstorable(call.agent_id[:100]),
-    }
-    row = {
-        "tool": told["tool"],
-        "principal": call.principal[:100],
-        "user_id": call.actor.user.pk if call.actor else None,
-        "agent_id": told["agentId"],
-        "ms": told["ms"],
-        "ok": told["ok"],
-        "error_code": told["code"],
-        "request_bytes": request_bytes,
-        "response_bytes": len(answer.body),
-        "created_at": timezone.now(),
+        "tool": row["tool"],
+        "ok": row["ok"],
+        "ms": row["ms"],
+        "code": row["error_code"],
+        "agentId": row["agent_id"],
     }
     try:
         is_answered_read = call.is_read and not answer.is_error

@@ -64,6 +64,7 @@ class Tool(Generic[A]):
     `result`, where the shape is stable, is what the handler answers; clients may rely on it. The answer of a tool
     that `reads_untrusted` may hold words of visitors or of other sites. One that `waits` may take long: faces run
     it apart from the quick ones. One that `costs` spends money at a provider: faces let it be called more rarely.
+    One that is answered `at_once` reads, mostly by a single statement: an event loop may call it.
     """
 
     name: str
@@ -79,6 +80,7 @@ class Tool(Generic[A]):
     reads_untrusted: bool = False
     waits: bool = False
     costs: bool = False
+    at_once: bool = False
 
 
 _tools: dict[str, Tool[BaseModel]] = {}
@@ -95,6 +97,7 @@ def tool(
     reads_untrusted: bool = False,
     waits: bool = False,
     costs: bool = False,
+    at_once: bool = False,
 ) -> Callable[[Callable[[Actor, A], JsonObject]], Callable[[Actor, A], JsonObject]]:
     """Register the decorated function under its own name; its docstring's text is the description.
 
@@ -131,6 +134,7 @@ def tool(
             reads_untrusted=reads_untrusted,
             waits=waits,
             costs=costs,
+            at_once=at_once,
         )
         return handler
 

@@ -12,10 +12,12 @@ from threading import BoundedSemaphore, Lock
 from typing import Any, ClassVar, Final
 
 import psycopg
+from django.core.exceptions import SynchronousOnlyOperation
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
+from proofroom.core.database.patience import NotAtOnce, patience
 from proofroom.core.database.postgresql.answer_watch import answer_watch
 from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 from proofroom.core.database.postgresql.timestamps import utc_adapters
@@ -83,6 +85,17 @@ class ConnectionPool:
             raise
         # Django gives it back to the pool that it names; psycopg's type knows only its own kind.
         connection._pool = self  # type: ignore[assignment]
+        return connection
+
+    def idle_connection(self) -> Connection:
+        """One that is there, and can be had without waiting. Raises `NotAtOnce` where none is."""
+        if not self._free.acquire(blocking=False):
+            raise NotAtOnce
+        connection = self._take_idle()
+        if connection is None:
+            self._free.release()
+            raise NotAtOnce
+        connection._pool = self  # type: ignore[assignment]  # as above
         return connection
 
     def putconn(self, connection: Connection) -> None:
@@ -215,19 +228,28 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.queries_logged:
             return None
         pool = self.pool
+        if patience() is not None:
+            if pool is None:
+                raise SynchronousOnlyOperation("there is no pool to take a connection of")
+            return self._read_from(pool.idle_connection(), pool, sql, parameters)
         # Once it connects as Django does, so that receivers of `connection_created` know of it.
         is_held = self.connection is not None or self.in_atomic_block
         if pool is not None and not is_held and self._has_connected:
             with self.wrap_database_errors:
                 connection = pool.getconn()
-            try:
-                return self._read_by(connection, sql, parameters)
-            finally:
-                pool.putconn(connection)
+            return self._read_from(connection, pool, sql, parameters)
         self.validate_no_broken_transaction()
         self.close_if_health_check_failed()
         self.ensure_connection()
         return self._read_by(self.connection, sql, parameters)
+
+    def _read_from(
+        self, connection: Connection, pool: ConnectionPool, sql: str, parameters: Sequence[Any]
+    ) -> list[tuple[Any, ...]] | None:
+        try:
+            return self._read_by(connection, sql, parameters)
+        finally:
+            pool.putconn(connection)
 
     def _read_by(
         self, connection: Connection | None, sql: str, parameters: Sequence[Any]

@@ -8,10 +8,11 @@ as the inserts of a new post.
 from __future__ import annotations
 
 import re
+import select
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import psycopg
@@ -20,6 +21,8 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, error_from_result
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
+
+from proofroom.core.database.patience import NotAtOnce, patience
 
 if TYPE_CHECKING:
     from proofroom.core.database.postgresql.base import ConnectionPool
@@ -92,14 +95,47 @@ class PreparedReads:
         if name is None:
             self._count += 1
             name = b"read_%d" % self._count
-            self._require_success(server.prepare(name, _numbered(key[0]), key[1]))
+            sql = _numbered(key[0])
+            self._require_success(
+                self._answer_in_time(partial(server.send_prepare, name, sql, key[1]))
+                if patience() is not None
+                else server.prepare(name, sql, key[1])
+            )
             self._names[key] = name
             if len(self._names) > MAX_PREPARED:
                 self._deallocate(self._names.popitem(last=False)[1])
         else:
             self._names.move_to_end(key)
-        result = server.exec_prepared(name, values, formats)
+        result = (
+            self._answer_in_time(partial(server.send_query_prepared, name, values, formats))
+            if patience() is not None
+            else server.exec_prepared(name, values, formats)
+        )
         self._require_success(result)
+        return result
+
+    def _answer_in_time(self, send: Callable[[], None]) -> PGresult:
+        """What libpq answers within the caller's patience. Raises `NotAtOnce`, and ends the connection, after it."""
+        server = self._connection.pgconn
+        until = time.monotonic() + (patience() or 0)
+        poll = select.poll()
+        poll.register(server.socket, select.POLLIN)
+        send()
+        server.flush()
+        while True:
+            left = until - time.monotonic()
+            if left <= 0 or not poll.poll(1000 * left):
+                # What it answers later would be taken for the answer to something else.
+                self._connection.close()
+                raise NotAtOnce
+            server.consume_input()
+            if not server.is_busy():
+                break
+        result = server.get_result()
+        if result is None:
+            raise NotAtOnce
+        while server.get_result() is not None:
+            continue
         return result
 
     def _require_success(self, result: PGresult) -> None:

@@ -1,0 +1,170 @@
+"""Reads that the event loop answers itself: the same answers, counted and logged once, and never for long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+from uuid import uuid4
+
+import orjson
+import pytest
+from django.db import connection
+
+from mcp_bridge.access.principals import Principal, known_actor
+from mcp_bridge.access.rate_limits import count_call
+from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.models import McpCall
+from mcp_bridge.protocol import calls_at_once
+from mcp_bridge.protocol.call_batches import CallBatches
+from mcp_bridge.protocol.calls_at_once import Attempt, CallsAtOnce
+from mcp_bridge.protocol.tool_calls import answer_call
+from mcp_bridge.protocol.worker_threads import Workers
+from proofroom.core.caching.hit_batches import MAX_UNTOLD
+from proofroom.core.observability.operations import MeasuredOperation, operation_ended
+from proofroom.core.tools import get_tool, load_tools
+from tests import make
+
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL"),
+]
+
+
+class Server:
+    """What a server has, and a client of it that has called once."""
+
+    def __init__(self) -> None:
+        load_tools()
+        user = make.user("editor")
+        self.principal = Principal(id=f"client:{uuid4()}", user_id=user.pk, role=user.role)
+        self.access = ServerAccess()
+        self.batches = CallBatches(Workers())
+        self.calls = CallsAtOnce(self.access, self.batches)
+        self.post = make.post("Tea")
+        self.call_once("list_posts")
+
+    def call_once(self, name: str) -> None:
+        known_actor(self.principal, self.access)
+        count_call(self.principal, get_tool(name), hit=self.access.counts.count)
+        connection.close()  # an event loop has none; what is idle in the pool serves it
+
+    def attempt(self, name: str, **arguments: Any) -> Attempt:
+        tool = get_tool(name)
+        assert tool is not None
+        return self.calls.answer(self.principal, tool, arguments)
+
+
+@pytest.fixture
+def server(settings: Any) -> Iterator[Server]:
+    settings.MCP_DB_EXECUTOR = "threads"
+    yield Server()
+    connection.close()
+
+
+@pytest.fixture
+def ended() -> Iterator[list[MeasuredOperation]]:
+    found: list[MeasuredOperation] = []
+    with operation_ended.registered_temporarily(found.append):
+        yield found
+
+
+def test_the_answer_is_that_of_a_thread_and_is_logged_once(server: Server) -> None:
+    server.call_once("get_post_context")
+    for name, arguments in (
+        ("list_posts", {"limit": 5}),
+        ("get_post_context", {"postId": str(server.post.pk)}),
+    ):
+        attempt = server.attempt(name, **arguments)
+        by_thread = answer_call(server.principal, name, arguments, access=server.access)
+        connection.close()
+
+        assert attempt.answer is not None, name
+        assert orjson.loads(attempt.answer.body) == orjson.loads(by_thread.body)
+    McpCall.objects.all().delete()
+    server.batches.write()
+    assert [*McpCall.objects.order_by("pk").values_list("tool", "ok", "principal")] == [
+        ("list_posts", True, server.principal.id),
+        ("get_post_context", True, server.principal.id),
+    ]
+
+
+def test_a_call_is_counted_and_measured_once(
+    server: Server, ended: list[MeasuredOperation]
+) -> None:
+    attempts = [server.attempt("list_posts", limit=1) for _ in range(MAX_UNTOLD)]
+
+    # The last one would tell others of how many there were, which waits for them.
+    assert [attempt.answer is not None for attempt in attempts[-2:]] == [True, False]
+    assert [attempt.is_counted for attempt in attempts[-2:]] == [True, False]
+    answered = [attempt for attempt in attempts if attempt.answer is not None]
+    assert len(ended) == len(answered)
+    assert {one.statements for one in ended} == {1}
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("list_posts", {"limit": "many"}),
+        ("list_posts", {"q": "tea"}),
+        ("get_post_context", {"postId": str(uuid4())}),
+        ("list_taxonomies", {}),
+    ],
+)
+def test_what_is_refused_or_takes_long_is_left_to_a_thread(
+    server: Server, ended: list[MeasuredOperation], name: str, arguments: dict[str, Any]
+) -> None:
+    server.call_once(name)
+
+    assert server.attempt(name, **arguments).answer is None
+    assert not ended
+    server.batches.write()
+    assert not McpCall.objects.exists()
+
+
+def test_nobody_is_answered_whose_account_is_not_known_or_whose_rate_is_used_up(
+    server: Server, settings: Any
+) -> None:
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"throttle_mcp": "2/hour"})
+    server.call_once("list_posts")
+
+    assert server.attempt("list_posts").answer is not None
+    assert server.attempt("list_posts") == Attempt()
+
+    server.access.forget()
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"throttle_mcp": "off"})
+    assert server.attempt("list_posts") == Attempt()
+
+
+def test_a_slow_statement_is_given_up_and_threads_answer_for_a_while(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(1)")
+        connection_that_locks = connection.connection
+        held, connection.connection = connection_that_locks, None
+    try:
+        monkeypatch.setattr(
+            "proofroom.core.tools.call.call",
+            lambda *_: connection.read("SELECT pg_advisory_lock(1)", []),  # type: ignore[attr-defined]
+        )
+        _idle_connection()
+        begin = time.monotonic()
+        assert server.attempt("list_posts") == Attempt(is_counted=True)
+        assert time.monotonic() - begin >= calls_at_once.PATIENCE_SECONDS
+    finally:
+        connection.close()
+        held.close()
+    monkeypatch.undo()
+
+    assert server.attempt("list_posts") == Attempt()
+    server.calls._rests_until = 0.0
+    _idle_connection()
+    assert server.attempt("list_posts").answer is not None
+
+
+def _idle_connection() -> None:
+    """One that the pool may lend."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    connection.close()
