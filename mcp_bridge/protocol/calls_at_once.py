@@ -43,7 +43,7 @@ logger = logging.getLogger("mcp_bridge")
 PATIENCE_SECONDS: Final = 0.05
 """The longest that all other sessions wait for a statement of one."""
 SLOW_SECONDS: Final = 0.02
-"""After a call that took longer, threads answer for a while."""
+"""After a call whose statements took longer, threads answer for a while."""
 REST_SECONDS: Final = 10.0
 
 
@@ -70,8 +70,7 @@ class CallsAtOnce:
         self, principal: Principal, tool: Tool[BaseModel], raw: Mapping[str, Any]
     ) -> Attempt:
         """Answer a call if that can be done at once."""
-        begin = time.monotonic()
-        if not tool.at_once or begin < self._rests_until:
+        if not tool.at_once or time.monotonic() < self._rests_until:
             return _NOTHING
         if getattr(settings, "MCP_DB_EXECUTOR", "threads") == "sensitive":
             return _NOTHING
@@ -92,8 +91,6 @@ class CallsAtOnce:
             is_read=True,
         )
         answer = self._read(tool, actor, arguments)
-        if time.monotonic() - begin > SLOW_SECONDS:
-            self._rests_until = time.monotonic() + REST_SECONDS
         if answer is None or not self._batches.add_unwritten(row_of(call, raw, answer)):
             return Attempt(is_counted=True)
         return Attempt(answer, is_counted=True)
@@ -109,8 +106,14 @@ class CallsAtOnce:
                 pass
             except SynchronousOnlyOperation:
                 # A database that is asked by cursors only, or statements that are logged.
-                self._rests_until = time.monotonic() + REST_SECONDS
+                self._rest()
             except Exception:
                 logger.debug("Tool %s failed at once", tool.name, exc_info=True)
+            finally:
+                if measured.database_seconds > SLOW_SECONDS:
+                    self._rest()
             measured.is_passed_on = True  # to the thread that answers
         return None
+
+    def _rest(self) -> None:
+        self._rests_until = time.monotonic() + REST_SECONDS

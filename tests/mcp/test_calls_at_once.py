@@ -11,6 +11,7 @@ import orjson
 import pytest
 from django.db import connection
 
+from mcp_bridge.access import principals
 from mcp_bridge.access.principals import Principal, known_actor
 from mcp_bridge.access.rate_limits import count_call
 from mcp_bridge.access.server_access import ServerAccess
@@ -20,6 +21,7 @@ from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.calls_at_once import Attempt, CallsAtOnce
 from mcp_bridge.protocol.tool_calls import answer_call
 from mcp_bridge.protocol.worker_threads import Workers
+from proofroom.core.caching import hit_batches
 from proofroom.core.caching.hit_batches import MAX_UNTOLD
 from proofroom.core.observability.operations import MeasuredOperation, operation_ended
 from proofroom.core.tools import get_tool, load_tools
@@ -56,8 +58,13 @@ class Server:
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[Server]:
+def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     settings.MCP_DB_EXECUTOR = "threads"
+    # However busy the machine is.
+    monkeypatch.setattr(principals, "ACTOR_CACHE_SECONDS", 1000)
+    monkeypatch.setattr(hit_batches, "TELL_SECONDS", 1000)
+    monkeypatch.setattr(calls_at_once, "PATIENCE_SECONDS", 60)
+    monkeypatch.setattr(calls_at_once, "SLOW_SECONDS", 60)
     yield Server()
     connection.close()
 
@@ -137,27 +144,32 @@ def test_nobody_is_answered_whose_account_is_not_known_or_whose_rate_is_used_up(
 
 
 def test_a_slow_statement_is_given_up_and_threads_answer_for_a_while(
-    server: Server, monkeypatch: pytest.MonkeyPatch
+    server: Server, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with connection.cursor() as cursor:
+    other = connection.copy()
+    with other.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_lock(1)")
-        connection_that_locks = connection.connection
-        held, connection.connection = connection_that_locks, None
     try:
         monkeypatch.setattr(
             "proofroom.core.tools.call.call",
             lambda *_: connection.read("SELECT pg_advisory_lock(1)", []),  # type: ignore[attr-defined]
         )
+        monkeypatch.setattr(calls_at_once, "PATIENCE_SECONDS", 0.05)
+        monkeypatch.setattr(calls_at_once, "SLOW_SECONDS", 0.02)
         _idle_connection()
         begin = time.monotonic()
         assert server.attempt("list_posts") == Attempt(is_counted=True)
-        assert time.monotonic() - begin >= calls_at_once.PATIENCE_SECONDS
+        assert time.monotonic() - begin >= 0.05
     finally:
-        connection.close()
-        held.close()
+        with other.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock_all()")
+        other.close()
     monkeypatch.undo()
+    settings.MCP_DB_EXECUTOR = "threads"
+    monkeypatch.setattr(calls_at_once, "PATIENCE_SECONDS", 60)
 
     assert server.attempt("list_posts") == Attempt()
+    server.call_once("list_posts")
     server.calls._rests_until = 0.0
     _idle_connection()
     assert server.attempt("list_posts").answer is not None
