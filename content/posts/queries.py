@@ -56,14 +56,23 @@ def visible_titles(ids: Collection[str], actor: Actor) -> dict[str, str]:
     return {str(pk): title for pk, title in posts.values_list("pk", "title")}
 
 
+_PROPOSED_TITLES: Final = Statement(
+    lambda ids: (
+        Draft.objects.filter(post_id__in=ids, post__is_placeholder=True, is_empty=False)
+        # What AI Review proposes stands on top of Review.
+        .order_by("-layer")
+        .annotate(title=KT("document__post__title"))
+        .values("post_id", "title")
+    )
+)
+
+
 def proposed_titles(ids: Collection[UUID]) -> dict[UUID, str]:
     """Titles that wait for approval, of posts whose live title is a placeholder. One query, none for no ids."""
     if not ids:
         return {}
-    drafts = Draft.objects.filter(post__in=ids, post__is_placeholder=True, is_empty=False)
-    # What AI Review proposes stands on top of Review.
-    rows = drafts.order_by("-layer").values_list("post_id", KT("document__post__title"))
-    return {post_id: title for post_id, title in rows if title}
+    rows = _PROPOSED_TITLES.rows(list(ids))
+    return {row["post_id"]: row["title"] for row in rows if row["title"]}
 
 
 def posts_with_module(type_name: str) -> int:
