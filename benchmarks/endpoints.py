@@ -6,11 +6,11 @@ import itertools
 import json
 import re
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from benchmarks.edits import each_second
 from benchmarks.load import Request, get
@@ -41,17 +41,17 @@ def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> lis
     return [
         # Nothing is kept for the management API, and its lists refuse parameters that they do not declare.
         Endpoint("GET /api/posts", get(lambda n: "/api/posts", cookie), "staged list", 2),
-        Endpoint("GET /api/posts/:id", get(_each("/api/posts/", every), cookie), "staged post", 3),
+        Endpoint("GET /api/posts/:id", get(each("/api/posts/", every), cookie), "staged post", 3),
         # A parameter that nobody reads makes each address new to the cache.
-        Endpoint("GET /api/public/posts, cold", get(_fresh("/api/public/posts")), "live list", 1.3),
+        Endpoint("GET /api/public/posts, cold", get(fresh("/api/public/posts")), "live list", 1.3),
         Endpoint(
             "GET /api/public/posts/:id, cold",
-            get(_each("/api/public/posts/", live, fresh=True)), "live post", 1.3,
+            get(each("/api/public/posts/", live, is_fresh=True)), "live post", 1.3,
         ),
         Endpoint("GET /api/public/posts, warm", get(lambda n: "/api/public/posts"), "live list", 0.2),
         Endpoint(
             "GET /api/public/posts/:id, warm",
-            get(_each("/api/public/posts/", live[:WARM])), "live post", 0.4,
+            get(each("/api/public/posts/", live[:WARM])), "live post", 0.4,
         ),
         Endpoint(
             "GET /api/public/posts/:id, 304",
@@ -60,16 +60,16 @@ def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> lis
         ),
         # An address with a query is never kept.
         Endpoint(
-            "GET /blog/:slug, the page, cold", get(_each("", pages, fresh=True)), "page", 2
+            "GET /blog/:slug, the page, cold", get(each("", pages, is_fresh=True)), "page", 2
         ),
-        Endpoint("GET /blog/:slug, the page, warm", get(_each("", pages[:WARM])), "page", 0.3),
+        Endpoint("GET /blog/:slug, the page, warm", get(each("", pages[:WARM])), "page", 0.3),
         Endpoint(
             "GET /blog/:slug, as Markdown",
-            get(_each("", pages, fresh=True), {"Accept": "text/markdown"}), "Markdown", 2,
+            get(each("", pages, is_fresh=True), {"Accept": "text/markdown"}), "Markdown", 2,
         ),
-        Endpoint("GET /blog, the list", get(_fresh("/blog")), "list page", 2),
-        Endpoint("GET /blog/feed.xml", get(_fresh("/blog/feed.xml")), "feed", 2),
-        Endpoint("GET /search", get(_fresh(f"/search?q={ASKED}", "&n=")), "search page", 3),
+        Endpoint("GET /blog, the list", get(fresh("/blog")), "list page", 2),
+        Endpoint("GET /blog/feed.xml", get(fresh("/blog/feed.xml")), "feed", 2),
+        Endpoint("GET /search", get(fresh(f"/search?q={ASKED}")), "search page", 3),
     ]  # fmt: skip
 
 
@@ -88,27 +88,30 @@ def beside_edits(
 def floors(seeded: Seeded) -> dict[str, Request]:
     return {
         "staged list": get(lambda n: "/staged"),
-        "staged post": get(_each("/staged/", seeded.any)),
+        "staged post": get(each("/staged/", seeded.any)),
         "live list": get(lambda n: "/live"),
-        "live post": get(_each("/live/", seeded.published)),
-        "page": get(_each("/page", seeded.pages)),
-        "Markdown": get(_each("/markdown", seeded.pages)),
+        "live post": get(each("/live/", seeded.published)),
+        "page": get(each("/page", seeded.pages)),
+        "Markdown": get(each("/markdown", seeded.pages)),
         "list page": get(lambda n: "/listing"),
         "feed": get(lambda n: "/feed"),
         "search page": get(lambda n: f"/search/{ASKED}"),
     }
 
 
-def _fresh(path: str, parameter: str = "?n=") -> Callable[[int], str]:
+_numbers: Final = itertools.count()
+
+
+def fresh(path: str) -> Callable[[int], str]:
     """An address that was never asked for, in any round."""
-    numbers = itertools.count()
-    return lambda number: f"{path}{parameter}{next(numbers)}"
+    mark = "&" if "?" in path else "?"
+    return lambda number: f"{path}{mark}n={next(_numbers)}"
 
 
-def _each(prefix: str, names: list[str], *, fresh: bool = False) -> Callable[[int], str]:
-    if fresh:
-        numbers = itertools.count()
-        return lambda number: f"{prefix}{names[number % len(names)]}?n={next(numbers)}"
+def each(prefix: str, names: Sequence[str], *, is_fresh: bool = False) -> Callable[[int], str]:
+    """The addresses of these names in turn; with `is_fresh`, each as one that was never asked for."""
+    if is_fresh:
+        return lambda number: f"{prefix}{names[number % len(names)]}?n={next(_numbers)}"
     return lambda number: f"{prefix}{names[number % len(names)]}"
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from statistics import median
 from typing import Final
 
 from benchmarks import load
+from benchmarks.endpoints import each, fresh
 from benchmarks.load import Request, get
 from benchmarks.report import Report
 from benchmarks.seed import Seeded
@@ -43,53 +43,45 @@ def reads(few: Seeded, many: Sequence[str], cookie: Mapping[str, str], deep: int
 
     `deep` is a page of twenty that only the many have. Lists of the admin have fifty: one as far back is asked for.
     """
-    rows = [
-        Read("GET /api/public/posts", get(_new("/api/public/posts")), get(_new("/api/public/posts"))),
-        Read(
-            "GET /api/public/posts/:id",
-            get(_new("/api/public/posts/", many)), get(_new("/api/public/posts/", few.published)),
+    pages = {
+        "GET /api/public/posts": (fresh("/api/public/posts"), fresh(f"/api/public/posts?page={deep}"), {}),
+        "GET /blog": (fresh("/blog"), fresh(f"/blog?page={deep}"), {}),
+        "GET /api/posts": (_same("/api/posts"), _same(f"/api/posts?page={deep}"), cookie),
+        "admin: posts": (_same(_ADMIN), _same(f"{_ADMIN}?p={deep * 20 // 50}"), cookie),
+    }  # fmt: skip
+    single = {
+        "GET /api/public/posts/:id": (
+            each("/api/public/posts/", many, is_fresh=True),
+            each("/api/public/posts/", few.published, is_fresh=True),
+            {},
         ),
-        Read("GET /blog", get(_new("/blog")), get(_new("/blog"))),
-        Read("GET /blog/:slug", get(_new("", few.pages)), get(_new("", few.pages))),
-        Read("GET /search", get(_new(f"/search?q={COMMON}")), get(_new(f"/search?q={COMMON}"))),
-        Read("GET /api/posts", get(_same("/api/posts"), cookie), get(_same("/api/posts"), cookie)),
-        Read(
-            "GET /api/posts/:id",
-            get(_each("/api/posts/", many), cookie), get(_each("/api/posts/", few.published), cookie),
+        "GET /api/posts/:id": (
+            each("/api/posts/", many), each("/api/posts/", few.published), cookie,
         ),
-        Read("admin: posts", get(_same(_ADMIN), cookie), get(_same(_ADMIN), cookie)),
-    ]  # fmt: skip
-    return rows + [
-        Read(f"GET {path}, page {deep}", get(_new(f"{path}?page={deep}")), get(_new(path)), is_deep=True)
-        for path in ("/api/public/posts", "/blog")
-    ] + [
-        Read(
-            f"{name}, page {page}",
-            get(_same(f"{path}?{parameter}={page}"), cookie), get(_same(path), cookie), is_deep=True,
-        )
-        for name, path, parameter, page in (
-            ("GET /api/posts", "/api/posts", "page", deep),
-            ("admin: posts", _ADMIN, "p", deep * 20 // 50),
-        )
-    ]  # fmt: skip
+        "GET /blog/:slug": (*2 * (each("", few.pages, is_fresh=True),), {}),
+        f"GET /search, {COMMON}": (*2 * (fresh(f"/search?q={COMMON}"),), {}),
+    }  # fmt: skip
+    return [
+        *(
+            Read(name, get(first, headers), get(first, headers))
+            for name, (first, _, headers) in pages.items()
+        ),
+        *(
+            Read(name, get(of_many, headers), get(of_few, headers))
+            for name, (of_many, of_few, headers) in single.items()
+        ),
+        *(
+            Read(f"{name}, far back", get(far, headers), get(first, headers), is_deep=True)
+            for name, (first, far, headers) in pages.items()
+        ),
+    ]
 
 
 _ADMIN: Final = "/admin/content/post/"
-_numbers: Final = count()
 
 
 def _same(path: str) -> Callable[[int], str]:
     return lambda number: path
-
-
-def _each(prefix: str, names: Sequence[str]) -> Callable[[int], str]:
-    return lambda number: f"{prefix}{names[number % len(names)]}"
-
-
-def _new(path: str, names: Sequence[str] = ("",)) -> Callable[[int], str]:
-    """Addresses that were never asked for, so that nothing kept answers."""
-    mark = "&" if "?" in path else "?"
-    return lambda number: f"{path}{names[number % len(names)]}{mark}n={next(_numbers)}"
 
 
 def measure(found: Sequence[Read], many: Server, few: Server, rounds: int, seconds: float) -> None:

@@ -27,7 +27,7 @@ from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import query_parameter
-from proofroom.core.caching.answer_cache import CachedAnswer, answers
+from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
@@ -160,13 +160,10 @@ def list_posts(request: HasQuery, version: int) -> JsonObject:
         depend_on(EVERYTHING)  # nobody says which files
     filters = post_reads.filters_of(request, staged=False)
     counted = f"count {urlencode(sorted(filters.items()))}"
-    kept = answers.get(version, counted)
-    total = int(kept.body) if kept is not None else None
+    total = cast("int | None", answers.get_value(version, counted))
     listed = post_reads.post_list(request, fields=fields, total=total)
-    if kept is None:
-        found = cast(JsonObject, listed["meta"])["total"]
-        count = CachedAnswer(str(found).encode(), etag="", tags=frozenset({tag}))
-        answers.put(version, counted, count)
+    if total is None:
+        answers.put_value(version, counted, cast(JsonObject, listed["meta"])["total"], tag)
     return listed
 
 

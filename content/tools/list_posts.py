@@ -19,7 +19,7 @@ from content.posts.scopes import visible_to
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
-from proofroom.core.database.patience import require_time
+from proofroom.core.database.event_loop_reads import leave_event_loop
 from proofroom.core.database.statements import Statement
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
@@ -90,7 +90,7 @@ class PostPage(ToolPage):
     permission="posts.view",
     group="posts",
     result=PostPage,
-    at_once=True,
+    on_event_loop=True,
 )
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
     """Find posts, also by what waits in a layer; the newest change first, with q the best match."""
@@ -107,7 +107,7 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
 
     is_limited = bool(reading_scopes(actor))
     if arguments.q or arguments.taxonomy_term or arguments.cursor is not None or is_limited:
-        require_time()
+        leave_event_loop()
         posts = _filtered(_filters_of(arguments), arguments.has_review, arguments.has_ai_review)
         posts = visible_to(posts, actor)
         if arguments.taxonomy_term:

@@ -101,7 +101,7 @@ class CanonicalPost(Document):
     permission="posts.view",
     group="posts",
     result=PostContextResult,
-    at_once=True,
+    on_event_loop=True,
 )
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     """A post to work on: fields, modules of all layers, what is staged, by whom. Rich text is {markdown}, in full

@@ -7,24 +7,23 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final, TypeVar
 
 import anyio
 from django.db import DatabaseError, IntegrityError, transaction
 
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.worker_threads import Workers
-from proofroom.core.database.inserts import Insert
+from proofroom.core.database.inserts import insert_rows
 
 logger = logging.getLogger("mcp_bridge")
-INSERT_CALL: Final = Insert(McpCall)
+T = TypeVar("T")
 WRITE_SECONDS: Final = 0.02
 """How long a row may wait: what a process that is killed loses."""
 MAX_WAITING: Final = 500
 """Rows that wait; the call that adds one more writes them."""
-
-Row = dict[str, Any]
 
 
 class CallBatches:
@@ -32,24 +31,24 @@ class CallBatches:
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
-        self._rows: deque[Row] = deque()
+        self._rows: deque[McpCall] = deque()
+        self._untold: deque[Callable[[], None]] = deque()
         self._added = anyio.Event()
 
-    def add(self, row: Row) -> None:
-        """Add a row, from a thread that may ask the database; `wake` has to follow on the event loop."""
-        self._rows.append(row)
-        if len(self._rows) >= MAX_WAITING:
-            self.write()
+    @property
+    def is_full(self) -> bool:
+        return len(self._rows) >= MAX_WAITING
 
-    def add_unwritten(self, row: Row) -> bool:
-        """Add a row from the event loop, and answer whether there was room."""
-        if len(self._rows) + 1 >= MAX_WAITING:
-            return False
+    def add(self, row: McpCall) -> None:
+        """Add a row; `wake` has to follow on the event loop."""
         self._rows.append(row)
-        return True
+
+    def tell_later(self, tell: Callable[[], None]) -> None:
+        """Call this with the next rows: it tells other processes of hits, which an event loop cannot wait for."""
+        self._untold.append(tell)
 
     def wake(self) -> None:
-        if self._rows:
+        if self._rows or self._untold:
             self._added.set()
 
     async def run(self) -> None:
@@ -61,32 +60,42 @@ class CallBatches:
             await self._workers.run_apart(self.write)
 
     def write(self) -> None:
-        """Write what waits now. What cannot be written is lost, and said in the server's log."""
-        rows = list[Row]()
-        while self._rows:
+        """Write what waits now, in a thread. What cannot be written is lost, and said in the server's log."""
+        for tell in _drain(self._untold):
             try:
-                rows.append(self._rows.popleft())
-            except IndexError:  # another thread was faster
-                break
+                tell()
+            except Exception:  # the hits count in this process all the same
+                logger.exception("Hits could not be told to other processes")
+        rows = _drain(self._rows)
         if not rows:
             return
         try:
-            INSERT_CALL.execute(*rows)
+            insert_rows(rows)
         except IntegrityError:
             self._write_apart(rows)
         except Exception:
             logger.exception("%d calls could not be logged", len(rows))
 
-    def _write_apart(self, rows: Sequence[Row]) -> None:
+    def _write_apart(self, rows: Sequence[McpCall]) -> None:
         """Write each by itself, without its account where that was deleted meanwhile."""
         for row in rows:
-            for values in (row, {**row, "user_id": None}):
+            for user_id in (row.user_id, None):
+                row.user_id = user_id
                 try:
                     with transaction.atomic():
-                        INSERT_CALL.execute(values)
+                        insert_rows([row])
                     break
                 except IntegrityError:
                     continue
                 except DatabaseError:
-                    logger.exception("The call of %s could not be logged", row["tool"])
+                    logger.exception("The call of %s could not be logged", row.tool)
                     break
+
+
+def _drain(queue: deque[T]) -> list[T]:
+    """Take all that a queue holds; other threads may be doing the same."""
+    found = list[T]()
+    with suppress(IndexError):
+        while True:
+            found.append(queue.popleft())
+    return found

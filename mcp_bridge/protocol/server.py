@@ -20,8 +20,8 @@ from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol import completion, elicitation, prompts, resources, subscriptions
 from mcp_bridge.protocol.call_batches import CallBatches
-from mcp_bridge.protocol.calls_at_once import CallsAtOnce
 from mcp_bridge.protocol.elicitation import EXPECTED_VERSION
+from mcp_bridge.protocol.event_loop_calls import EventLoopCalls
 from mcp_bridge.protocol.progress import follow_call
 from mcp_bridge.protocol.resources import is_answered_by_tool
 from mcp_bridge.protocol.subscriptions import ChangeFeed
@@ -115,7 +115,7 @@ class ToolCalls:
         self._workers = workers
         self._access = access
         self._batches = batches
-        self._at_once = CallsAtOnce(access, batches) if batches is not None else None
+        self._on_event_loop = EventLoopCalls(access, batches) if batches is not None else None
 
     async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> CallAnswer:
         """The answer. Raises `MCPError` for an unknown tool."""
@@ -143,8 +143,8 @@ class ToolCalls:
         """The answer of a tool that does not wait for anything outside."""
         tool, is_counted = get_tool(name), False
         try:
-            if self._at_once is not None and tool is not None:
-                attempt = self._at_once.answer(principal, tool, raw)
+            if self._on_event_loop is not None and tool is not None:
+                attempt = self._on_event_loop.answer(principal, tool, raw)
                 if attempt.answer is not None:
                     return attempt.answer
                 is_counted = attempt.is_counted

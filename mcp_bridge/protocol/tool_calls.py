@@ -15,7 +15,6 @@ import mcp.types as wire
 import orjson
 from django.db import transaction
 from django.utils import timezone
-from pydantic import BaseModel
 
 from mcp_bridge.access.principals import (
     Principal,
@@ -23,12 +22,15 @@ from mcp_bridge.access.principals import (
     known_actor,
     require_use,
 )
-from mcp_bridge.access.rate_limits import TooManyCalls, count_call
+from mcp_bridge.access.rate_limits import Hit, TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
-from mcp_bridge.protocol.call_batches import INSERT_CALL, CallBatches, Row
+from mcp_bridge.models import McpCall
+from mcp_bridge.protocol.call_batches import CallBatches
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.caching.redis_cache import count_hit
+from proofroom.core.database.inserts import insert_rows
+from proofroom.core.database.statements import new_instance
 from proofroom.core.diagnostics.availability import (
     UNAVAILABLE,
     UNAVAILABLE_MESSAGE,
@@ -39,8 +41,8 @@ from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.core.observability.operations import OperationKind, measure
 from proofroom.core.observability.work_ids import bind_ids, choose_request_id
-from proofroom.core.tools import Tool, get_tool
 from proofroom.core.tools import call as calling
+from proofroom.core.tools import get_tool
 from proofroom.core.tools.call import parse_arguments
 from proofroom.core.tools.progress import CallCancelled, Follower, check_cancelled, follow_progress
 from proofroom.oauth.scopes import DIAGNOSTICS
@@ -112,6 +114,7 @@ class LoggedCall:
     actor: Actor | None = None
     agent_id: str = ""
     is_read: bool = False
+    is_counted: bool = False
     started: float = field(default_factory=time.perf_counter)
 
 
@@ -158,20 +161,13 @@ def _answer_call(
     batches: CallBatches | None,
     is_counted: bool,
 ) -> CallAnswer:
-    call = LoggedCall(tool=name, principal=principal.id)
+    call = LoggedCall(tool=name, principal=principal.id, is_counted=is_counted)
     try:
         with follow_progress(follower) if follower else nullcontext():
             check_cancelled()
-            if not is_counted:
-                hit = access.counts.count if access else count_hit
-                count_call(principal, get_tool(name), hit=hit)
-            call.actor = _actor_of(principal, name, access)
-            tool = calling.find_tool(name)
-            call.is_read = is_plain_read(tool)
-            require_use(principal, call.actor, tool)
-            arguments = parse_arguments(tool, raw)
-            call.agent_id = agent_id_of(arguments)
-            answer = CallAnswer(calling.call(tool, call.actor, arguments).body)
+            answer = run_tool(
+                call, principal, raw, access, access.counts.count if access else count_hit
+            )
     except CmsError as error:
         answer = _error(calling.refusal_text(error), error.code, error.details)
     except CallCancelled:
@@ -188,14 +184,27 @@ def _answer_call(
     return answer
 
 
-def is_plain_read(tool: Tool[BaseModel]) -> bool:
-    """Whether what it answers is logged with other calls."""
-    return tool.kind == "read" and tool.group != DIAGNOSTICS
+def run_tool(
+    call: LoggedCall,
+    principal: Principal,
+    raw: Mapping[str, Any],
+    access: ServerAccess | None,
+    hit: Hit,
+) -> CallAnswer:
+    """The answer of the tool that the call names. The call notes what is learnt of it.
 
-
-def agent_id_of(arguments: BaseModel) -> str:
-    """The agent that a call names; empty for none."""
-    return str(getattr(arguments, "agent_id", None) or "")
+    It is counted by `hit`, unless it was counted before. Raises `CmsError`.
+    """
+    if not call.is_counted:
+        count_call(principal, get_tool(call.tool), hit=hit)
+        call.is_counted = True
+    call.actor = _actor_of(principal, call.tool, access)
+    tool = calling.find_tool(call.tool)
+    call.is_read = tool.kind == "read" and tool.group != DIAGNOSTICS
+    require_use(principal, call.actor, tool)
+    arguments = parse_arguments(tool, raw)
+    call.agent_id = str(getattr(arguments, "agent_id", None) or "")
+    return CallAnswer(calling.call(tool, call.actor, arguments).body)
 
 
 def _actor_of(principal: Principal, name: str, access: ServerAccess | None) -> Actor:
@@ -228,24 +237,25 @@ def log_unknown(
     log_refused(principal, name, raw, code)
 
 
-def row_of(call: LoggedCall, raw: Mapping[str, Any], answer: CallAnswer) -> Row:
+def row_of(call: LoggedCall, raw: Mapping[str, Any], answer: CallAnswer) -> McpCall:
     """The row of the call log for a call that is over."""
     try:
         request_bytes = len(orjson.dumps(raw, default=str))
     except orjson.JSONEncodeError:  # about, where they are none that JSON can hold
         request_bytes = len(repr(raw))
-    return {
-        "tool": calling.strip_unstorable(call.tool[:128]),
-        "principal": call.principal[:100],
-        "user_id": call.actor.user.pk if call.actor else None,
-        "agent_id": calling.strip_unstorable(call.agent_id[:100]),
-        "ms": round((time.perf_counter() - call.started) * 1000),
-        "ok": not answer.is_error,
-        "error_code": answer.code[:60],
-        "request_bytes": request_bytes,
-        "response_bytes": len(answer.body),
-        "created_at": timezone.now(),
-    }
+    return new_instance(
+        McpCall,
+        tool=calling.strip_unstorable(call.tool[:128]),
+        principal=call.principal[:100],
+        user_id=call.actor.user.pk if call.actor else None,
+        agent_id=calling.strip_unstorable(call.agent_id[:100]),
+        ms=round((time.perf_counter() - call.started) * 1000),
+        ok=not answer.is_error,
+        error_code=answer.code[:60],
+        request_bytes=request_bytes,
+        response_bytes=len(answer.body),
+        created_at=timezone.now(),
+    )
 
 
 def _log_call(
@@ -262,23 +272,25 @@ def _log_call(
     """
     row = row_of(call, raw, answer)
     told: JsonObject = {
-        "tool": row["tool"],
-        "ok": row["ok"],
-        "ms": row["ms"],
-        "code": row["error_code"],
-        "agentId": row["agent_id"],
+        "tool": row.tool,
+        "ok": row.ok,
+        "ms": row.ms,
+        "code": row.error_code,
+        "agentId": row.agent_id,
     }
     try:
         is_answered_read = call.is_read and not answer.is_error
         if is_answered_read and batches is not None:
             batches.add(row)
+            if batches.is_full:
+                batches.write()
             return
         if is_answered_read or answer.code == TooManyCalls.code:
-            INSERT_CALL.execute(row)
+            insert_rows([row])
             return
         actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
         with transaction.atomic():
-            INSERT_CALL.execute(row)
+            insert_rows([row])
             outbox.record("mcp.called", actor=actor, payload=told)
     except (
         Exception

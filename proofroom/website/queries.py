@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property, lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 import orjson
@@ -35,7 +35,7 @@ from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name
-from proofroom.core.caching.answer_cache import CachedAnswer, answers
+from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media, tag_of_path
 from proofroom.core.caching.fragments import content_key
 from proofroom.core.caching.version_lease import lease
@@ -274,21 +274,18 @@ def load_extents(listing: IndexPage, version: int | None) -> Extents:
         rows = _COUNTS_OF_TERM.rows(listing.type, listing.taxonomy, listing.term)
     else:
         rows = _COUNTS.rows(listing.type)
-    return _keep_extents(listing, version, [dict(row) for row in rows])
+    return _keep_extents(listing, version, rows)
 
 
 def _kept_extents(listing: IndexPage, version: int | None) -> Extents | None:
     """Those that nothing has changed since. Counting reads an entry of the index for every post of the type."""
-    kept = answers.get(version, _extents_key(listing)) if version is not None else None
-    return None if kept is None else _by_locale(orjson.loads(kept.body))
+    kept = answers.get_value(version, _extents_key(listing)) if version is not None else None
+    return None if kept is None else _by_locale(cast("list[Row]", kept))
 
 
-def _keep_extents(listing: IndexPage, version: int | None, rows: Sequence[Row]) -> Extents:
+def _keep_extents(listing: IndexPage, version: int | None, rows: list[Row]) -> Extents:
     if version is not None:
-        tags = frozenset({tag_of_list(listing.type)})
-        answers.put(
-            version, _extents_key(listing), CachedAnswer(orjson.dumps(rows), etag="", tags=tags)
-        )
+        answers.put_value(version, _extents_key(listing), rows, tag_of_list(listing.type))
     return _by_locale(rows)
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime
-from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, transaction
 from django.db.models import F
 
 from content.models import ModuleInstance, Post, PostModule
-from mcp_bridge.models import McpCall
 from proofroom.core.database.inserts import (
-    Insert,
     insert_if_free,
     insert_new,
     insert_rows,
@@ -173,51 +168,3 @@ def test_an_object_that_is_made_plainly_is_what_the_model_makes() -> None:
     another = new_instance(PostModule)
     assert another.overrides is not new_instance(PostModule).overrides or another.overrides is None
     assert new_instance(Event).uid != new_instance(Event).uid
-
-
-def logged_call(**values: object) -> dict[str, object]:
-    """Every column of a call but its key."""
-    return {
-        "tool": 'list "posts" \\ 100 %',
-        "principal": "größe",
-        "user_id": None,
-        "agent_id": "",
-        "ms": 3,
-        "ok": True,
-        "error_code": "",
-        "request_bytes": 0,
-        "response_bytes": 2**31 - 1,
-        "created_at": datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC),
-        **values,
-    }
-
-
-def test_rows_without_objects_are_stored_as_they_are_given() -> None:
-    user = make.user("editor")
-    rows = [logged_call(user_id=user.pk), logged_call(ok=False, error_code="conflict")]
-
-    Insert(McpCall).execute(*rows)
-
-    assert [*McpCall.objects.order_by("pk").values(*rows[0])] == rows
-
-
-def test_many_rows_without_objects_are_one_statement_where_the_database_takes_so_many(
-    django_assert_num_queries: Callable[..., Any],
-) -> None:
-    rows = [logged_call(ms=number) for number in range(250)]
-
-    # SQLite: three, with the beginning of what belongs together and its end.
-    with django_assert_num_queries(1 if connection.vendor == "postgresql" else 5):
-        Insert(McpCall).execute(*rows)
-
-    assert [*McpCall.objects.order_by("pk").values_list("ms", flat=True)] == [*range(250)]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_of_many_rows_without_objects_none_is_stored_where_one_cannot_be() -> None:
-    rows = [*(logged_call(ms=number) for number in range(250)), logged_call(ms=None)]
-
-    with pytest.raises(DatabaseError):
-        Insert(McpCall).execute(*rows)
-
-    assert not McpCall.objects.exists()

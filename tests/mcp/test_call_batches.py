@@ -98,10 +98,10 @@ def test_an_account_that_is_deleted_meanwhile_takes_no_row_of_others_with_it(
 def test_rows_that_cannot_be_written_are_named_in_the_log_and_end_nothing(
     batches: CallBatches, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(*rows: object) -> None:
+    def fail(rows: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr(call_batches.INSERT_CALL, "execute", fail)
+    monkeypatch.setattr(call_batches, "insert_rows", fail)
     call(batches, "list_taxonomies", make.user("editor"))
     with caplog.at_level(logging.ERROR, "mcp_bridge"):
         batches.write()

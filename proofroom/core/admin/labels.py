@@ -52,7 +52,8 @@ def switch_badge(is_on: bool) -> SafeString:
 class LabelFilter(AllValuesFieldListFilter):
     """The values that rows have, said by `label`. One query for all filters of this kind that a list has.
 
-    With `has_indexed_labels` of a list, an index begins with each of their columns, and none of them is ever empty.
+    A list says `has_indexed_labels` where each of these columns begins an index and is never null: its values are
+    found without reading all rows then.
     """
 
     def __init__(

@@ -7,11 +7,13 @@ from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import Final
+from typing import Final, cast
 
+import orjson
 from django.conf import settings
 
 from proofroom.core.caching.content_tags import EVERYTHING
+from proofroom.core.json import Json
 
 LONGEST_KEY: Final = 500
 _EACH: Final = 300
@@ -80,6 +82,15 @@ class AnswerCache:
                 self._by_tag[tag].add(key)
             while self._size > self.most_bytes and self._kept:
                 self._drop(next(iter(self._kept)))
+
+    def get_value(self, version: int, key: str) -> Json:
+        """A value that `put_value` kept; None where there is none."""
+        kept = self.get(version, key)
+        return None if kept is None else cast(Json, orjson.loads(kept.body))
+
+    def put_value(self, version: int, key: str, value: Json, tag: str) -> None:
+        """Keep what an answer is made with, such as a number that takes long to count, until the tag changes."""
+        self.put(version, key, CachedAnswer(orjson.dumps(value), etag="", tags=frozenset({tag})))
 
     def follow(self, version: int, tags_changed_since: Callable[[int], Collection[str]]) -> None:
         """Take the cache to a version. Asks for the tags that changed only where there is something to drop."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Lock
 from typing import Final
@@ -67,24 +67,6 @@ class HitBatches:
         for name in due:
             tell(lambda name=name: self._tell(name, is_last=name != key))  # type: ignore[misc]
         return batch.known + batch.untold
-
-    def count_unasked(self, limits: Mapping[str, int]) -> bool:
-        """Count a hit of each key, whose limits these are, where that asks nobody else and is within all of them.
-
-        Answers whether it did; else nothing is counted.
-        """
-        now = time.monotonic()
-        with self._lock:
-            batches = [(self._batches.get(key), limit) for key, limit in limits.items()]
-            for batch, limit in batches:
-                if batch is None or batch.untold + 1 >= batch.max_untold:
-                    return False
-                if self._is_due(batch, now) or batch.known + batch.untold + 1 > limit:
-                    return False
-            for batch, _ in batches:
-                if batch is not None:
-                    batch.untold += 1
-            return True
 
     def seen(self, key: str) -> int:
         """The hits of a key that this process knows of, without another one."""

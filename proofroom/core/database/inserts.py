@@ -6,8 +6,7 @@ that is half of what the request costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, cast
@@ -50,48 +49,6 @@ class _Insert:
 _inserts: dict[type[Model], _Insert] = {}
 _statements: dict[tuple[object, ...], str] = {}
 _whole_updates: dict[type[Model], str] = {}
-
-
-class Insert:
-    """Writes rows of a model without making objects of them, and without the model's defaults."""
-
-    def __init__(self, model: type[Model]) -> None:
-        self._model = model
-        self._beginning = ""
-
-    def execute(self, *rows: Mapping[str, Any]) -> None:
-        """Write the rows, all or none. Each has every column but the key.
-
-        One statement, however many they are, where that is PostgreSQL; elsewhere as many as its number of parameters
-        asks for.
-        """
-        if connection.vendor == "postgresql":
-            one = _insert_of(self._model)
-            listed = [{column: row[name] for column, name, _ in one.values} for row in rows]
-            text = orjson.dumps(listed, default=_encode, option=_OPTIONS).decode()
-            fetch(connection, f"{one.sql} RETURNING 1", [text])
-            return
-        columns = [one for one in self._model._meta.concrete_fields if not one.primary_key]
-        size = (connection.features.max_query_params or 1000) // len(columns)
-        with transaction.atomic() if len(rows) > size else nullcontext():
-            for start in range(0, len(rows), size):
-                part = rows[start : start + size]
-                values = [
-                    one.get_db_prep_save(row[one.attname], connection)
-                    for row in part
-                    for one in columns
-                ]
-                with connection.cursor() as cursor:
-                    cursor.execute(self._sql(columns, len(part)), values)
-
-    def _sql(self, columns: Sequence[Field[Any, Any]], count: int) -> str:
-        if not self._beginning:
-            quote = connection.ops.quote_name
-            names = ", ".join(quote(str(one.column)) for one in columns)
-            table = quote(self._model._meta.db_table)
-            self._beginning = f"INSERT INTO {table} ({names}) VALUES "  # noqa: S608  # names of the model's
-        marks = f"({', '.join(['%s'] * len(columns))})"
-        return self._beginning + ", ".join([marks] * count)
 
 
 def insert_rows(*groups: Rows, updates: Updates = ()) -> list[int]:

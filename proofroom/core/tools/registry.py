@@ -64,7 +64,7 @@ class Tool(Generic[A]):
     `result`, where the shape is stable, is what the handler answers; clients may rely on it. The answer of a tool
     that `reads_untrusted` may hold words of visitors or of other sites. One that `waits` may take long: faces run
     it apart from the quick ones. One that `costs` spends money at a provider: faces let it be called more rarely.
-    One that is answered `at_once` reads, mostly by a single statement: an event loop may call it.
+    One that may run `on_event_loop` reads, mostly by a single statement.
     """
 
     name: str
@@ -80,7 +80,7 @@ class Tool(Generic[A]):
     reads_untrusted: bool = False
     waits: bool = False
     costs: bool = False
-    at_once: bool = False
+    on_event_loop: bool = False
 
 
 _tools: dict[str, Tool[BaseModel]] = {}
@@ -97,7 +97,7 @@ def tool(
     reads_untrusted: bool = False,
     waits: bool = False,
     costs: bool = False,
-    at_once: bool = False,
+    on_event_loop: bool = False,
 ) -> Callable[[Callable[[Actor, A], JsonObject]], Callable[[Actor, A], JsonObject]]:
     """Register the decorated function under its own name; its docstring's text is the description.
 
@@ -134,7 +134,7 @@ def tool(
             reads_untrusted=reads_untrusted,
             waits=waits,
             costs=costs,
-            at_once=at_once,
+            on_event_loop=on_event_loop,
         )
         return handler
 

@@ -17,7 +17,7 @@ from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from psycopg.pq import TransactionStatus
 
-from proofroom.core.database.patience import NotAtOnce, patience
+from proofroom.core.database.event_loop_reads import WouldBlock, longest_wait
 from proofroom.core.database.postgresql.answer_watch import answer_watch
 from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 from proofroom.core.database.postgresql.timestamps import utc_adapters
@@ -78,24 +78,25 @@ class ConnectionPool:
             raise psycopg.OperationalError(
                 f"all {self._max_size} connections of this process are in use"
             )
+        return self._lend(lambda: self._take_idle() or self._open_one())
+
+    def idle_connection(self) -> Connection:
+        """One that can be had without waiting. Raises `WouldBlock` where there is none."""
+        if not self._free.acquire(blocking=False):
+            raise WouldBlock
+        return self._lend(self._take_idle)
+
+    def _lend(self, take: Callable[[], Connection | None]) -> Connection:
+        """What `take` finds, after a place for it was acquired. Raises `WouldBlock` where that is nothing."""
         try:
-            connection = self._take_idle() or self._open_one()
+            connection = take()
+            if connection is None:
+                raise WouldBlock
         except BaseException:
             self._free.release()
             raise
         # Django gives it back to the pool that it names; psycopg's type knows only its own kind.
         connection._pool = self  # type: ignore[assignment]
-        return connection
-
-    def idle_connection(self) -> Connection:
-        """One that is there, and can be had without waiting. Raises `NotAtOnce` where none is."""
-        if not self._free.acquire(blocking=False):
-            raise NotAtOnce
-        connection = self._take_idle()
-        if connection is None:
-            self._free.release()
-            raise NotAtOnce
-        connection._pool = self  # type: ignore[assignment]  # as above
         return connection
 
     def putconn(self, connection: Connection) -> None:
@@ -228,7 +229,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         if self.queries_logged:
             return None
         pool = self.pool
-        if patience() is not None:
+        if longest_wait() is not None:
             if pool is None:
                 raise SynchronousOnlyOperation("there is no pool to take a connection of")
             return self._read_from(pool.idle_connection(), pool, sql, parameters)

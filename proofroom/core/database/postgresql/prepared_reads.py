@@ -22,7 +22,7 @@ from psycopg.errors import FeatureNotSupported, InvalidSqlStatementName, error_f
 from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from proofroom.core.database.patience import NotAtOnce, patience
+from proofroom.core.database.event_loop_reads import WouldBlock, longest_wait
 
 if TYPE_CHECKING:
     from proofroom.core.database.postgresql.base import ConnectionPool
@@ -91,52 +91,57 @@ class PreparedReads:
         self, key: tuple[str, tuple[int, ...]], values: Sequence[Any], formats: Any
     ) -> PGresult:
         server = self._connection.pgconn
+        seconds = longest_wait()
         name = self._names.get(key)
         if name is None:
             self._count += 1
             name = b"read_%d" % self._count
-            sql = _numbered(key[0])
-            self._require_success(
-                self._answer_in_time(partial(server.send_prepare, name, sql, key[1]))
-                if patience() is not None
-                else server.prepare(name, sql, key[1])
-            )
+            sql, types = _numbered(key[0]), key[1]
+            if seconds is None:
+                prepared = server.prepare(name, sql, types)
+            else:
+                prepared = self._answer_within(
+                    seconds, partial(server.send_prepare, name, sql, types)
+                )
+            self._require_success(prepared)
             self._names[key] = name
             if len(self._names) > MAX_PREPARED:
                 self._deallocate(self._names.popitem(last=False)[1])
         else:
             self._names.move_to_end(key)
-        result = (
-            self._answer_in_time(partial(server.send_query_prepared, name, values, formats))
-            if patience() is not None
-            else server.exec_prepared(name, values, formats)
-        )
+        if seconds is None:
+            result = server.exec_prepared(name, values, formats)
+        else:
+            result = self._answer_within(
+                seconds, partial(server.send_query_prepared, name, values, formats)
+            )
         self._require_success(result)
         return result
 
-    def _answer_in_time(self, send: Callable[[], None]) -> PGresult:
-        """What libpq answers within the caller's patience. Raises `NotAtOnce`, and ends the connection, after it."""
+    def _answer_within(self, seconds: float, send: Callable[[], None]) -> PGresult:
+        """What the server answers in that time. Raises `WouldBlock`, and ends the connection, after it."""
         server = self._connection.pgconn
-        until = time.monotonic() + (patience() or 0)
+        until = time.monotonic() + seconds
         poll = select.poll()
         poll.register(server.socket, select.POLLIN)
         send()
         server.flush()
+        answer: PGresult | None = None
         while True:
-            left = until - time.monotonic()
-            if left <= 0 or not poll.poll(1000 * left):
-                # What it answers later would be taken for the answer to something else.
-                self._connection.close()
-                raise NotAtOnce
-            server.consume_input()
-            if not server.is_busy():
+            while server.is_busy():
+                left = until - time.monotonic()
+                if left <= 0 or not poll.poll(1000 * left):
+                    # What it answers later would be taken for the answer to something else.
+                    self._connection.close()
+                    raise WouldBlock
+                server.consume_input()
+            result = server.get_result()
+            if result is None:
                 break
-        result = server.get_result()
-        if result is None:
-            raise NotAtOnce
-        while server.get_result() is not None:
-            continue
-        return result
+            answer = result
+        if answer is None:
+            raise psycopg.OperationalError(server.get_error_message())
+        return answer
 
     def _require_success(self, result: PGresult) -> None:
         """Raise what a cursor would raise."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import orjson
@@ -14,16 +14,17 @@ from django.db import connection
 
 from mcp_bridge.access import principals
 from mcp_bridge.access.principals import Principal, known_actor
-from mcp_bridge.access.rate_limits import count_call
+from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.models import McpCall
-from mcp_bridge.protocol import calls_at_once
+from mcp_bridge.protocol import event_loop_calls
 from mcp_bridge.protocol.call_batches import CallBatches
-from mcp_bridge.protocol.calls_at_once import Attempt, CallsAtOnce
+from mcp_bridge.protocol.event_loop_calls import Attempt, EventLoopCalls
 from mcp_bridge.protocol.tool_calls import answer_call
 from mcp_bridge.protocol.worker_threads import Workers
 from proofroom.core.caching import hit_batches
-from proofroom.core.caching.hit_batches import MAX_UNTOLD
+from proofroom.core.caching.hit_batches import MAX_UNTOLD, HitBatches
+from proofroom.core.database.postgresql.base import DatabaseWrapper
 from proofroom.core.observability.operations import MeasuredOperation, operation_ended
 from proofroom.core.tools import get_tool, load_tools
 from tests import make
@@ -43,7 +44,7 @@ class Server:
         self.principal = Principal(id=f"client:{uuid4()}", user_id=user.pk, role=user.role)
         self.access = ServerAccess()
         self.batches = CallBatches(Workers())
-        self.calls = CallsAtOnce(self.access, self.batches)
+        self.calls = EventLoopCalls(self.access, self.batches)
         self.post = make.post("Tea")
         self.call_once("list_posts")
 
@@ -68,8 +69,8 @@ def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     # However busy the machine is.
     monkeypatch.setattr(principals, "ACTOR_CACHE_SECONDS", 1000)
     monkeypatch.setattr(hit_batches, "TELL_SECONDS", 1000)
-    monkeypatch.setattr(calls_at_once, "PATIENCE_SECONDS", 60)
-    monkeypatch.setattr(calls_at_once, "SLOW_SECONDS", 60)
+    monkeypatch.setattr(event_loop_calls, "LONGEST_WAIT_SECONDS", 60)
+    monkeypatch.setattr(event_loop_calls, "SLOW_SECONDS", 60)
     yield Server()
     connection.close()
 
@@ -110,17 +111,20 @@ def test_the_answer_is_that_of_a_thread_and_is_logged_once(server: Server) -> No
     ]
 
 
-def test_a_call_is_counted_and_measured_once(
-    server: Server, ended: list[MeasuredOperation]
+def test_each_call_is_counted_and_measured_once(
+    server: Server, settings: Any, ended: list[MeasuredOperation]
 ) -> None:
-    attempts = [server.attempt("list_posts", limit=1) for _ in range(MAX_UNTOLD)]
+    calls = MAX_UNTOLD + 1
+    rates = {"throttle_mcp": f"{calls}/hour", "throttle_mcp_tool": "off"}
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update=rates)
 
-    # The last one would tell others of how many there were, which waits for them.
-    assert [attempt.answer is not None for attempt in attempts[-2:]] == [True, False]
-    assert [attempt.is_counted for attempt in attempts[-2:]] == [True, False]
-    answered = [attempt for attempt in attempts if attempt.answer is not None]
-    assert len(ended) == len(answered)
-    assert {one.statements for one in ended} == {1}
+    attempts = [server.attempt("list_posts", limit=1) for _ in range(calls)]
+
+    assert all(attempt.answer is not None and attempt.is_counted for attempt in attempts)
+    assert [one.statements for one in ended] == [1] * calls
+    server.batches.write()  # tells other processes too
+    with pytest.raises(TooManyCalls):
+        count_call(server.principal, hit=HitBatches().count)
 
 
 @pytest.mark.parametrize(
@@ -166,10 +170,10 @@ def test_a_slow_statement_is_given_up_and_threads_answer_for_a_while(
     try:
         monkeypatch.setattr(
             "proofroom.core.tools.call.call",
-            lambda *_: connection.read("SELECT pg_advisory_lock(1)", []),  # type: ignore[attr-defined]
+            lambda *_: cast(DatabaseWrapper, connection).read("SELECT pg_advisory_lock(1)", []),
         )
-        monkeypatch.setattr(calls_at_once, "PATIENCE_SECONDS", 0.05)
-        monkeypatch.setattr(calls_at_once, "SLOW_SECONDS", 0.02)
+        monkeypatch.setattr(event_loop_calls, "LONGEST_WAIT_SECONDS", 0.05)
+        monkeypatch.setattr(event_loop_calls, "SLOW_SECONDS", 0.02)
         _idle_connection()
         begin = time.monotonic()
         assert server.attempt("list_posts") == Attempt(is_counted=True)
@@ -180,11 +184,11 @@ def test_a_slow_statement_is_given_up_and_threads_answer_for_a_while(
         other.close()
     monkeypatch.undo()
     settings.MCP_DB_EXECUTOR = "threads"
-    monkeypatch.setattr(calls_at_once, "PATIENCE_SECONDS", 60)
+    monkeypatch.setattr(event_loop_calls, "LONGEST_WAIT_SECONDS", 60)
 
     assert server.attempt("list_posts") == Attempt()
     server.call_once("list_posts")
-    server.calls._rests_until = 0.0
+    server.calls._paused_until = 0.0
     _idle_connection()
     assert server.attempt("list_posts").answer is not None
 

@@ -1,0 +1,94 @@
+"""Calls that the event loop answers itself: reads of mostly one statement, which cost less than a thread for them.
+
+What is refused, fails, or would wait is left to a thread, which answers as if nothing had been tried.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+from django.conf import settings
+from pydantic import BaseModel
+
+from mcp_bridge.access.principals import Principal
+from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.protocol.call_batches import CallBatches
+from mcp_bridge.protocol.tool_calls import CallAnswer, LoggedCall, row_of, run_tool
+from proofroom.core.database.event_loop_reads import WouldBlock, reading_on_event_loop
+from proofroom.core.database.replica import reading_connection
+from proofroom.core.errors import CmsError
+from proofroom.core.observability.operations import OperationKind, measure, watch_connection
+from proofroom.core.observability.work_ids import bind_ids, choose_request_id
+from proofroom.core.tools import Tool
+
+LONGEST_WAIT_SECONDS: Final = 0.05
+"""How long all other sessions may wait for a statement of one."""
+SLOW_SECONDS: Final = 0.02
+"""After a call whose statements took longer, threads answer for a while."""
+PAUSE_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What came of it: the answer, if there is one, and whether the call was counted against its rates."""
+
+    answer: CallAnswer | None = None
+    is_counted: bool = False
+
+
+class EventLoopCalls:
+    """The calls of one server, from its event loop."""
+
+    def __init__(self, access: ServerAccess, batches: CallBatches) -> None:
+        self._access = access
+        self._batches = batches
+        self._paused_until = 0.0
+
+    def answer(
+        self, principal: Principal, tool: Tool[BaseModel], raw: Mapping[str, Any]
+    ) -> Attempt:
+        """Answer a call, if that can be done without waiting."""
+        if not self._may_try(principal, tool):
+            return Attempt()
+        call = LoggedCall(tool=tool.name, principal=principal.id)
+        answer = self._run(call, principal, raw)
+        if answer is not None:
+            self._batches.add(row_of(call, raw, answer))
+        return Attempt(answer, call.is_counted)
+
+    def _may_try(self, principal: Principal, tool: Tool[BaseModel]) -> bool:
+        return (
+            tool.on_event_loop
+            and time.monotonic() >= self._paused_until
+            and not self._batches.is_full
+            and getattr(settings, "MCP_DB_EXECUTOR", "threads") != "sensitive"
+            # Whoever is not known has to be read.
+            and self._access.known.find(principal) is not None
+        )
+
+    def _run(
+        self, call: LoggedCall, principal: Principal, raw: Mapping[str, Any]
+    ) -> CallAnswer | None:
+        watch_connection(reading_connection())
+        hit = partial(self._access.counts.count, tell=self._batches.tell_later)
+        ids = bind_ids({"request_id": choose_request_id(None)})
+        with ids, measure(OperationKind.TOOL_CALL, call.tool) as measured:
+            try:
+                with reading_on_event_loop(LONGEST_WAIT_SECONDS):
+                    return run_tool(call, principal, raw, self._access, hit)
+            except (WouldBlock, CmsError):
+                pass
+            except Exception:  # a thread meets it again, and says so in the log
+                self._pause()
+            finally:
+                if measured.database_seconds > SLOW_SECONDS:
+                    self._pause()
+            measured.is_passed_on = True  # to the thread that answers
+        return None
+
+    def _pause(self) -> None:
+        self._paused_until = time.monotonic() + PAUSE_SECONDS
