@@ -120,6 +120,9 @@ class QueueWatch:
                     rows.filter(failed_at__lt=self.started_at).delete()
         except (DatabaseError, InterfaceError):
             logger.warning("could not forget a failure of the queue", exc_info=True)
+            with self.lock:  # the next message tries again
+                self.logged.update(errors)
+                self.is_known = self.is_known and not is_first
 
     def _write(self, cause: Cause) -> None:
         now = timezone.now()
