@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from django.conf import settings
@@ -26,38 +27,58 @@ class TooManyCalls(CmsError):
     code = "too_many_calls"
 
 
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The time in which a credential may call so often, at a moment of it."""
+
+    key: str
+    limit: int
+    period: str
+    of: str
+    length: int
+    left: float
+
+    def count(self, hit: Hit) -> None:
+        """Raises `TooManyCalls` beyond the limit."""
+        if hit(self.key, 2 * self.length) > self.limit:
+            raise TooManyCalls(
+                f"Too many calls{self.of}: the limit is {self.limit} a {self.period} for this credential. "
+                f"Wait {max(1, round(self.left))} seconds, then go on; "
+                "prefer one call for a list over one call for each item."
+            )
+
+
+def windows_of(
+    principal: Principal, tool: Tool[BaseModel] | None = None, now: float | None = None
+) -> Iterator[Window]:
+    """The windows in which a request of the principal counts, for `tool` where it is a call, at `now` (default the
+    present): those of the rates `throttle_mcp` of all, and `throttle_mcp_tool` of one tool, or
+    `throttle_mcp_costly` where the tool costs.
+    """
+    if not principal.is_counted:
+        return
+    environment = settings.CMS_ENV
+    moment = time.time() if now is None else now
+    rates = [(principal.id, environment.throttle_mcp, "")]
+    if tool is not None:
+        costly = environment.throttle_mcp_costly
+        rate = costly if tool.costs else environment.throttle_mcp_tool
+        rates.append((f"{principal.id}:{tool.name}", rate, f" of {tool.name}"))
+    for key, rate, of in rates:
+        limit, length = parse_rate(rate)
+        if limit:
+            window, into = divmod(moment, length)
+            name, period = f"mcp-calls:{key}:{int(window)}", rate.split("/")[1]
+            yield Window(name, limit, period, of, length, length - into)
+
+
 def count_call(
     principal: Principal,
     tool: Tool[BaseModel] | None = None,
     now: float | None = None,
     hit: Hit = count_hit,
 ) -> None:
-    """Count one request of the principal, for `tool` where it is a call, at `now` (default the present), by `hit`.
-
-    Raises `TooManyCalls`, with the seconds to wait, beyond a rate of the environment: `throttle_mcp` of all,
-    `throttle_mcp_tool` of one tool, or `throttle_mcp_costly` where the tool costs.
-    """
-    if not principal.is_counted:
-        return
-    environment = settings.CMS_ENV
-    moment = time.time() if now is None else now
-    _count(principal.id, environment.throttle_mcp, moment, "", hit)
-    if tool is not None:
-        costly = environment.throttle_mcp_costly
-        rate = costly if tool.costs else environment.throttle_mcp_tool
-        _count(f"{principal.id}:{tool.name}", rate, moment, f" of {tool.name}", hit)
-
-
-def _count(key: str, rate: str, now: float, of: str, hit: Hit) -> None:
-    limit, length = parse_rate(rate)
-    if not limit:
-        return
-    window, into = divmod(now, length)
-    calls = hit(f"mcp-calls:{key}:{int(window)}", 2 * length)
-    if calls > limit:
-        period = rate.split("/")[1]
-        raise TooManyCalls(
-            f"Too many calls{of}: the limit is {limit} a {period} for this credential. "
-            f"Wait {max(1, round(length - into))} seconds, then go on; "
-            "prefer one call for a list over one call for each item."
-        )
+    """Count one request in each of its windows, by `hit`, until one is full: that raises `TooManyCalls`, with the
+    seconds to wait."""
+    for window in windows_of(principal, tool, now):
+        window.count(hit)

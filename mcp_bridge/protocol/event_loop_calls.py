@@ -15,6 +15,7 @@ from django.conf import settings
 from pydantic import BaseModel
 
 from mcp_bridge.access.principals import Principal
+from mcp_bridge.access.rate_limits import windows_of
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.tool_calls import CallAnswer, LoggedCall, row_of, run_tool
@@ -68,6 +69,10 @@ class EventLoopCalls:
             and getattr(settings, "MCP_DB_EXECUTOR", "threads") != "sensitive"
             # Whoever is not known has to be read.
             and self._access.known.find(principal) is not None
+            and all(
+                self._access.counts.has_room(window.key, window.limit)
+                for window in windows_of(principal, tool)
+            )
         )
 
     def _run(

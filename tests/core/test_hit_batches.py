@@ -105,3 +105,44 @@ def test_a_hit_that_somebody_else_counts_is_counted_once(now: list[float], later
         now[0] += later
 
     assert seen == [1, 2, 3, 4, 5]
+
+
+def test_two_limits_told_later_stay_exact(now: list[float]) -> None:
+    later: list[Callable[[], None]] = []
+    batches = HitBatches()
+    for number in range(1, 200):
+        found = {batches.count(key, 60, tell=later.append) for key in ("all", "one")}
+        assert found == {number}
+        now[0] += 0.1
+        if number % 8 == 0:
+            while later:
+                later.pop(0)()
+
+
+def test_a_caller_who_comes_again_before_it_was_told_is_kept(now: list[float]) -> None:
+    later: list[Callable[[], None]] = []
+    batches = HitBatches()
+    batches.count("key", 60)
+    batches.count("key", 60)
+    now[0] += 1
+    batches.count("other", 60, tell=later.append)
+    batches.count("key", 60, tell=later.append)
+
+    for task in later:
+        task()
+
+    assert batches.count("key", 60) == 4
+
+
+def test_there_is_room_for_what_is_known_to_be_within_a_limit(now: list[float]) -> None:
+    later: list[Callable[[], None]] = []
+    batches = HitBatches()
+    assert not batches.has_room("key", 3)
+    batches.count("key", 60, tell=later.append)
+    assert not batches.has_room("key", 3)
+    later.pop()()
+    assert batches.has_room("key", 3)
+    batches.count("key", 60)
+    assert batches.has_room("key", 3)
+    batches.count("key", 60)
+    assert not batches.has_room("key", 3)

@@ -14,7 +14,7 @@ from django.db import connection
 
 from mcp_bridge.access import principals
 from mcp_bridge.access.principals import Principal, known_actor
-from mcp_bridge.access.rate_limits import TooManyCalls, count_call
+from mcp_bridge.access.rate_limits import TooManyCalls, count_call, windows_of
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol import event_loop_calls
@@ -115,8 +115,10 @@ def test_each_call_is_counted_and_measured_once(
     server: Server, settings: Any, ended: list[MeasuredOperation]
 ) -> None:
     calls = MAX_UNTOLD + 1
-    rates = {"throttle_mcp": f"{calls}/hour", "throttle_mcp_tool": "off"}
+    rates = {"throttle_mcp": f"{calls + 1}/hour", "throttle_mcp_tool": "off"}
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update=rates)
+    server.call_once("list_posts")
+    ended.clear()
 
     attempts = [server.attempt("list_posts", limit=1) for _ in range(calls)]
 
@@ -155,6 +157,15 @@ def test_nobody_is_answered_whose_account_is_not_known_or_whose_rate_is_used_up(
 
     assert server.attempt("list_posts").answer is not None
     assert server.attempt("list_posts") == Attempt()
+
+    # What a tool's own rate refuses counts once against the rate of all.
+    rates = {"throttle_mcp": "100/hour", "throttle_mcp_tool": "2/hour"}
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update=rates)
+    server.call_once("get_post_context")
+    [of_all, *_] = windows_of(server.principal)
+    counted = server.access.counts.seen(of_all.key)
+    assert server.attempt("list_posts") == Attempt()
+    assert server.access.counts.seen(of_all.key) == counted
 
     server.access.forget()
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"throttle_mcp": "off"})

@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Final
 
@@ -26,6 +27,7 @@ class _Batch:
     known: int = 0
     untold: int = 0
     told_at: float | None = None
+    is_being_told: bool = False
 
 
 class HitBatches:
@@ -58,15 +60,25 @@ class HitBatches:
                 batch = self._batches[key] = _Batch(seconds, max_untold or MAX_UNTOLD)
             self._batches.move_to_end(key)
             batch.untold += hits
-            due = [key] if self._is_due(batch, now) else []
+            due = {key: batch} if self._is_due(batch, now) else {}
             # Whoever does not come again is told of by somebody else: one at a time.
             oldest, other = next(iter(self._batches.items()))
-            is_surplus = len(self._batches) > MAX_CALLERS
+            is_surplus = len(self._batches) > MAX_CALLERS and not other.is_being_told
             if oldest != key and (is_surplus or (other.untold and self._is_due(other, now))):
-                due.append(oldest)
+                due[oldest] = other
+            for batch_due in due.values():
+                batch_due.is_being_told = True
         for name in due:
-            tell(lambda name=name: self._tell(name, is_last=name != key))  # type: ignore[misc]
+            tell(partial(self._tell, name, is_last=name != key))
         return batch.known + batch.untold
+
+    def has_room(self, key: str, limit: int) -> bool:
+        """Whether one more hit of a key is within a limit, as far as is known of other processes; False where nothing
+        is, as this one told them of none."""
+        batch = self._batches.get(key)
+        if batch is None or batch.told_at is None:
+            return False
+        return batch.known + batch.untold < limit
 
     def seen(self, key: str) -> int:
         """The hits of a key that this process knows of, without another one."""
@@ -88,7 +100,7 @@ class HitBatches:
 
     @staticmethod
     def _is_due(batch: _Batch, now: float) -> bool:
-        return (
+        return not batch.is_being_told and (
             batch.told_at is None
             or batch.untold >= batch.max_untold
             or now - batch.told_at >= TELL_SECONDS
@@ -96,16 +108,23 @@ class HitBatches:
 
     def _tell(self, key: str, *, is_last: bool) -> None:
         with self._lock:
-            batch = self._batches.pop(key, None) if is_last else self._batches.get(key)
+            batch = self._batches.get(key)
             if batch is None:
                 return
             untold, batch.untold = batch.untold, 0
             batch.told_at = time.monotonic()
             batch.known += untold
-        if untold:
-            known = count_hit(key, batch.seconds, untold)
+        known = 0
+        try:
+            if untold:
+                known = count_hit(key, batch.seconds, untold)
+        finally:
             with self._lock:
                 batch.known = max(batch.known, known)
+                batch.is_being_told = False
+                # Unless the caller came again meanwhile.
+                if is_last and not batch.untold and next(iter(self._batches), None) == key:
+                    del self._batches[key]
 
 
 hit_batches: Final = HitBatches()
