@@ -12,7 +12,13 @@ from contextlib import suppress
 from typing import Final, TypeVar
 
 import anyio
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import (
+    DatabaseError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    transaction,
+)
 
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.worker_threads import Workers
@@ -22,6 +28,7 @@ logger = logging.getLogger("mcp_bridge")
 T = TypeVar("T")
 WRITE_SECONDS: Final = 0.02
 """How long a row may wait: what a process that is killed loses."""
+RETRY_SECONDS: Final = 1.0
 MAX_WAITING: Final = 500
 """Rows that wait; the call that adds one more writes them."""
 
@@ -57,10 +64,14 @@ class CallBatches:
             await self._added.wait()
             await anyio.sleep(WRITE_SECONDS)
             self._added = anyio.Event()
-            await self._workers.run_apart(self.write)
+            while not await self._workers.run_apart(self.write):
+                await anyio.sleep(RETRY_SECONDS)
 
-    def write(self) -> None:
-        """Write what waits now, in a thread. What cannot be written is lost, and said in the server's log."""
+    def write(self) -> bool:
+        """Write what waits now, in a thread; False where the database is away, and rows wait on.
+
+        What is lost is said in the server's log: what the database refuses, and rows beyond those that may wait.
+        """
         for tell in _drain(self._untold):
             try:
                 tell()
@@ -68,13 +79,21 @@ class CallBatches:
                 logger.exception("Hits could not be told to other processes")
         rows = _drain(self._rows)
         if not rows:
-            return
+            return True
         try:
             insert_rows(rows)
         except IntegrityError:
             self._write_apart(rows)
+        except (OperationalError, InterfaceError):
+            # A row may be there twice then, where the connection broke between the commit and its answer.
+            self._rows.extendleft(reversed(rows[-MAX_WAITING:]))
+            lost = len(rows) - MAX_WAITING
+            if lost > 0:
+                logger.exception("%d calls could not be logged", lost)
+            return False
         except Exception:
             logger.exception("%d calls could not be logged", len(rows))
+        return True
 
     def _write_apart(self, rows: Sequence[McpCall]) -> None:
         """Write each by itself, without its account where that was deleted meanwhile."""

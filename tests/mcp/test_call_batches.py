@@ -9,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 from asgiref.sync import sync_to_async
+from django.db import InterfaceError, OperationalError
 
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.models import McpCall
@@ -107,6 +108,33 @@ def test_rows_that_cannot_be_written_are_named_in_the_log_and_end_nothing(
         batches.write()
 
     assert "1 calls could not be logged" in caplog.text
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_rows_wait_while_the_database_is_away(
+    batches: CallBatches,
+    error: type[Exception],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def fail(rows: object) -> None:
+        raise error("server closed the connection unexpectedly")
+
+    editor = make.user("editor")
+    with monkeypatch.context() as away, caplog.at_level(logging.ERROR, "mcp_bridge"):
+        away.setattr(call_batches, "insert_rows", fail)
+        away.setattr(call_batches, "MAX_WAITING", 3)
+        for limit in (1, 2):
+            call(batches, "list_posts", editor, limit=limit)
+        assert not batches.write()
+        assert not caplog.records
+        call(batches, "list_taxonomies", editor)  # the third writes, too
+        call(batches, "list_agents", editor)
+        assert "1 calls could not be logged" in caplog.text
+
+    assert batches.write()
+    tools = McpCall.objects.order_by("pk").values_list("tool", flat=True)
+    assert [*tools] == ["list_posts", "list_taxonomies", "list_agents"]
 
 
 def test_a_server_that_stops_writes_what_waits(

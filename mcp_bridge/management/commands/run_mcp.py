@@ -31,8 +31,8 @@ GRACE_SECONDS = 2
 """For calls that are under way; an open stream would otherwise keep the server up."""
 
 _OPEN_ACCESS = (
-    "anyone who reaches it could use every tool. Make a token in the admin (MCP tokens), set MCP_AUTH_TOKEN (or "
-    "MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE), or keep to 127.0.0.1."
+    "anyone who reaches it could use every tool. Make a token in the admin (AI clients › Tokens), set MCP_AUTH_TOKEN "
+    "(or MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE), or keep to 127.0.0.1."
 )
 
 
