@@ -148,8 +148,16 @@ class ToolCalls:
                 if attempt.answer is not None:
                     return attempt.answer
                 is_counted = attempt.is_counted
-            return await self._workers.run(
-                answer_call, principal, name, raw, None, self._access, self._batches, is_counted
+            return await self._workers.run_for(
+                principal.id,
+                answer_call,
+                principal,
+                name,
+                raw,
+                None,
+                self._access,
+                self._batches,
+                is_counted,
             )
         finally:
             if self._batches is not None:

@@ -23,9 +23,10 @@ R = TypeVar("R")
 
 # Each holds a connection of the database while it works.
 DATABASE_THREADS = 6
+DATABASE_PER_CREDENTIAL: Final = 4
 WAITING_THREADS = 4
 WAITING_PER_CREDENTIAL: Final = 3
-"""One credential leaves room for the others."""
+"""One credential leaves room for the others, of either kind."""
 APART_THREADS = 2
 
 
@@ -40,6 +41,7 @@ class Workers:
     def __init__(self) -> None:
         self._database = anyio.CapacityLimiter(DATABASE_THREADS)
         self._waiting = anyio.CapacityLimiter(WAITING_THREADS)
+        self._database_of = WeakValueDictionary[str, anyio.CapacityLimiter]()
         self._waiting_of = WeakValueDictionary[str, anyio.CapacityLimiter]()
         self._apart = anyio.CapacityLimiter(APART_THREADS)
 
@@ -54,6 +56,14 @@ class Workers:
         own = self._waiting_of.setdefault(whose, anyio.CapacityLimiter(WAITING_PER_CREDENTIAL))
         async with own:
             return await self._run(self._waiting, partial(work, *args, **kwargs))
+
+    async def run_for(
+        self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """The result of `work` that is quick, unless the database has it wait: for a lock, say. `whose` as above."""
+        own = self._database_of.setdefault(whose, anyio.CapacityLimiter(DATABASE_PER_CREDENTIAL))
+        async with own:
+            return await self._run(self._database, partial(work, *args, **kwargs))
 
     async def run_apart(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of `work` that must not wait behind calls: who may come in, who has to go."""

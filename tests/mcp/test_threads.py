@@ -73,3 +73,23 @@ def test_waiting_work_of_one_credential_leaves_room_for_another() -> None:
         return answer
 
     assert anyio.run(main) == "mine"
+
+
+def test_calls_of_one_credential_that_wait_for_a_lock_leave_room_for_another() -> None:
+    released = threading.Event()
+
+    async def main() -> str:
+        workers = Workers()
+        answer = ""
+        async with anyio.create_task_group() as group:
+            for _ in range(2 * DATABASE_THREADS):
+                group.start_soon(workers.run_for, "one", released.wait, 10)
+            await anyio.wait_all_tasks_blocked()
+            try:
+                with anyio.fail_after(2):
+                    answer = await workers.run_for("other", lambda: "mine")
+            finally:
+                released.set()
+        return answer
+
+    assert anyio.run(main) == "mine"
