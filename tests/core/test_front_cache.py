@@ -411,3 +411,11 @@ def test_an_answer_with_a_cookie_is_nobody_else_s() -> None:
     front_cache(view)(request)
 
     assert answers.get(1, FrontRequest("http", "/own", request.META).key) is None
+
+
+def test_an_escaped_question_mark_is_no_query() -> None:
+    make.post()
+    front = Front()
+
+    assert front.get("/api/public/posts?type=page&z=?").status == 200
+    assert front.get("/api/public/posts%3Ftype=page&z=").status == 404

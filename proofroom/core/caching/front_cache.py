@@ -88,7 +88,9 @@ class FrontRequest:
     @cached_property
     def key(self) -> str:
         form = "markdown" if prefers_markdown(self.meta.get("HTTP_ACCEPT", "")) else ""
-        return f"front {self.scheme} {form} {self.path}?{self.meta.get('QUERY_STRING', '')}"
+        # With the length of the path, in which a `?` may stand that was escaped.
+        path, query = self.path, self.meta.get("QUERY_STRING", "")
+        return f"front {self.scheme} {form} {len(path)} {path}?{query}"
 
 
 @dataclass(frozen=True, slots=True)
