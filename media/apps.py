@@ -13,16 +13,19 @@ class MediaConfig(AppConfig):
     def ready(self) -> None:
         from media.archive import MediaArchive
         from media.find_replace import MEDIA
+        from media.queries import has_files
         from proofroom.archive.kinds import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
             navigation_entries,
         )
+        from proofroom.core.diagnostics.availability import file_users
         from proofroom.core.find_replace import text_sources
 
         archive_kinds.register(MediaArchive(), name=MediaArchive.name, order=10)
         text_sources.register(MEDIA)
+        file_users.register(has_files)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.WRITE,

@@ -41,6 +41,11 @@ class FoundAssets:
     by_name: dict[str, Asset] = field(default_factory=dict)
 
 
+def has_files() -> bool:
+    """Whether any file is stored."""
+    return StoredFile.objects.exists()
+
+
 def media_exists(id_: str) -> bool:
     return Asset.objects.filter(pk=id_).exists()
 

@@ -1,4 +1,4 @@
-"""A disk without room is away: for readiness, and for the doctor."""
+"""A disk without room is away, and so is a folder of files that is gone: for readiness, and for the doctor."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import pytest
 
 from proofroom.core.diagnostics import availability
 from proofroom.core.diagnostics.doctor import folders
+from tests import make
 
+pytestmark = pytest.mark.django_db
 MEBIBYTE = 2**20
 
 
@@ -42,6 +44,26 @@ def test_storage_and_queue_need_room(
 
     assert availability._ask_storage() is is_there
     assert availability._ask_queue() is is_there
+
+
+def test_a_folder_that_held_files_is_missed_and_one_that_is_new_is_not(
+    settings: Any, tmp_path: Any
+) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    assert availability._ask_storage()
+
+    make.image()
+    assert availability._ask_storage()
+    (tmp_path / "media").rename(tmp_path / "elsewhere")
+
+    assert not availability._ask_storage()
+
+
+def test_a_link_that_leads_nowhere_is_no_folder_for_files(settings: Any, tmp_path: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path / "media"
+    (tmp_path / "media").symlink_to(tmp_path / "volume")
+
+    assert not availability._ask_storage()
 
 
 def test_the_doctor_says_that_a_disk_is_full(

@@ -18,6 +18,7 @@ from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connection, connections
 
 from proofroom.core.database.replica import REPLICA, has_replica
+from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 from proofroom.core.once_a_minute import OnceAMinute
 
@@ -31,6 +32,8 @@ UNAVAILABLE: Final = "unavailable"
 UNAVAILABLE_MESSAGE: Final = (
     "The database cannot be reached just now. Nothing was changed; try again in a moment."
 )
+file_users: Final[ExtensionPoint[Callable[[], bool]]] = ExtensionPoint()
+"""Tell whether files were stored: each asks its own rows."""
 _NO_CONNECTION: Final = ("08", "57P", "53300")
 """The beginnings of PostgreSQL's codes: the connection broke, the server stops or starts, it is full."""
 
@@ -142,8 +145,11 @@ def _ask_queue() -> bool:
 def _ask_storage() -> bool:
     if isinstance(default_storage, FileSystemStorage):
         folder = Path(default_storage.location)
-        # The first upload makes the folder.
-        return _takes_files(folder if folder.exists() else folder.parent)
+        if folder.exists():
+            return _takes_files(folder)
+        # The first upload makes the folder. One that held files is a volume that is not there.
+        is_lost = folder.is_symlink() or any(has_files() for has_files in file_users)
+        return not is_lost and _takes_files(folder.parent)
     default_storage.exists("health")
     return True
 
