@@ -34,8 +34,8 @@ class AnalyticsConfig(AppConfig):
 
         goal_listeners.register(count_goal)
         front_endpoints.register(TrackEndpoint(), name=TrackEndpoint.path)
-        doctor.app_checks.register(("analytics", figures, "run ./run migrate first"))
-        doctor.app_checks.register(("scheduler", scheduler, "run ./run migrate first"))
+        doctor.app_checks.register(("analytics", figures, doctor.CHECK_DATABASE))
+        doctor.app_checks.register(("scheduler", scheduler, doctor.CHECK_DATABASE))
         read_metrics.register(read_sweep_metrics)
         # The first views come before the scheduler's first day is over.
         post_migrate.connect(_create_partitions, sender=self)

@@ -96,7 +96,7 @@ class ContentConfig(AppConfig):
         scope_checks.register(is_in_scope)
         scope_parts.register(SectionPart(), name="sections")
         find_things.register(find_kept)
-        doctor.app_checks.register(("inbox", check_queue, "run ./run migrate first"))
+        doctor.app_checks.register(("inbox", check_queue, doctor.CHECK_DATABASE))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
         post_migrate.connect(_list_what_waits, sender=self)
         text_sources.register(PostSource(), name="posts")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from filecmp import cmp
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from uuid import uuid4
 
 import psycopg
@@ -16,7 +16,8 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
 from django.core.cache import cache
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -90,8 +91,18 @@ def replica() -> Iterator[CheckResult]:
     if behind > 0:
         found = f"{behind} changes of live content behind"
         yield CheckResult("warn", "replica", found, "look at pg_stat_replication on the database")
+    elif not _is_standby(connections[REPLICA]):
+        found = "answers, and is no standby: it may be the database itself"
+        advice = "name a standby in DATABASE_REPLICA_URL, unless this one is replicated logically"
+        yield CheckResult("warn", "replica", found, advice)
     else:
         yield CheckResult("ok", "replica", "answers, and has every change of live content")
+
+
+def _is_standby(connection: BaseDatabaseWrapper) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_is_in_recovery()")
+        return bool(cursor.fetchone()[0])
 
 
 def migrations() -> Iterator[CheckResult]:
@@ -308,14 +319,15 @@ def outgoing() -> Iterator[CheckResult]:
         yield CheckResult("ok", "outgoing calls", "reach public addresses only")
 
 
+CHECK_DATABASE: Final = "check the database first; where it answers, run ./run migrate"
 Check = tuple[str, Callable[[], Iterator[CheckResult]], str]
 """What is looked at, the look, and what to do where the look itself breaks."""
 CHECKS: tuple[Check, ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("replica", replica, "check DATABASE_REPLICA_URL and that it is a replica of the database"),
-    ("migrations", migrations, "check the database first"),
+    ("migrations", migrations, CHECK_DATABASE),
     ("queue", broker, "check REDIS_URL and whether the server is running"),
-    ("messages to workers", messages, "run ./run migrate first"),
+    ("messages to workers", messages, CHECK_DATABASE),
     ("workers", workers, "check REDIS_URL and whether the server is running"),
     ("cache", shared_cache, "check REDIS_URL and whether the server is running"),
     ("folders", folders, "check CMS_DATA_DIR"),
@@ -324,8 +336,8 @@ CHECKS: tuple[Check, ...] = (
     ("MCP", mcp, ""),
     ("MCP server", mcp_server, ""),
     ("outgoing calls", outgoing, "check OUTGOING_ALLOWED_HOSTS"),
-    ("activity log", activity_log, "run ./run migrate first"),
-    ("secrets", default_secrets, "run ./run migrate first"),
+    ("activity log", activity_log, CHECK_DATABASE),
+    ("secrets", default_secrets, CHECK_DATABASE),
 )
 
 
