@@ -22,6 +22,7 @@ from benchmarks.report import Report
 from benchmarks.sizes import TINY, Sizes
 
 UNLIMITED: Final = "100000000/hour"
+WITH_ONLY: Final = ("reading", "analytics")
 OPTIONS: Final[dict[str, tuple[type[int] | type[float], str]]] = {
     "events": (int, "how many webhooks are sent"),
     "posts": (int, "how many posts to seed"),
@@ -52,6 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error("A tiny run shows only that everything runs: it is not written down.")
         usual = not (asked or options.tiny or options.only)
         return whole_run.run(_passed_on(options, asked), writes=usual or options.write)
+    if options.only and options.part not in WITH_ONLY:
+        parser.error(f"--only is for {' and '.join(WITH_ONLY)}.")
     if options.write:
         parser.error("Only a whole run is written down, without PART.")
     return _measure(options.part, replace(TINY if options.tiny else Sizes(), **asked), options)
@@ -62,8 +65,14 @@ def _options() -> argparse.ArgumentParser:
     parser.add_argument("part", nargs="?", choices=("all", *PARTS, *APART), default="all")
     for name, (kind, what) in OPTIONS.items():
         parser.add_argument(f"--{name}", type=kind, help=f"{what}; {getattr(Sizes(), name):,}")
-    parser.add_argument("--only", default="", help="endpoints whose name holds this")
-    parser.add_argument("--tiny", action="store_true", help="only whether it runs, in seconds")
+    parser.add_argument(
+        "--only",
+        default="",
+        help="of reading, the endpoints whose name holds this; of analytics, taking or reports",
+    )
+    parser.add_argument(
+        "--tiny", action="store_true", help="only whether it runs, in about a minute"
+    )
     parser.add_argument("--check", action="store_true", help="hold a tiny run against the ceilings")
     parser.add_argument("--ceilings", action="store_true", help="write the ceilings anew")
     parser.add_argument("--write", action="store_true", help="write RESULTS.md of other sizes too")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from pathlib import Path
 
@@ -16,3 +17,8 @@ def describe_machine() -> str:
     memory = int(Path("/proc/meminfo").read_text().split()[1]) / 1024 / 1024
     model = names[0] if names else platform.machine()
     return f"{len(names)} cores ({model}), {memory:.0f} GB, Python {platform.python_version()}"
+
+
+def describe_load() -> str:
+    """How busy the machine was with anything, ourselves included, in the last quarter of an hour."""
+    return f"{os.getloadavg()[2]:.1f} processes at work on average at its end"

@@ -65,7 +65,12 @@ def _reading(run: Run) -> None:
         chosen = endpoints.endpoints(seeded, cookie, product)
         if sizes.has_slow_rows:
             chosen += endpoints.beside_edits(chosen, seeded, cookie, product)
-        chosen = [item for item in chosen if run.only in item.name]
+        named = [item for item in chosen if run.only in item.name]
+        if not named:
+            names = ", ".join(item.name for item in chosen)
+            run.report.fail(f"No endpoint has {run.only!r} in its name. There are: {names}.")
+            return
+        chosen = named
         rounds = measuring.Rounds(
             sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
         )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks import postgres
-from benchmarks.machine import describe_machine
+from benchmarks.machine import describe_load, describe_machine
 from benchmarks.parts import PARTS
 from benchmarks.report import Report
 
@@ -38,7 +38,7 @@ def describe_run() -> str:
     return "\n".join(
         [
             f"- {datetime.now(UTC):%Y-%m-%d}, commit {_commit()}",
-            f"- {describe_machine()}",
+            f"- {describe_machine()}; {describe_load()}",
             f"- {libraries}; {postgres.describe()}",
         ]
     )
