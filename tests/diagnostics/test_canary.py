@@ -14,6 +14,7 @@ from mcp_bridge.access.tokens import create_token as create_mcp_token
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core.diagnostics import command_runner, local_route
+from proofroom.core.observability import metrics
 from proofroom.core.redaction import secrets_of_service
 from tests import make
 from tests.diagnostics.asking import granted
@@ -30,6 +31,8 @@ def secrets(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> l
         "database_url",
         "redis_url",
     }
+    # It looks once a process whether anybody scrapes: what it found here would hold for all tests after these.
+    monkeypatch.setattr(metrics, "_prometheus_histograms", dict)
     values = {name: f"canary-{name}-value" for name in sorted(kept - {"workflow_secrets"})}
     values["chat_webhook_url"] = "https://chat.example/canary-chat-path"
     settings.CMS_ENV = settings.CMS_ENV.model_copy(
