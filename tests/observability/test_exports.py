@@ -219,11 +219,12 @@ def test_the_dashboard_shows_metrics_that_there_are() -> None:
     Delivery.objects.filter(pk=waiting.pk).update(next_attempt_at=waiting.created_at)
     add_all(60)
     gauges = {reading.name for readings in read_metrics() for reading in readings}
+    of_each_process = "proofroom_database_up"
 
-    assert shown <= histograms | gauges
+    assert shown <= histograms | gauges | {of_each_process}
     # Every process that is scraped, and every worker that sends, tells the same of what waits.
     asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
-    of_gauges = [text for text in asked if not re.search("_(bucket|count)", text)]
+    of_gauges = [text for text in asked if not re.search("_(bucket|count|up)", text)]
     assert len(of_gauges) >= 7
     assert all(re.match(r"max( by \(\w+\) )?\(proofroom_\w+\)\Z", text) for text in of_gauges), (
         asked
