@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,30 @@ def test_after_a_quick_failure_the_next_one_tries_again() -> None:
             connections.getconn()
 
     assert len(calls) == 5
+
+
+@pytest.mark.services
+def test_a_connection_that_answered_shows_that_the_server_is_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(base, "SLOW_SECONDS", -1.0)
+    calls: list[str] = []
+    fail = failing(calls)
+    with psycopg.connect(os.environ["DATABASE_URL"]) as held:
+        opened = [held]
+        connections = ConnectionPool(lambda: opened.pop() if opened else fail())
+        assert connections.getconn() is held
+        for _ in range(2):
+            with pytest.raises(psycopg.OperationalError):
+                connections.getconn()
+        assert calls == ["connect"]
+
+        connections.putconn(held)
+
+        assert connections.getconn() is held
+        with pytest.raises(psycopg.OperationalError, match="refused"):
+            connections.getconn()
+        assert calls == ["connect"] * 2
 
 
 def test_where_all_are_in_use_the_next_one_is_told() -> None:

@@ -145,13 +145,20 @@ def _ask_queue() -> bool:
 def _ask_storage() -> bool:
     if isinstance(default_storage, FileSystemStorage):
         folder = Path(default_storage.location)
-        if folder.exists():
-            return _takes_files(folder)
-        # The first upload makes the folder. One that held files is a volume that is not there.
-        is_lost = folder.is_symlink() or any(has_files() for has_files in file_users)
-        return not is_lost and _takes_files(folder.parent)
+        # The first upload makes the folder.
+        return _takes_files(folder if folder.exists() else folder.parent)
     default_storage.exists("health")
     return True
+
+
+def _ask_folder() -> bool:
+    """Whether the folder of files is there, if it held any: else it is a volume that nobody mounted."""
+    if not isinstance(default_storage, FileSystemStorage):
+        return True
+    folder = Path(default_storage.location)
+    if folder.exists():
+        return True
+    return not (folder.is_symlink() or any(has_files() for has_files in file_users))
 
 
 class StorageCheck:
@@ -178,6 +185,7 @@ _replica: Final = BoundedCheck("replica", _ask_replica)
 _redis: Final = BoundedCheck("redis", _ask_redis)
 _queue: Final = BoundedCheck("queue", _ask_queue)
 _storage: Final = StorageCheck()
+_folder: Final = BoundedCheck("folder of files", _ask_folder)
 
 
 def list_unreachable() -> list[str]:
@@ -190,8 +198,11 @@ def list_unreachable() -> list[str]:
     if has_replica():
         checks.insert(1, _replica)
     begun = [(check, check.begin()) for check in checks]
+    folder = _folder.begin()
     is_stored = _storage.is_reachable()
     gone = [check.name for check, asked in begun if not check.wait(asked, end - time.monotonic())]
+    if is_stored and database_check.name not in gone:  # which says whether there are files
+        is_stored = _folder.wait(folder, end - time.monotonic())
     return gone if is_stored else [*gone, "storage"]
 
 

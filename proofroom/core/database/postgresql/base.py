@@ -105,6 +105,7 @@ class ConnectionPool:
         try:
             is_kept = not self._is_closed and _is_clean(connection)
             if is_kept:
+                self._left_alone_until = 0.0  # it answered
                 self._keep(connection)
             else:
                 connection.close()
