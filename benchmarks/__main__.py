@@ -22,7 +22,6 @@ from benchmarks.report import Report
 from benchmarks.sizes import TINY, Sizes
 
 UNLIMITED: Final = "100000000/hour"
-WITH_ONLY: Final = ("reading", "analytics")
 OPTIONS: Final[dict[str, tuple[type[int] | type[float], str]]] = {
     "events": (int, "how many webhooks are sent"),
     "posts": (int, "how many posts to seed"),
@@ -53,8 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error("A tiny run shows only that everything runs: it is not written down.")
         usual = not (asked or options.tiny or options.only)
         return whole_run.run(_passed_on(options, asked), writes=usual or options.write)
-    if options.only and options.part not in WITH_ONLY:
-        parser.error(f"--only is for {' and '.join(WITH_ONLY)}.")
+    if options.only and not (PARTS | APART)[options.part].has_only:
+        parser.error(f"{options.part} has no --only.")
     if options.write:
         parser.error("Only a whole run is written down, without PART.")
     return _measure(options.part, replace(TINY if options.tiny else Sizes(), **asked), options)

@@ -264,10 +264,12 @@ class Part:
     measure: Callable[[Run], None]
     has_redis: bool = False
     """Whether it starts a Redis where `REDIS_URL` names none."""
+    has_only: bool = False
+    """Whether `--only` chooses some of it."""
 
 
 PARTS: Final = {
-    "reading": Part("Reading", _reading),
+    "reading": Part("Reading", _reading, has_only=True),
     "writing": Part("Writing", _writing),
     "requests": Part("Statements and memory of single requests", _requests),
     "search": Part("Search", _search),
@@ -277,7 +279,7 @@ PARTS: Final = {
     "uploads": Part("Uploads", _uploads),
     "agents": Part("Runs of agents", _agents),
     "mcp": Part("MCP server", _mcp),
-    "analytics": Part("Analytics", _analytics),
+    "analytics": Part("Analytics", _analytics, has_only=True),
     "processes": Part("Processes", _processes),
     "admin": Part("Admin", _admin),
 }

@@ -5,6 +5,7 @@ What is refused, fails, or would wait is left to a thread, which answers as if n
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ from proofroom.core.observability.operations import OperationKind, measure, watc
 from proofroom.core.observability.work_ids import bind_ids, choose_request_id
 from proofroom.core.tools import Tool
 
+logger = logging.getLogger("mcp_bridge")
 LONGEST_WAIT_SECONDS: Final = 0.05
 """How long all other sessions may wait for a statement of one."""
 SLOW_SECONDS: Final = 0.02
@@ -87,7 +89,10 @@ class EventLoopCalls:
                     return run_tool(call, principal, raw, self._access, hit)
             except (WouldBlock, CmsError):
                 pass
-            except Exception:  # a thread meets it again, and says so in the log
+            except Exception as error:  # a thread tries again, and shows what it meets
+                logger.info(
+                    "%s is left to threads for a while: %s", call.tool, type(error).__name__
+                )
                 self._pause()
             finally:
                 if measured.database_seconds > SLOW_SECONDS:

@@ -26,8 +26,20 @@ DATABASE_THREADS = 6
 DATABASE_PER_CREDENTIAL: Final = 4
 WAITING_THREADS = 4
 WAITING_PER_CREDENTIAL: Final = 3
-"""One credential leaves room for the others, of either kind."""
 APART_THREADS = 2
+
+
+class SharedThreads:
+    """Threads of which one credential takes so many at most, and leaves the rest to others."""
+
+    def __init__(self, threads: int, per_credential: int) -> None:
+        self.limiter = anyio.CapacityLimiter(threads)
+        self._per_credential = per_credential
+        self._shares = WeakValueDictionary[str, anyio.CapacityLimiter]()
+
+    def share_of(self, credential: str) -> anyio.CapacityLimiter:
+        """To be held while a thread works for the credential."""
+        return self._shares.setdefault(credential, anyio.CapacityLimiter(self._per_credential))
 
 
 class Workers:
@@ -39,31 +51,27 @@ class Workers:
     """
 
     def __init__(self) -> None:
-        self._database = anyio.CapacityLimiter(DATABASE_THREADS)
-        self._waiting = anyio.CapacityLimiter(WAITING_THREADS)
-        self._database_of = WeakValueDictionary[str, anyio.CapacityLimiter]()
-        self._waiting_of = WeakValueDictionary[str, anyio.CapacityLimiter]()
+        self._database = SharedThreads(DATABASE_THREADS, DATABASE_PER_CREDENTIAL)
+        self._waiting = SharedThreads(WAITING_THREADS, WAITING_PER_CREDENTIAL)
         self._apart = anyio.CapacityLimiter(APART_THREADS)
 
     async def run(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of `work`, for anything that is quick."""
-        return await self._run(self._database, partial(work, *args, **kwargs))
+        return await self._run(self._database.limiter, partial(work, *args, **kwargs))
 
     async def run_waiting(
         self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """The result of `work` that may wait long for something outside. `whose` is the credential it is done for."""
-        own = self._waiting_of.setdefault(whose, anyio.CapacityLimiter(WAITING_PER_CREDENTIAL))
-        async with own:
-            return await self._run(self._waiting, partial(work, *args, **kwargs))
+        async with self._waiting.share_of(whose):
+            return await self._run(self._waiting.limiter, partial(work, *args, **kwargs))
 
     async def run_for(
         self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """The result of `work` that is quick, unless the database has it wait: for a lock, say. `whose` as above."""
-        own = self._database_of.setdefault(whose, anyio.CapacityLimiter(DATABASE_PER_CREDENTIAL))
-        async with own:
-            return await self._run(self._database, partial(work, *args, **kwargs))
+        async with self._database.share_of(whose):
+            return await self._run(self._database.limiter, partial(work, *args, **kwargs))
 
     async def run_apart(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """The result of `work` that must not wait behind calls: who may come in, who has to go."""

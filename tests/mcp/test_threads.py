@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import anyio
+import pytest
 
 from mcp_bridge.protocol.worker_threads import DATABASE_THREADS, WAITING_THREADS, Workers
 
@@ -55,39 +57,20 @@ def test_waiting_work_keeps_no_quick_work_out() -> None:
     assert anyio.run(main) == "read"
 
 
-def test_waiting_work_of_one_credential_leaves_room_for_another() -> None:
+@pytest.mark.parametrize("run", [Workers.run_waiting, Workers.run_for])
+def test_work_of_one_credential_that_waits_leaves_room_for_another(run: Any) -> None:
     released = threading.Event()
 
     async def main() -> str:
         workers = Workers()
         answer = ""
         async with anyio.create_task_group() as group:
-            for _ in range(2 * WAITING_THREADS):
-                group.start_soon(workers.run_waiting, "one", released.wait, 10)
+            for _ in range(2 * max(WAITING_THREADS, DATABASE_THREADS)):
+                group.start_soon(run, workers, "one", released.wait, 10)
             await anyio.wait_all_tasks_blocked()
             try:
                 with anyio.fail_after(2):
-                    answer = await workers.run_waiting("other", lambda: "mine")
-            finally:
-                released.set()
-        return answer
-
-    assert anyio.run(main) == "mine"
-
-
-def test_calls_of_one_credential_that_wait_for_a_lock_leave_room_for_another() -> None:
-    released = threading.Event()
-
-    async def main() -> str:
-        workers = Workers()
-        answer = ""
-        async with anyio.create_task_group() as group:
-            for _ in range(2 * DATABASE_THREADS):
-                group.start_soon(workers.run_for, "one", released.wait, 10)
-            await anyio.wait_all_tasks_blocked()
-            try:
-                with anyio.fail_after(2):
-                    answer = await workers.run_for("other", lambda: "mine")
+                    answer = await run(workers, "other", lambda: "mine")
             finally:
                 released.set()
         return answer

@@ -142,9 +142,16 @@ def _ask_queue() -> bool:
     return _takes_files(settings.DATA_DIR / "queue")
 
 
-def _ask_storage() -> bool:
+def _media_folder() -> Path | None:
+    """Where files are, unless they are in a bucket."""
     if isinstance(default_storage, FileSystemStorage):
-        folder = Path(default_storage.location)
+        return Path(default_storage.location)
+    return None
+
+
+def _ask_storage() -> bool:
+    folder = _media_folder()
+    if folder is not None:
         # The first upload makes the folder.
         return _takes_files(folder if folder.exists() else folder.parent)
     default_storage.exists("health")
@@ -153,10 +160,8 @@ def _ask_storage() -> bool:
 
 def _ask_folder() -> bool:
     """Whether the folder of files is there, if it held any: else it is a volume that nobody mounted."""
-    if not isinstance(default_storage, FileSystemStorage):
-        return True
-    folder = Path(default_storage.location)
-    if folder.exists():
+    folder = _media_folder()
+    if folder is None or folder.exists():
         return True
     return not (folder.is_symlink() or any(has_files() for has_files in file_users))
 
