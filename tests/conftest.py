@@ -206,3 +206,9 @@ def pytest_sessionstart() -> None:
     for handler in list(root.handlers):
         if isinstance(handler, logging.FileHandler):
             root.removeHandler(handler)
+
+
+@pytest.fixture
+def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All calls of a test fall into one window of their limits, whenever the test runs."""
+    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: 1_900_000_010.0)

@@ -13,13 +13,7 @@ from proofroom.accounts.services.agents import ensure_agent_user
 from tests import make
 from tests.api_client import ApiClient
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def one_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All tries of a test fall into one window, whenever the test runs."""
-    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: 1_900_000_010.0)
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("one_window")]
 
 
 def login(client: ApiClient, email: str, password: str = make.PASSWORD, **extra: Any) -> Any:

@@ -101,6 +101,7 @@ def test_a_credential_that_no_browser_sends_is_refused(path: str, credential: st
     assert "_auth_user_id" not in browser.session
 
 
+@pytest.mark.usefixtures("one_window")
 def test_old_passwords_are_not_guessed_without_end() -> None:
     browser = Client()
     browser.force_login(make.user("editor"))

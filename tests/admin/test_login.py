@@ -9,6 +9,7 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 
+@pytest.mark.usefixtures("one_window")
 def test_the_eleventh_try_is_refused_even_if_right() -> None:
     make.user("editor")
     client = Client()

@@ -312,10 +312,8 @@ def test_the_first_answer_is_compressed_as_the_next_ones_are() -> None:
     assert first.headers["X-Request-ID"] != again.headers["X-Request-ID"]
 
 
-def test_calls_of_the_api_count_and_are_refused(
-    settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: 1_900_000_010.0)
+@pytest.mark.usefixtures("one_window")
+def test_calls_of_the_api_count_and_are_refused(settings: Any) -> None:
     settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "4/minute"}
     post, front = make.post(), Front()
     door = f"/api/public/posts/{post.pk}"

@@ -116,6 +116,7 @@ def test_a_guess_is_refused(token: str) -> None:
     assert answer.status == 401
 
 
+@pytest.mark.usefixtures("one_window")
 def test_a_token_of_ours_that_is_over_counts_as_no_guess(settings: Any) -> None:
     settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "login": "2/minute"}
     old = bearer(make_access_token(None))
