@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.module_loading import import_string
@@ -111,13 +112,13 @@ class QueueWatch:
             is_first, self.is_known = not self.is_known, True
         if is_back:
             logger.info("messages to the workers are queued again")
-        rows = QueueFailure.objects.all()
+        over = Q(error__in=errors)
+        if is_first:
+            over |= Q(failed_at__lt=self.started_at)
         try:
-            with transaction.atomic():
-                if is_back:
-                    rows.filter(error__in=errors).delete()
-                if is_first:
-                    rows.filter(failed_at__lt=self.started_at).delete()
+            rows = QueueFailure.objects.filter(over)
+            if rows.exists():  # as a rule there is none, and nothing to write
+                rows.delete()
         except (DatabaseError, InterfaceError):
             logger.warning("could not forget a failure of the queue", exc_info=True)
             with self.lock:  # the next message tries again

@@ -16,7 +16,7 @@ from proofroom.core.models import QueueFailure
 from proofroom.core.observability.work_ids import bind_ids, current_ids
 from proofroom.core.outbox import wake_ups
 from proofroom.core.outbox.wake_ups import GatheredWakeUps
-from proofroom.core.task_queue import QueueWatch
+from proofroom.core.task_queue import QueueWatch, send_message
 from tests import make
 from tests.core.listening import Listener, own_subscriptions, subscribe
 
@@ -131,6 +131,26 @@ def test_what_cannot_be_queued_is_noted_and_the_next_message_goes(
     assert workers.next()[2] == [str(kept)]
     assert forgotten.wait(WAIT)
     assert not QueueFailure.objects.exists()
+
+
+def test_an_error_that_nobody_expects_ends_no_more_than_one_round(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached = Event()
+
+    def fail(_queue: object, _what: str) -> None:
+        monkeypatch.setattr(wake_ups, "send_message", send_message)
+        reached.set()
+        raise RuntimeError("no database here")
+
+    monkeypatch.setattr(wake_ups, "send_message", fail)
+    request(1, uuid4())
+    assert reached.wait(WAIT)
+    kept = uuid4()
+
+    request(2, kept)
+
+    assert workers.next()[2] == [str(kept)]
 
 
 def test_a_web_process_that_ends_sends_what_still_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ The row of an event is the truth: what a message that is lost leaves waiting, th
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Iterable, Sequence
@@ -21,6 +22,7 @@ from proofroom.core.observability.operations import continue_trace, trace_header
 from proofroom.core.observability.work_ids import WorkId, bind_ids, current_ids
 from proofroom.core.task_queue import queue_task, send_after_commit, send_message
 
+logger = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 0.1
 """How long a process that gathers waits between two messages."""
 _PER_MESSAGE: Final = 100
@@ -124,6 +126,8 @@ class GatheredWakeUps:
                 self._condition.wait_for(lambda: bool(self._waiting))
             try:
                 self.send_waiting()
+            except Exception:  # the sweep finds what this round leaves; the next one is sent again
+                logger.exception("could not send messages to the workers")
             finally:
                 connections.close_all()
             time.sleep(PAUSE_SECONDS)
