@@ -10,12 +10,10 @@ from uuid import UUID
 
 import orjson
 from django.db.models import (
-    Count,
     Exists,
     JSONField,
     OuterRef,
     QuerySet,
-    Subquery,
     TextField,
     Value,
 )
@@ -26,6 +24,7 @@ from django.utils.translation import gettext
 
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
 from content.post_fields import LISTED_FIELDS
+from content.posts.list_totals import counted, counted_at, list_totals, total_of
 from content.posts.scopes import hidden_ids
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
@@ -209,18 +208,8 @@ _POST: Final = Statement(
 )
 
 
-def _total(posts: QuerySet[Post]) -> Subquery:
-    """How many they are, beside each of some of them."""
-    counted = posts.order_by().values("locale").annotate(total=Count("pk"))
-    return Subquery(counted.values("total"))
-
-
 def _count_in(posts: QuerySet[Post]) -> Statement:
-    return Statement(
-        lambda locale: (
-            posts.filter(locale=locale).order_by().values("locale").annotate(total=Count("pk"))
-        )
-    )
+    return Statement(lambda locale: counted(posts.filter(locale=locale)))
 
 
 _COUNT: Final = _count_in(listed_posts())
@@ -260,8 +249,8 @@ def _page_statement(
         # Nothing is written for rows that are only sorted or passed over.
         deep_from = 0 if parts else None
         page = part_of(order_posts(listed, ordering), slice(begin, end), deep_from=deep_from)
-        rows = listed_rows(page).annotate(**_part_columns(parts))
-        return rows.annotate(total=_total(listed)) if counts else rows
+        rows = listed_rows(page).annotate(**_part_columns(parts), counted_at=counted_at())
+        return rows.annotate(total=total_of(listed)) if counts else rows
 
     return Statement(build)
 
@@ -293,18 +282,21 @@ def page_of(
     """A part of the posts of a locale as `listed_rows` with `parts`, in one of `ORDERINGS`, and how many there are
     in all.
 
-    They are counted where `total` does not say it. One query, two beyond the end.
+    They are counted where `total` does not say it. One query, two beyond the end and where content changed.
     """
-    statement = _page_statement(
-        ordering, part.start, part.stop, only_published, total is None, parts
-    )
-    rows = statement.rows(locale)
+
+    def page(counts: bool) -> Statement:
+        return _page_statement(ordering, part.start, part.stop, only_published, counts, parts)
+
     if total is not None:
-        return rows, total
-    if not rows and part.start:
-        counted = (_PUBLISHED_COUNT if only_published else _COUNT).rows(locale)
-        return rows, counted[0]["total"] if counted else 0
-    return rows, rows[0]["total"] if rows else 0
+        return page(False).rows(locale), total
+    return list_totals.page(
+        ("listed", locale, only_published),
+        page,
+        _PUBLISHED_COUNT if only_published else _COUNT,
+        (locale,),
+        is_first=not part.start,
+    )
 
 
 def find_post_with_author(post_id: UUID) -> Post | None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final, Literal, cast
 
 from django.conf import settings
-from django.db.models import Func, IntegerField, QuerySet, Subquery
+from django.db.models import QuerySet
 from pydantic import ConfigDict, Field
 
 from content import search
 from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
+from content.posts.list_totals import counted, counted_at, list_totals, total_of
 from content.posts.queries import proposed_titles
 from content.posts.scopes import visible_to
 from content.tools.arguments import hint
@@ -123,15 +124,17 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
         rows_of = _with_layers(posts, arguments.is_full)
         return page_after(arguments, "list_posts", rows_of, _ORDER, listed)
     filters = _filters_of(arguments)
-    statement = _first_page(
-        tuple(filters),
-        arguments.has_review,
-        arguments.has_ai_review,
-        arguments.is_full,
-        arguments.limit + 1,
-    )
-    rows = statement.rows(*filters.values())
-    total = rows[0]["total"] if rows else 0
+    waiting = arguments.has_review, arguments.has_ai_review
+    page = partial(_first_page, tuple(filters), waiting, arguments.is_full, arguments.limit + 1)
+    if waiting == (None, None):
+        count = _count(tuple(filters))
+        rows, total = list_totals.page(
+            ("found", *filters.items()), page, count, [*filters.values()]
+        )
+    else:
+        # What waits in a layer changes without the content version.
+        rows = page(True).rows(*filters.values())
+        total = rows[0]["total"] if rows else 0
     return page_of_found(arguments, "list_posts", rows, total, _ORDER, listed)
 
 
@@ -141,7 +144,9 @@ def _filters_of(arguments: ListPosts) -> dict[str, str]:
 
 
 def _filtered(
-    filters: Mapping[str, str], has_review: bool | None, has_ai_review: bool | None
+    filters: Mapping[str, str],
+    has_review: bool | None = None,
+    has_ai_review: bool | None = None,
 ) -> QuerySet[Post]:
     posts = queries.listed_posts().filter(**filters)
     for layer, wanted in ((Layer.REVIEW, has_review), (Layer.AI_REVIEW, has_ai_review)):
@@ -165,21 +170,27 @@ def _with_layers(posts: QuerySet[Post], full: bool) -> QuerySet[Post, Row]:
 @lru_cache(maxsize=256)
 def _first_page(
     names: tuple[str, ...],
-    has_review: bool | None,
-    has_ai_review: bool | None,
+    waiting: tuple[bool | None, bool | None],
     full: bool,
     end: int,
+    counts: bool,
 ) -> Statement:
-    """The statement that reads the first rows with their total; it takes the values of the named filters."""
+    """The statement that reads the first rows, with their total where it `counts`; it takes the values of the
+    named filters."""
 
     def build(*values: str) -> QuerySet[Post, Row]:
-        posts = _filtered(dict(zip(names, values, strict=True)), has_review, has_ai_review)
-        count = Func("pk", function="COUNT", output_field=IntegerField())
-        total = Subquery(posts.order_by().annotate(total=count).values("total"))
-        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(total=total)
+        posts = _filtered(dict(zip(names, values, strict=True)), *waiting)
+        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(counted_at=counted_at())
+        if counts:
+            rows = rows.annotate(total=total_of(posts))
         return cast("QuerySet[Post, Row]", rows[:end])
 
     return Statement(build)
+
+
+@lru_cache(maxsize=16)
+def _count(names: tuple[str, ...]) -> Statement:
+    return Statement(lambda *values: counted(_filtered(dict(zip(names, values, strict=True)))))
 
 
 def _check_names(arguments: ListPosts) -> None:

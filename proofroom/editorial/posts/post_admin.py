@@ -10,11 +10,12 @@ from uuid import UUID
 
 from django.conf import settings
 from django.contrib import admin, messages
-from django.contrib.admin.views.main import ORDER_VAR
+from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, path, reverse
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -23,6 +24,7 @@ from django.views.generic import RedirectView
 from content import search
 from content.models import UNPUBLISHED, Layer, Post, Status, status_label
 from content.models.post import STANDS_FOR_ITSELF
+from content.posts.list_totals import list_totals
 from content.posts.queries import deleted_posts, has_changes_in
 from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, find_deleters, restore_post
@@ -35,6 +37,7 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
+from proofroom.core.content_scope import reading_scopes
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.editorial.post_editor.autosave import autosave, autosave_new
@@ -96,6 +99,15 @@ class StatusFilter(admin.ChoicesFieldListFilter):
                 return queryset.filter(status=Status.DRAFT, published_at__isnull=not was_live)
         found = super().queryset(request, queryset)
         return queryset if found is None else found
+
+
+class _WholeList(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
+    """Of all posts that lists show."""
+
+    @cached_property
+    def count(self) -> int:
+        posts: Any = self.object_list
+        return list_totals.total("all", posts)
 
 
 @admin.register(Post)
@@ -168,8 +180,10 @@ class PostAdmin(ListAdmin[Post]):
     def get_paginator(
         self, request: HttpRequest, queryset: QuerySet[Post], *args: Any, **options: Any
     ) -> Paginator[Post]:
-        """Pages of a search are read without ranking all that it found."""
+        """Pages of a search are read without ranking all that it found, and the whole list is rarely counted."""
         rows = getattr(request, "found_posts", queryset)
+        if request.GET.keys() <= {PAGE_VAR, ORDER_VAR} and not reading_scopes(actor_of(request)):
+            return _WholeList(rows, *args, **options)
         return super().get_paginator(request, rows, *args, **options)
 
     def changelist_view(
