@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Any, Final, Literal
 from uuid import UUID
 
 import orjson
@@ -24,7 +24,17 @@ from django.utils.translation import gettext
 
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
 from content.post_fields import LISTED_FIELDS
-from content.posts.list_totals import counted, counted_at, list_totals, total_of
+from content.posts.kept_lists import (
+    DEEP_FROM,
+    ListPart,
+    Place,
+    counted,
+    from_place,
+    kept_lists,
+    place_columns,
+    read_at,
+    total_of,
+)
 from content.posts.scopes import hidden_ids
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
@@ -121,8 +131,6 @@ WIRE_MODULE: Final[Mapping[str, str | Combinable]] = {
 Part = Literal["live_modules", "staged_layers", "global_ids"]
 """What a list may say of a post besides its columns, as JSON text that no Python parses where it need not: its live
 modules as the wire has them; what is staged, for `layers_of_text`; the ids of the global modules that it places."""
-DEEP_FROM: Final = 200
-"""Rows before a part of a list that make it deep."""
 ORDERINGS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "createdAt": "created_at",
@@ -233,6 +241,9 @@ def part_of(posts: QuerySet[Post], part: slice, *, deep_from: int | None = None)
     return posts.filter(pk__in=posts.values("pk")[part])
 
 
+NEWEST_FIRST: Final = "-updatedAt"
+
+
 @lru_cache(maxsize=256)
 def _page_statement(
     ordering: str,
@@ -241,15 +252,22 @@ def _page_statement(
     only_published: bool,
     counts: bool,
     parts: frozenset[Part],
+    is_from_place: bool,
+    has_place: bool,
 ) -> Statement:
+    """Rows of posts in a locale, from a place on or in all of the list. They say their places with `has_place`."""
     posts = published_posts() if only_published else listed_posts()
 
-    def build(locale: str) -> QuerySet[Post, Row]:
+    def build(locale: str, *place: Any) -> QuerySet[Post, Row]:
         listed = posts.filter(locale=locale)
+        ordered = order_posts(
+            from_place(listed, "updated_at", *place) if place else listed, ordering
+        )
         # Nothing is written for rows that are only sorted or passed over.
-        deep_from = 0 if parts else None
-        page = part_of(order_posts(listed, ordering), slice(begin, end), deep_from=deep_from)
-        rows = listed_rows(page).annotate(**_part_columns(parts), counted_at=counted_at())
+        deep_from = 0 if parts else 1 if is_from_place else None
+        page = part_of(ordered, slice(begin, end), deep_from=deep_from)
+        where = place_columns("updated_at") if has_place else {"read_at": read_at()}
+        rows = listed_rows(page).annotate(**_part_columns(parts), **where)
         return rows.annotate(total=total_of(listed)) if counts else rows
 
     return Statement(build)
@@ -285,18 +303,28 @@ def page_of(
     They are counted where `total` does not say it. One query, two beyond the end and where content changed.
     """
 
-    def page(counts: bool) -> Statement:
-        return _page_statement(ordering, part.start, part.stop, only_published, counts, parts)
+    def read(counts: bool, place: Place | None) -> list[Row]:
+        begin, where = (place.skipped, place.key) if place is not None else (part.start, ())
+        statement = _page_statement(
+            ordering,
+            begin,
+            begin + size,
+            only_published,
+            counts,
+            parts,
+            bool(where),
+            found.has_place,
+        )
+        return statement.rows(locale, *where)
 
-    if total is not None:
-        return page(False).rows(locale), total
-    return list_totals.page(
-        ("listed", locale, only_published),
-        page,
-        _PUBLISHED_COUNT if only_published else _COUNT,
-        (locale,),
-        is_first=not part.start,
+    size = part.stop - part.start
+    found = ListPart(
+        ("listed", locale, only_published), part.start, read, has_places=ordering == NEWEST_FIRST
     )
+    if total is not None:
+        return kept_lists.read(found), total
+    count = _PUBLISHED_COUNT if only_published else _COUNT
+    return kept_lists.read_and_count(found, count, (locale,))
 
 
 def find_post_with_author(post_id: UUID) -> Post | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any, Final, Literal, cast
 
 from django.conf import settings
@@ -14,7 +14,7 @@ from content import search
 from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
-from content.posts.list_totals import counted, counted_at, list_totals, total_of
+from content.posts.kept_lists import ListPart, Place, counted, kept_lists, read_at, total_of
 from content.posts.queries import proposed_titles
 from content.posts.scopes import visible_to
 from content.tools.arguments import hint
@@ -125,15 +125,18 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
         return page_after(arguments, "list_posts", rows_of, _ORDER, listed)
     filters = _filters_of(arguments)
     waiting = arguments.has_review, arguments.has_ai_review
-    page = partial(_first_page, tuple(filters), waiting, arguments.is_full, arguments.limit + 1)
+    names, values = tuple(filters), [*filters.values()]
+
+    def read(counts: bool, _place: Place | None) -> list[Row]:
+        end = arguments.limit + 1
+        return _first_page(names, waiting, arguments.is_full, end, counts).rows(*values)
+
     if waiting == (None, None):
-        count = _count(tuple(filters))
-        rows, total = list_totals.page(
-            ("found", *filters.items()), page, count, [*filters.values()]
-        )
+        part = ListPart(("found", *filters.items()), 0, read)
+        rows, total = kept_lists.read_and_count(part, _count(names), values)
     else:
         # What waits in a layer changes without the content version.
-        rows = page(True).rows(*filters.values())
+        rows = read(True, None)
         total = rows[0]["total"] if rows else 0
     return page_of_found(arguments, "list_posts", rows, total, _ORDER, listed)
 
@@ -180,7 +183,7 @@ def _first_page(
 
     def build(*values: str) -> QuerySet[Post, Row]:
         posts = _filtered(dict(zip(names, values, strict=True)), *waiting)
-        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(counted_at=counted_at())
+        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(read_at=read_at())
         if counts:
             rows = rows.annotate(total=total_of(posts))
         return cast("QuerySet[Post, Row]", rows[:end])

@@ -23,11 +23,20 @@ from django.db.models import (
     Subquery,
     TextField,
 )
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Coalesce
 
 from content import search
 from content.models import Post, PostModule, PostTerm
 from content.post_fields import POST_FIELDS, SearchWeight
+from content.posts.kept_lists import (
+    PLACE_COLUMNS,
+    ListPart,
+    Place,
+    from_place,
+    kept_lists,
+    place_columns,
+)
 from content.posts.linked_posts import Neighbour, padded
 from content.posts.opening_images import media_of_opening_module, opening_module
 from content.posts.queries import module_rows, part_of, published_posts
@@ -402,7 +411,8 @@ class ListedPosts:
 
 def load_listed_posts(listing: IndexPage, begin: int, size: int) -> ListedPosts:
     """The posts of a listing from `begin` on. One query, and one where modules that open pages show images."""
-    return _with_images(listing, _listed(begin, size, has_term=bool(listing.term)))
+    statement = _listed(begin, size, has_term=bool(listing.term))
+    return _with_images(listing, statement.rows(*_named(listing)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -418,20 +428,36 @@ def load_listed_page(
 ) -> ListedPage | None:
     """The posts of a listing from `begin` on; None where there are none, and where a post stands in its place.
 
-    As many queries as `load_listed_posts`; extents that are not known of the version are read with the posts.
+    As many queries as `load_listed_posts`; extents that are not known of the version are read with the posts. One
+    more for a part far back of a list that changed.
     """
     depend_on(tag_of_path(listing.path))
     extents = _kept_extents(listing, version)
     if extents is not None and listing.locale not in extents:
         extents = None  # the first post may have come a moment ago
-    statement = _listed(
-        begin,
-        size,
-        has_term=bool(listing.term),
-        path=listing.path,
-        counts=extents is None,
-    )
-    listed = _with_images(listing, statement)
+    named = _named(listing)
+
+    def read(counts: bool, place: Place | None) -> list[Row]:
+        passed, where = (place.skipped, place.key) if place is not None else (begin, ())
+        statement = _listed(
+            passed,
+            size,
+            has_term=bool(listing.term),
+            path=listing.path,
+            counts=counts,
+            is_from_place=place is not None,
+            has_place=part.has_place,
+        )
+        return statement.rows(*named, *where)
+
+    part = ListPart(("site", *named), begin, read, has_places=True)
+    rows = kept_lists.read(part, counts=extents is None)
+    if part.has_place:
+        rows = [
+            {name: value for name, value in row.items() if name not in PLACE_COLUMNS}
+            for row in rows
+        ]
+    listed = _with_images(listing, rows)
     if not listed.rows or listed.rows[0]["is_taken"]:
         return None
     if extents is None:
@@ -440,9 +466,8 @@ def load_listed_page(
     return ListedPage(listed, extents)
 
 
-def _with_images(listing: IndexPage, statement: Statement) -> ListedPosts:
+def _with_images(listing: IndexPage, rows: Sequence[Row]) -> ListedPosts:
     depend_on(tag_of_list(listing.type))
-    rows = statement.rows(*_named(listing))
     ids = {id_ for row in rows for id_ in media_of_opening_module(row["opening"])}
     return ListedPosts(listing.locale, rows, images(ids, listing.locale))
 
@@ -462,18 +487,31 @@ _IMAGE: Final = (
 
 @lru_cache(maxsize=50)
 def _listed(
-    begin: int, size: int, *, has_term: bool, path: str = "", counts: bool = False
+    begin: int,
+    size: int,
+    *,
+    has_term: bool,
+    path: str = "",
+    counts: bool = False,
+    is_from_place: bool = False,
+    has_place: bool = False,
 ) -> Statement:
-    """The rows of a listing; with the `path` of its page, whether a post has taken the place of it."""
+    """The rows of a listing, from a place on or in all of it; with the `path` of its page, whether a post has taken
+    the place of it. They say their places with `has_place`."""
 
-    def rows(*named: str) -> QuerySet[Post, Any]:
+    def rows(*given: Any) -> QuerySet[Post, Any]:
+        named = given[:-2] if is_from_place else given
         listing = IndexPage(*named)
-        more: dict[str, Cast | Exists] = {}
+        posts = list_posts_of(listing)
+        if is_from_place:
+            posts = from_place(posts, "published_at", *given[-2:])
+        more: dict[str, Combinable] = dict(place_columns("published_at") if has_place else {})
         if path:
             more["is_taken"] = Exists(published_at(path, listing.locale))
         if counts:
             more["extents"] = _extents_of(listing)
-        page = part_of(list_posts_of(listing), slice(begin, begin + size))
+        deep_from = 1 if is_from_place else None
+        page = part_of(posts, slice(begin, begin + size), deep_from=deep_from)
         post = Cast(_listed_post(), TextField())
         return page.values(post=post, opening=opening_module(), **more)
 

@@ -24,6 +24,7 @@ def test_deep_pages_go_on_where_those_before_end(
     path: str, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(queries, "DEEP_FROM", 2)
+    monkeypatch.setattr("content.posts.kept_lists.DEEP_FROM", 2)
     queries._page_statement.cache_clear()
     for number in range(7):
         make.post(f"A post {number}", type="blog")

@@ -24,7 +24,7 @@ from django.views.generic import RedirectView
 from content import search
 from content.models import UNPUBLISHED, Layer, Post, Status, status_label
 from content.models.post import STANDS_FOR_ITSELF
-from content.posts.list_totals import list_totals
+from content.posts.kept_lists import kept_lists
 from content.posts.queries import deleted_posts, has_changes_in
 from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, find_deleters, restore_post
@@ -107,7 +107,7 @@ class _WholeList(Paginator):  # type: ignore[type-arg]  # takes no type argument
     @cached_property
     def count(self) -> int:
         posts: Any = self.object_list
-        return list_totals.total("all", posts)
+        return kept_lists.total("all", posts)
 
 
 @admin.register(Post)

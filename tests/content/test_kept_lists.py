@@ -1,10 +1,12 @@
-"""The number of posts in a list is kept, and is that of the moment whatever changed, and wherever."""
+"""What is kept of lists: their totals, and where far parts begin. They are of the moment whatever changed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from threading import Thread
+from typing import Final
 
 import pytest
 from django.db import connection, connections, transaction
@@ -14,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Layer, Post
 from content.posts.create import propose_post
 from content.posts.publish import set_status
+from content.posts.queries import _page_statement
 from content.posts.trash import delete_post, discard_proposed, purge_trash, restore_post
 from content.translations.translate import create_translation
 from content.variations.services import create_variation
@@ -22,6 +25,7 @@ from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.json import Json
 from proofroom.core.outbox import content_version
+from proofroom.website.queries import _listed
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -181,3 +185,94 @@ def test_who_is_limited_to_a_part_gets_the_number_of_it(lists: Lists) -> None:
     page = limited.get("/admin/content/post/")
 
     assert page.context["cl"].result_count == 1
+
+
+DEEP: Final = {
+    "api": "/api/posts?per_page=2&page={}",
+    "public": "/api/public/posts?per_page=2&page={}",
+    "site": "/blog?page={}",
+}
+MOMENT: Final = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
+
+
+class Pages:
+    """Pages of two posts of a list, where whatever is not the first is deep."""
+
+    def __init__(self, address: str, browser: Client) -> None:
+        self.address = address
+        self.browser = browser
+        self.asked = 0
+
+    @property
+    def listed(self) -> list[str]:
+        """The titles of the whole list."""
+        by = "published_at" if "blog" in self.address else "updated_at"
+        posts = Post.objects.alive().order_by(f"-{by}", "pk")
+        return list(posts.values_list("title", flat=True))
+
+    def titles(self, number: int) -> list[str]:
+        self.asked += 1
+        address = self.address.format(number)
+        if address != DEEP["api"].format(number):
+            address += f"&n={self.asked}"  # so that no cache answers
+        answer = self.browser.get(address)
+        assert answer.status_code == 200, answer.content
+        if answer["Content-Type"] == "application/json":
+            return [post["title"] for post in answer.json()["data"]]
+        return re.findall(r"<h2><a [^>]*>([^<]+)</a></h2>", answer.content.decode())
+
+    def passed_over(self, number: int) -> list[int]:
+        """How many rows each statement of a page passes over."""
+        with CaptureQueriesContext(connection) as queries:
+            self.titles(number)
+        found = (re.findall(r"OFFSET (\d+)", query["sql"]) for query in queries)
+        return [int(rows) for one in found for rows in one]
+
+
+@pytest.fixture(params=[*DEEP])
+def pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pages]:
+    for name in ("content.posts.kept_lists", "content.posts.queries"):
+        monkeypatch.setattr(f"{name}.DEEP_FROM", 2)
+    monkeypatch.setattr("proofroom.website.list_pages.PER_PAGE", 2)
+    for number in range(9):
+        make.post(f"Post {number}")
+    # The order of some is that of their ids.
+    alike = Post.objects.filter(title__in=["Post 3", "Post 4", "Post 5", "Post 6"])
+    alike.update(updated_at=MOMENT, published_at=MOMENT)
+    browser = Client()
+    if request.param == "api":
+        browser.force_login(make.user("admin"))
+    _page_statement.cache_clear()
+    _listed.cache_clear()
+    yield Pages(DEEP[request.param], browser)
+    _page_statement.cache_clear()
+    _listed.cache_clear()
+
+
+def test_far_pages_are_those_of_the_list_in_whatever_order_they_are_asked_for(
+    pages: Pages,
+) -> None:
+    for numbers in ((1, 2, 3, 4, 5), (5, 4, 3, 2, 1), (3, 5, 2, 4)):
+        for number in numbers:
+            assert pages.titles(number) == pages.listed[2 * number - 2 : 2 * number]
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL keeps places")
+def test_a_page_that_was_read_is_found_again_and_the_next_from_there(pages: Pages) -> None:
+    assert pages.passed_over(3) == [4]
+    assert pages.passed_over(3) == []
+    assert pages.passed_over(4) == [2]
+    assert pages.passed_over(5) == [2]
+
+
+def test_a_post_that_comes_or_goes_moves_far_pages(pages: Pages) -> None:
+    for number in (2, 3, 4):
+        pages.titles(number)
+
+    made = make.post("One more")
+    for number in (2, 3, 4, 5):
+        assert pages.titles(number) == pages.listed[2 * number - 2 : 2 * number]
+
+    delete_post(post_id=made.pk, actor=make.actor("admin"))
+    for number in (5, 4, 3, 2):
+        assert pages.titles(number) == pages.listed[2 * number - 2 : 2 * number]
