@@ -32,6 +32,7 @@ _HANDLER = "Executing inline event handler violates"
 # Milliseconds until what a test waits for counts as missing.
 TIMEOUT = 30_000
 OpenPage = Callable[..., Any]
+_PROBE = "/health"
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +43,7 @@ def chromium() -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         come_back_when_loaded(patch)
+        route_at_once(patch)
         expect.set_options(timeout=TIMEOUT)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
         yield browser
@@ -68,6 +70,30 @@ def come_back_when_loaded(patch: pytest.MonkeyPatch) -> None:
     for name in ("click", "press", "check", "uncheck", "set_checked"):
         patch.setattr(Page, name, loaded(getattr(Page, name), lambda page: page))
         patch.setattr(Locator, name, loaded(getattr(Locator, name), lambda locator: locator.page))
+
+
+def route_at_once(patch: pytest.MonkeyPatch) -> None:
+    """A page that is open sends its next request to the new route.
+
+    Chromium says that it intercepts before the page knows: what a busy page asks for meanwhile goes to the server,
+    and Playwright, which waits to hear from the interception, tells nobody of it.
+    """
+    from playwright.sync_api import Page
+
+    original = Page.route
+
+    @functools.wraps(original)
+    def route(page: Page, *args: Any, **options: Any) -> Any:
+        routed = original(page, *args, **options)
+        if page.url.startswith("http"):
+            original(page, _PROBE, lambda asked: asked.fulfill(body="intercepted"))
+            page.wait_for_function(
+                "async (url) => (await (await fetch(url)).text()) === 'intercepted'", arg=_PROBE
+            )
+            page.unroute(_PROBE)
+        return routed
+
+    patch.setattr(Page, "route", route)
 
 
 @pytest.fixture
