@@ -159,6 +159,7 @@ def fresh_surroundings(
     monkeypatch.setattr("proofroom.core.task_queue.queue_watch", QueueWatch(is_known=True))
     # Tasks are done where they are queued, also in tests that import what a web server imports.
     monkeypatch.setattr(gathered_wake_ups, "is_on", False)
+    monkeypatch.setattr(gathered_wake_ups, "turn_on", lambda: None)
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()

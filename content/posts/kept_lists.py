@@ -26,12 +26,20 @@ from proofroom.core.models import ContentVersion
 
 DEEP_FROM: Final = 200
 """Rows before a part of a list that make it deep."""
-_MOST_LISTS: Final = 500
-_MOST_PLACES: Final = 2000
+_MOST_LISTS: Final = 200
+_MOST_PLACES: Final = 1000
 """Places that are kept of a list."""
 _COUNT: Final = Func("pk", function="COUNT", output_field=IntegerField())
 _STATE: Final = ContentVersion.objects.filter(pk=1).values(
-    state=Concat("epoch", Value(" "), Cast("number", TextField()), output_field=TextField())
+    # With its moment: a database that was set back gives a number a second time.
+    state=Concat(
+        "epoch",
+        Value(" "),
+        Cast("moved_at", TextField()),
+        Value(" "),
+        Cast("number", TextField()),
+        output_field=TextField(),
+    )
 )
 _READ_STATE: Final = Statement(lambda: _STATE)
 
@@ -84,17 +92,18 @@ class _KeptList:
     def near(self, begin: int) -> Place | None:
         """The last place that is known before a part, unless it is far from it."""
         index = bisect_right(self.offsets, begin) - 1
-        offset = self.offsets[index] if index >= 0 else -DEEP_FROM - 1
-        place = self.places.get(offset) if begin - offset <= DEEP_FROM else None
-        return Place(place, begin - offset) if place is not None else None
+        offset = self.offsets[index] if index >= 0 else None
+        if offset is None or begin - offset > DEEP_FROM:
+            return None
+        return Place(self.places[offset], begin - offset)
 
     def add(self, begin: int, row: Row) -> None:
-        if begin in self.places:
-            return
-        if len(self.places) >= _MOST_PLACES:
-            self.offsets, self.places = [], {}
-        self.places[begin] = row["place_moment"], row["place_id"]
-        insort(self.offsets, begin)
+        """Keep where a part begins, unless it is near to another one, or has no moment to be found by."""
+        place = self.near(begin)
+        is_near = place is not None and place.skipped <= DEEP_FROM // 2
+        if not is_near and row["place_moment"] is not None and len(self.places) < _MOST_PLACES:
+            self.places[begin] = row["place_moment"], row["place_id"]
+            insort(self.offsets, begin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +168,12 @@ class KeptLists:
             return rows, total
         return rows, self._keep_total(part.of, count.rows(*arguments)[0])
 
-    def total(self, of: Hashable, posts: QuerySet[Post]) -> int:
-        """The number of posts of the list `of`. One query; two where the list is not what it was."""
+    def total(self, posts: QuerySet[Post]) -> int:
+        """The number of posts of a list that nothing but live content narrows.
+
+        One query; two where the list is not what it was.
+        """
+        of = posts.order_by().query.sql_with_params()
         kept = self._find(of)
         if kept is not None and kept.total is not None:
             states = _READ_STATE.rows()

@@ -265,6 +265,16 @@ def test_a_page_that_was_read_is_found_again_and_the_next_from_there(pages: Page
     assert pages.passed_over(5) == [2]
 
 
+def test_posts_without_a_date_are_in_far_pages_too(pages: Pages) -> None:
+    Post.objects.filter(title__in=["Post 0", "Post 1", "Post 2", "Post 7", "Post 8"]).update(
+        published_at=None
+    )
+
+    for numbers in ((1, 2, 3, 4, 5), (5, 4, 3, 2, 1)):
+        for number in numbers:
+            assert pages.titles(number) == pages.listed[2 * number - 2 : 2 * number]
+
+
 def test_a_post_that_comes_or_goes_moves_far_pages(pages: Pages) -> None:
     for number in (2, 3, 4):
         pages.titles(number)

@@ -125,11 +125,12 @@ class GatheredWakeUps:
             with self._condition:
                 self._condition.wait_for(lambda: bool(self._waiting))
             try:
-                self.send_waiting()
+                try:
+                    self.send_waiting()
+                finally:
+                    connections.close_all()
             except Exception:  # the sweep finds what this round leaves; the next one is sent again
                 logger.exception("could not send messages to the workers")
-            finally:
-                connections.close_all()
             time.sleep(PAUSE_SECONDS)
 
 

@@ -107,7 +107,7 @@ class _WholeList(Paginator):  # type: ignore[type-arg]  # takes no type argument
     @cached_property
     def count(self) -> int:
         posts: Any = self.object_list
-        return kept_lists.total("all", posts)
+        return kept_lists.total(posts)
 
 
 @admin.register(Post)
