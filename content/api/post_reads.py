@@ -29,8 +29,6 @@ from proofroom.core.site_urls import absolute
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import post_types
 
-NEWEST_FIRST = "-updatedAt"
-
 
 def _types() -> list[tuple[str, str]]:
     return [(name, name) for name in post_types.names()]
@@ -132,7 +130,7 @@ def locale_of(params: Mapping[str, str]) -> str | None:
 def ordering_of(request: HasQuery, errors: Mapping[str, list[str]] | None = None) -> str:
     """The order that the query asks for; 422 with all `errors` where there are any."""
     found = dict(errors or {})
-    ordering = request.query_params.get("ordering", NEWEST_FIRST)
+    ordering = request.query_params.get("ordering", queries.NEWEST_FIRST)
     if ordering.removeprefix("-") not in queries.ORDERINGS:
         found["ordering"] = [
             f"Order by one of: {', '.join(queries.ORDERINGS)}; - before it reverses."

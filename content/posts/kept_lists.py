@@ -59,12 +59,12 @@ def counted(posts: QuerySet[Post]) -> QuerySet[Any, Any]:
     return posts.order_by().values(total=_COUNT, read_at=read_at())
 
 
-PLACE_COLUMNS: Final = frozenset({"place_moment", "place_id", "read_at"})
-
-
 def place_columns(by: str) -> dict[str, Combinable]:
     """Columns that say where a row stands in the order of a time, the latest first, and of ids."""
     return {"place_moment": F(by), "place_id": F("pk"), "read_at": read_at()}
+
+
+PLACE_COLUMNS: Final = frozenset(place_columns("updated_at"))
 
 
 def from_place(posts: QuerySet[Post], by: str, moment: datetime, id_: UUID) -> QuerySet[Post]:
@@ -122,7 +122,7 @@ class ListPart:
 
     @property
     def has_place(self) -> bool:
-        """Whether its place is worth to be known. SQLite puts what has no date last, where no place finds it."""
+        """Whether its place is worth keeping. SQLite puts what has no date last, where no place finds it."""
         return self.has_places and self.begin >= DEEP_FROM and connection.vendor == "postgresql"
 
 

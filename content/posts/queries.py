@@ -131,6 +131,8 @@ WIRE_MODULE: Final[Mapping[str, str | Combinable]] = {
 Part = Literal["live_modules", "staged_layers", "global_ids"]
 """What a list may say of a post besides its columns, as JSON text that no Python parses where it need not: its live
 modules as the wire has them; what is staged, for `layers_of_text`; the ids of the global modules that it places."""
+NEWEST_FIRST: Final = "-updatedAt"
+"""The usual one of `ORDERINGS`."""
 ORDERINGS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "createdAt": "created_at",
@@ -241,9 +243,6 @@ def part_of(posts: QuerySet[Post], part: slice, *, deep_from: int | None = None)
     return posts.filter(pk__in=posts.values("pk")[part])
 
 
-NEWEST_FIRST: Final = "-updatedAt"
-
-
 @lru_cache(maxsize=256)
 def _page_statement(
     ordering: str,
@@ -252,7 +251,6 @@ def _page_statement(
     only_published: bool,
     counts: bool,
     parts: frozenset[Part],
-    is_from_place: bool,
     has_place: bool,
 ) -> Statement:
     """Rows of posts in a locale, from a place on or in all of the list. They say their places with `has_place`."""
@@ -264,7 +262,7 @@ def _page_statement(
             from_place(listed, "updated_at", *place) if place else listed, ordering
         )
         # Nothing is written for rows that are only sorted or passed over.
-        deep_from = 0 if parts else 1 if is_from_place else None
+        deep_from = 0 if parts else 1 if place else None
         page = part_of(ordered, slice(begin, end), deep_from=deep_from)
         where = place_columns("updated_at") if has_place else {"read_at": read_at()}
         rows = listed_rows(page).annotate(**_part_columns(parts), **where)
@@ -312,7 +310,6 @@ def page_of(
             only_published,
             counts,
             parts,
-            bool(where),
             found.has_place,
         )
         return statement.rows(locale, *where)
