@@ -17,6 +17,7 @@ from django.template.loader import get_template
 
 from content.models import Post
 from content.post_fields import POST_FIELDS, FieldKind, PostField
+from content.review.word_tables import read_tables
 from proofroom.core.errors import CmsError
 from proofroom.definitions import (
     AIGuidance,
@@ -80,6 +81,21 @@ def check_post_fields(
         )
         for field in POST_FIELDS.values()
         for reason in differences(field)
+    ]
+
+
+@register("definitions")
+def check_word_tables(
+    app_configs: Sequence[AppConfig] | None = None, **kwargs: object
+) -> list[CheckMessage]:
+    """Every problem of every file of words, as it is now and not as it was read when the process started."""
+    return [
+        Error(
+            f"{problem.file}: {problem.field}: {problem.reason}",
+            hint="Mend the file. Until then its words are left out of the review.",
+            id="content.E022",
+        )
+        for problem in read_tables().problems
     ]
 
 
