@@ -209,36 +209,34 @@ class WordTable:
                     found.add(stem[:-1])  # stopped
         return found
 
-    def are_opposites(self, one: str, other: str) -> bool:
-        """Return whether two words are opposites: by the table, or by what one of them has more."""
-        if one == other:
-            return False
-        ours, theirs = self.stems(one), self.stems(other)
-        return (
-            any((word,) in self.opposites.get((stem,), ()) for stem in ours for word in theirs)
-            or self._are_derived(ours, theirs)
-            or self._are_derived(theirs, ours)
-        )
+    def opposites_of(self, word: str) -> set[str]:
+        """Return the opposites of a word: by the table, and by what a word has more or less at an end."""
+        found: set[str] = set()
+        for stem in self.stems(word):
+            found |= {
+                other[0] for other in self.opposites.get((stem,), frozenset()) if len(other) == 1
+            }
+            for prefix in self.prefixes:
+                rest = stem.removeprefix(prefix)
+                if len(stem) >= _SHORTEST_STEM:
+                    found.add(prefix + stem)
+                if rest != stem and len(rest) >= _SHORTEST_STEM:
+                    found.add(rest)
+            for suffix, other_suffix in self._suffix_pairs():
+                if stem.endswith(suffix) and len(stem) - len(suffix) >= _SHORTEST_STEM:
+                    found.add(stem.removesuffix(suffix) + other_suffix)
+        return found
 
-    def _are_derived(self, bare: set[str], derived: set[str]) -> bool:
-        return any(
-            prefix + word in derived
-            for word in bare
-            if len(word) >= _SHORTEST_STEM
-            for prefix in self.prefixes
-        ) or any(
-            one.removesuffix(suffix) == other.removesuffix(without)
-            for one in bare
-            for other in derived
-            for suffix, without in self._suffix_pairs()
-            if one.endswith(suffix) and other.endswith(without)
-        )
+    def are_opposites(self, one: str, other: str) -> bool:
+        """Return whether two words are opposites, in any of their forms."""
+        return one != other and not self.opposites_of(one).isdisjoint(self.stems(other))
 
     def _suffix_pairs(self) -> Iterator[tuple[str, str]]:
-        """The suffixes of opposites, written `ful/less`."""
+        """The suffixes of opposites, written `ful/less`, in both directions."""
         for pair in self.suffixes:
             one, _, other = pair.partition("/")
             yield one, other
+            yield other, one
 
     def carries_meaning(self, word: str) -> bool:
         """Return whether a word is a negation, modal, quantifier, number, unit or opposite, in any of its forms."""
