@@ -94,7 +94,7 @@ def filter_queue(asked: QueueFilter, who: Scoped) -> QuerySet[QueuedChange]:
             if asked.age.startswith("older-")
             else rows.filter(at__gte=since)
         )
-    return rows.order_by("-weight", "-at", "-pk")
+    return rows.order_by("-weight", "rank", "-at", "-pk")
 
 
 def join_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:

@@ -18,8 +18,6 @@ from content.layers import LayerView
 from content.layers.digest import fingerprint, keyed_hash, value_hash
 from content.layers.state import Mark, mark_of, open_layers_of_many
 from content.models import Draft, Post, QueuedChange
-from content.models import Status as PostStatus
-from content.review.change_comparison import compare_change, shared_props
 from content.review.differences import (
     Comparison,
     Difference,
@@ -33,12 +31,14 @@ from content.review.differences import (
     Status,
     side_to_json,
 )
-from content.review.risk import assess
+from content.review.findings import Findings
+from content.review.judgement import JudgedChange, Judgement, judge
+from content.review.risk import Level, Risk
 from proofroom.core.database.statements import Update
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
 
-_ROWS_VERSION: Final = 2
+_ROWS_VERSION: Final = 3
 """Grows when rows come to say something else of the same change: then all of them are made anew."""
 _MARK_LENGTH: Final = 8
 _NOBODY: Final = Mark(user_id=None, user="", via="", at="")
@@ -86,20 +86,12 @@ def states_of(view: LayerView) -> dict[str, str]:
 
 
 def build_row(
-    post: Post, view: LayerView, draft: Draft, change: Change, state: str
+    post: Post, view: LayerView, draft: Draft, judged: JudgedChange, state: str
 ) -> QueuedChange:
     """The row of one change, not yet stored."""
-    mark = mark_of(view.marks, change.path)
-    by = mark or _NOBODY
-    shared = shared_props([change], view.document, view.below)
-    found, _kind = compare_change(change, view.below, view.document, shared)
-    comparison = found.comparison
-    is_drifted = change.path in view.drifted
-    draft_risk, live_risk = (
-        assess(comparison, is_live=is_live, mark=mark, is_drifted=is_drifted)
-        for is_live in (False, True)
-    )
-    shown, is_whole = excerpt(comparison)
+    change, comparison, judgement = judged.change, judged.comparison, judged.judgement
+    by = mark_of(view.marks, change.path) or _NOBODY
+    shown, is_whole = excerpt(comparison.with_findings(judgement.findings.found))
     return QueuedChange(
         draft=draft,
         post=post,
@@ -107,11 +99,12 @@ def build_row(
         path=change.path,
         kind=change.kind,
         subject=subject_of(view, change),
-        risk=draft_risk.level,
-        flags=list(draft_risk.flags),
-        risk_live=live_risk.level,
-        flags_live=list(live_risk.flags),
-        weight=(live_risk if post.status == PostStatus.PUBLISHED else draft_risk).level,
+        risk=judgement.draft.level,
+        risk_live=judgement.live.level,
+        flags=list(judgement.live.flags),
+        weight=judgement.risk(post.status).level,
+        rank=judgement.live.rank,
+        findings=findings_to_json(judgement.findings),
         is_ai=by.is_ai,
         author_account=by.user_id,
         author_name=by.user,
@@ -127,6 +120,32 @@ def build_row(
         seen=fingerprint(change),
         state=state,
     )
+
+
+def read_judgements(post: Post, view: LayerView) -> dict[str, Judgement]:
+    """Return the judgement of each change of a layer by its path, as it was stored when the change was staged.
+
+    One query. A change whose row is missing or of another state is judged now.
+    """
+    if not view.exists:
+        return {}
+    states = states_of(view)
+    rows = QueuedChange.objects.filter(post=post, layer=view.layer)
+    found: dict[str, Judgement] = {}
+    for row in rows.only("path", "state", "risk", "risk_live", "flags", "findings"):
+        if states.get(row.path) == row.state:
+            found[row.path] = stored_judgement(row)
+    missing = [change for change in view.changes if change.path not in found]
+    for judged in judge(post, view, missing) if missing else ():
+        found[judged.change.path] = judged.judgement
+    return found
+
+
+def stored_judgement(row: QueuedChange) -> Judgement:
+    """Return the judgement that a row was stored with. No query."""
+    flags = tuple(row.flags)
+    draft, live = (Risk(cast(Level, level), flags) for level in (row.risk, row.risk_live))
+    return Judgement(findings_from_json(row.findings), draft, live)
 
 
 def similarity_key(view: LayerView, change: Change, by: Mark, comparison: Comparison) -> str:
@@ -159,11 +178,13 @@ def follow(post: Post, views: Sequence[LayerView]) -> None:
     moved: list[QueuedChange] = []
     for view in views:
         states = states_of(view)
+        stale: list[Change] = []
         for change in view.changes:
-            state = states[change.path]
             was, _ = known.pop((view.layer, change.path), ("", 0))
-            if was != state and view.draft is not None:
-                moved.append(build_row(post, view, view.draft, change, state))
+            if was != states[change.path] and view.draft is not None:
+                stale.append(change)
+        for judged in judge(post, view, stale) if stale and view.draft is not None else ():
+            moved.append(build_row(post, view, view.draft, judged, states[judged.change.path]))
     if known:
         QueuedChange.objects.filter(pk__in=[pk for _, pk in known.values()]).delete()
     if moved:
@@ -238,35 +259,55 @@ def to_json(comparison: Comparison) -> list[Json]:
             "role": line.role,
             "status": line.status,
             "segments": [[segment.kind, segment.text] for segment in line.segments],
-            "differences": [
-                {
-                    "kind": one.kind,
-                    "place": list(one.place),
-                    "before": side_to_json(one.before),
-                    "after": side_to_json(one.after),
-                    "about": one.about,
-                }
-                for one in line.differences
-            ],
+            "differences": [_difference_to_json(one) for one in line.differences],
         }
         for line in comparison.lines
     ]
+
+
+def findings_to_json(findings: Findings) -> JsonObject:
+    return {
+        "proven": sorted(findings.proven),
+        "found": [[number, _difference_to_json(one)] for number, one in findings.found],
+    }
+
+
+def findings_from_json(value: Mapping[str, Json]) -> Findings:
+    """Read what `findings_to_json` wrote."""
+    found = cast("list[tuple[int, JsonObject]]", value.get("found", []))
+    return Findings(
+        frozenset(cast("list[int]", value.get("proven", []))),
+        tuple((number, _difference_from_json(one)) for number, one in found),
+    )
+
+
+def _difference_to_json(one: Difference) -> JsonObject:
+    return {
+        "kind": one.kind,
+        "place": list(one.place),
+        "before": side_to_json(one.before),
+        "after": side_to_json(one.after),
+        "about": one.about,
+        "fact": one.is_fact,
+    }
+
+
+def _difference_from_json(one: JsonObject) -> Difference:
+    return Difference(
+        cast(DifferenceKind, one["kind"]),
+        tuple(cast("list[str]", one["place"])),
+        _side(one["before"]),
+        _side(one["after"]),
+        cast(str, one["about"]),
+        is_fact=bool(one["fact"]),
+    )
 
 
 def from_json(value: Sequence[Mapping[str, Json]]) -> Comparison:
     """Read what `to_json` wrote."""
     lines: list[DiffLine] = []
     for line in value:
-        differences = (
-            Difference(
-                cast(DifferenceKind, one["kind"]),
-                tuple(cast("list[str]", one["place"])),
-                _side(one["before"]),
-                _side(one["after"]),
-                cast(str, one["about"]),
-            )
-            for one in cast("list[JsonObject]", line["differences"])
-        )
+        differences = map(_difference_from_json, cast("list[JsonObject]", line["differences"]))
         segments = cast("list[list[str]]", line["segments"])
         lines.append(
             DiffLine(

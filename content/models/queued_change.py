@@ -14,9 +14,10 @@ class QueuedChange(models.Model):
     """One change that waits in a layer. Holds nothing that the draft does not say (`content.inbox`).
 
     `subject` is the place without the ids in it: `post.title`, `module.hero.title`, `module.hero`. `risk` is 1 to 3
-    and `flags` say why, where the post is not published; `risk_live` and `flags_live` where it is. `weight` is the
-    one of the two that holds now: lists are ordered by it, and it follows the status of the post. `pieces` are what
-    differs, as `content.inbox.rows` writes it; `is_whole` where nothing of it is left out. Rows with one `like`
+    where the post is not published, `risk_live` where it is, and `flags` say why. `weight` is the one of the two that
+    holds now: lists are ordered by it, and it follows the status of the post; within a weight by `rank`, the place of
+    the heaviest flag. `findings` are the judgement that review pages and the API read. `pieces` are what differs, as
+    `content.inbox.rows` writes it; `is_whole` where nothing of it is left out. Rows with one `like`
     put the same in place of the same, by the same door and credential. `proposed` is a hash of the value that
     is proposed. `seen` is the change as the digest of a reviewer knows it, `state` all that the row was made from.
     """
@@ -30,8 +31,9 @@ class QueuedChange(models.Model):
     risk = models.PositiveSmallIntegerField()
     flags = models.JSONField(default=list)
     risk_live = models.PositiveSmallIntegerField()
-    flags_live = models.JSONField(default=list)
     weight = models.PositiveSmallIntegerField()
+    rank = models.PositiveSmallIntegerField(default=0)
+    findings = models.JSONField(default=dict)
     is_ai = models.BooleanField(default=False)
     author_account = models.BigIntegerField(null=True)
     author_name = models.CharField(max_length=150, blank=True, default="")
@@ -52,8 +54,8 @@ class QueuedChange(models.Model):
             models.UniqueConstraint(fields=["draft", "path"], name="queued_once"),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            models.Index(fields=["-weight", "-at", "-id"], name="queued_by_weight"),
-            models.Index(fields=["layer", "-weight", "-at", "-id"], name="queued_in_layer"),
+            models.Index(fields=["-weight", "rank", "-at", "-id"], name="queued_by_weight"),
+            models.Index(fields=["layer", "-weight", "rank", "-at", "-id"], name="queued_in_layer"),
             models.Index(fields=["like", "id"], name="queued_like"),
         ]
 

@@ -12,16 +12,18 @@ from typing_extensions import TypedDict
 
 from content.changes import ABSENT, Change, Kind, Value
 from content.document import ModuleDocument
+from content.inbox.rows import read_judgements
 from content.layers import LayerView, SubmitOutcome, digest_of
 from content.layers.rejected_changes import EarlierRejection, rejections_before
 from content.layers.state import mark_of
-from content.models import Layer, Post, Status
+from content.models import Layer, Post
 from content.presenters.posts import Index
 from content.review.change_comparison import compare_change, names_of
-from content.review.difference_text import PieceAnswer, piece_of
+from content.review.difference_text import FindingAnswer, PieceAnswer, finding_of, piece_of
+from content.review.judgement import Judgement
 from content.review.labels import label_of, module_names
 from content.review.references import References
-from content.review.risk import FLAGS, assess
+from content.review.risk import FLAGS
 from proofroom.core.actor import Via
 from proofroom.core.api.answer import Person, one_of
 from proofroom.core.json import Json
@@ -71,6 +73,9 @@ class ChangeAnswer(DifferenceAnswer):
         ),
     ]
     pieces: Annotated[list[PieceAnswer], Field(description="All that differs, in order.")]
+    findings: Annotated[
+        list[FindingAnswer], Field(description="What the flags of the whole change are about.")
+    ]
     rejectedBefore: Annotated[
         list[EarlierRejectionAnswer],
         Field(description="What people rejected here in the last 30 days, newest first."),
@@ -106,9 +111,10 @@ class SubmittedAnswer(TypedDict):
 
 
 def layer_changes(post: Post, view: LayerView, references: References) -> ChangesAnswer:
-    """Return what a layer changes, as its review shows it. One query, for earlier rejections."""
+    """Return what a layer changes, as its review shows it. Two queries: earlier rejections and judgements."""
     names = module_names(view.document, view.below)
     earlier = rejections_before(post, view.changes)
+    judgements = read_judgements(post, view)
     return {
         "postId": post.pk,
         "layer": view.layer.value,
@@ -121,7 +127,8 @@ def layer_changes(post: Post, view: LayerView, references: References) -> Change
                 view,
                 names,
                 references,
-                is_live=post.status == Status.PUBLISHED,
+                status=post.status,
+                judgement=judgements[item.path],
                 earlier=earlier.get(item.path, ()),
             )
             for item in view.changes
@@ -152,7 +159,8 @@ def _change(
     names: Mapping[str, str],
     references: References,
     *,
-    is_live: bool,
+    status: str,
+    judgement: Judgement,
     earlier: Iterable[EarlierRejection],
 ) -> ChangeAnswer:
     mark = mark_of(view.marks, item.path)
@@ -160,7 +168,6 @@ def _change(
     found, kind = compare_change(item, view.below, view.document, references.shared)
     comparison = found.comparison
     passages = names_of(item, comparison, kind)
-    risk = assess(comparison, is_live=is_live, mark=mark, is_drifted=is_drifted)
     return {
         "path": item.path,
         "kind": item.kind,
@@ -174,11 +181,11 @@ def _change(
         "editedBy": (mark.edited_by or None) if mark else None,
         "at": mark.at if mark else None,
         "conflict": is_drifted or bool(mark and mark.conflict),
-        "flags": list(risk.flags),
+        "flags": list(judgement.risk(status).flags),
         "pieces": [
-            piece_of(one, references, passages.get(one.passage, ""))
-            for one in comparison.differences
+            piece_of(one, references, passages.get(one.passage, "")) for one in comparison.differences
         ],
+        "findings": [finding_of(one, references) for _, one in judgement.findings.found],
         "rejectedBefore": [
             {
                 "at": one.at,

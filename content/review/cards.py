@@ -21,6 +21,7 @@ from content.review.change_comparison import compare_change, names_of
 from content.review.comparison import ValueShape, compare
 from content.review.difference_text import Note, length_note, note_of, role_text, summarize
 from content.review.differences import SEPARATOR, Comparison, Segment, ShownReference, Status
+from content.review.judgement import Judgement
 from content.review.labels import POST_GROUP, label_of, module_names, prop_label
 from content.review.references import MediaView, References
 from content.review.risk import Risk, assess
@@ -152,6 +153,7 @@ class CardGroup:
     is_locked: bool = False
 
 
+_NOT_JUDGED: Final[Mapping[str, Judgement]] = {}
 _HEADINGS: Final[Mapping[str, Promise]] = {
     "added": gettext_lazy("New module: %(module)s"),
     "removed": gettext_lazy("Module removed: %(module)s"),
@@ -159,10 +161,26 @@ _HEADINGS: Final[Mapping[str, Promise]] = {
 }
 
 
-def cards_of_layer(view: LayerView, references: References, *, is_live: bool) -> list[CardGroup]:
-    """The cards of a layer, with who wrote each and what moved below it. `is_live` where the post is published."""
+def cards_of_layer(
+    view: LayerView,
+    references: References,
+    judgements: Mapping[str, Judgement] = _NOT_JUDGED,
+    *,
+    is_live: bool,
+) -> list[CardGroup]:
+    """Return the cards of a layer, with who wrote each and what moved below it.
+
+    `judgements` are those of its changes by path: a change without one is not safe. `is_live` where the post is
+    published.
+    """
     return cards_between(
-        view.below, view.document, view.changes, references, view=view, is_live=is_live
+        view.below,
+        view.document,
+        view.changes,
+        references,
+        view=view,
+        judgements=judgements,
+        is_live=is_live,
     )
 
 
@@ -173,9 +191,13 @@ def cards_between(
     references: References,
     *,
     view: LayerView | None = None,
+    judgements: Mapping[str, Judgement] = _NOT_JUDGED,
     is_live: bool = True,
 ) -> list[CardGroup]:
-    """The cards that lead from one document to another; those of `view` can be decided on."""
+    """Return the cards that lead from one document to another; those of `view` can be decided on.
+
+    A change without a judgement is not safe.
+    """
     names, label_of_prop = module_names(after, before), cache(prop_label)
     groups: dict[str, CardGroup] = {}
     for change in changes:
@@ -193,14 +215,16 @@ def cards_between(
         comparison = found.comparison
         passages = names_of(change, comparison, kind) if view is not None else {}
         mark = mark_of(view.marks, change.path) if view is not None else None
-        is_drifted = view is not None and change.path in view.drifted
+        judgement = judgements.get(change.path)
+        shown = comparison.with_findings(judgement.findings.found) if judgement else comparison
+        risk = judgement and (judgement.live if is_live else judgement.draft)
         card = ChangeCard(
             change.path,
             change.kind,
             label,
             comparison,
-            lines_of(comparison, references, path=change.path, passages=passages),
-            assess(comparison, is_live=is_live, mark=mark, is_drifted=is_drifted),
+            lines_of(shown, references, path=change.path, passages=passages),
+            risk or assess(comparison, is_live=is_live),
             summary=summarize(comparison),
             length=length_note(change.path, change.before, change.after),
             flags=_flags_of(view, mark, change.path) if view is not None else (),

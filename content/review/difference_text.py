@@ -30,8 +30,10 @@ from content.review.differences import (
 from content.review.references import References
 from proofroom.core.api.answer import one_of
 from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name
 from proofroom.definitions.props import option_label
 
+_MEASURES: Final = frozenset({"new-text", "rewording", "length", "language"})
 _ADDRESSES: Final = frozenset({"link", "embed", "seo"})
 Triple = tuple[Promise, Promise, Promise]
 _WORDS: Final[Mapping[DifferenceKind, Triple]] = {
@@ -140,6 +142,41 @@ _WORDS: Final[Mapping[DifferenceKind, Triple]] = {
         gettext_lazy("Module removed: %(what)s"),
         gettext_lazy("Module added: %(what)s"),
     ),
+    "new-text": (
+        gettext_lazy("New text: %(new)s"),
+        gettext_lazy("New text: %(what)s"),
+        gettext_lazy("New text: %(what)s"),
+    ),
+    "rewording": (
+        gettext_lazy("Another word: %(old)s → %(new)s"),
+        gettext_lazy("Words removed: %(what)s"),
+        gettext_lazy("Reworded: %(what)s"),
+    ),
+    "moved": (
+        gettext_lazy("Moved: %(old)s → %(new)s"),
+        gettext_lazy("Moved from: %(what)s"),
+        gettext_lazy("Moved to: %(what)s"),
+    ),
+    "length": (
+        gettext_lazy("Much shorter: %(old)s → %(new)s"),
+        gettext_lazy("Too long: %(what)s"),
+        gettext_lazy("Too long: %(what)s"),
+    ),
+    "language": (
+        gettext_lazy("Another language: %(new)s, not %(old)s"),
+        gettext_lazy("Another language: %(what)s"),
+        gettext_lazy("Another language: %(what)s"),
+    ),
+    "ungrounded": (
+        gettext_lazy("Not in the post, its sources or the site: %(new)s"),
+        gettext_lazy("Not in the post, its sources or the site: %(what)s"),
+        gettext_lazy("Not in the post, its sources or the site: %(what)s"),
+    ),
+    "source-mismatch": (
+        gettext_lazy("Does not match the source: %(old)s → %(new)s"),
+        gettext_lazy("Missing from the translation: %(what)s"),
+        gettext_lazy("Not in the source: %(what)s"),
+    ),
     "position": (
         gettext_lazy("Position changed: %(old)s → %(new)s"),
         gettext_lazy("Position removed: %(what)s"),
@@ -247,6 +284,8 @@ def side_text(difference: Difference, side: Side | None, references: References)
     if isinstance(side, ShownReference):
         return make_visible(references.title(side))
     kind = difference.kind
+    if kind in _MEASURES:
+        return _measure_text(difference, side)
     if kind == "mark" and side in _MARKS:
         return str(_MARKS[side])
     if kind == "boolean":
@@ -265,7 +304,7 @@ def side_text(difference: Difference, side: Side | None, references: References)
             name, count = _MODULE.fullmatch(place.removeprefix("after ")).groups()  # type: ignore[union-attr]  # it fits all
             words = _("after %(module)s") % {"module": make_visible(in_words(name)) + (count or "")}
         return f"{number} ({words})" if number else words
-    if kind in ("structure", "module"):
+    if kind in ("structure", "module", "moved"):
         return role_text(side)
     if kind == "choice":
         return in_words(option_label(make_visible(side)))
@@ -275,6 +314,21 @@ def side_text(difference: Difference, side: Side | None, references: References)
     if kind in _ADDRESSES and (notes := address_notes(side)) and not side.endswith(notes[-1]):
         return f"{text} ({', '.join(notes)})" if " · " not in side else text
     return text
+
+
+def _measure_text(difference: Difference, side: str) -> str:
+    """A finding that counts or names a language, in words: "33 words", "4 of 18 words", "German"."""
+    if difference.kind == "language":
+        return language_name(side)
+    if difference.kind == "rewording":
+        if difference.before is not None:
+            return f"“{make_visible(side)}”"
+        changed, _slash, total = side.partition("/")
+        words = ngettext("%(count)s of %(total)s word", "%(count)s of %(total)s words", int(total))
+        return words % {"count": changed, "total": total}
+    if difference.about == "characters":
+        return ngettext("%(count)s character", "%(count)s characters", int(side)) % {"count": side}
+    return ngettext("%(count)s word", "%(count)s words", int(side)) % {"count": side}
 
 
 def spelled_space(space: str) -> str:
@@ -317,6 +371,20 @@ def piece_of(difference: Difference, references: References, passage: str) -> Pi
         "about": make_visible(difference.about) or None,
         "passage": passage or None,
     }
+
+
+class FindingAnswer(TypedDict):
+    """What a judgement found in a change beside its pieces: new text, another language, a name that nothing grounds."""
+
+    flag: Annotated[str, one_of(KINDS)]
+    text: Annotated[str, Field(description="The finding in words: “New text: 33 words”.")]
+    place: Annotated[str, Field(description="Where it is in the value, in words.")]
+
+
+def finding_of(difference: Difference, references: References) -> FindingAnswer:
+    """A finding as the API answers it."""
+    note = note_of(difference, references)
+    return {"flag": difference.kind, "text": note.text, "place": note.place}
 
 
 def summarize(comparison: Comparison) -> str:

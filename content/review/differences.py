@@ -195,7 +195,8 @@ def diff_text(before: str, after: str) -> list[Segment]:
 DifferenceKind = Literal[
     "text", "link", "image", "embed", "reference", "mark", "structure", "space", "number", "price",
     "date", "negation", "name", "choice", "boolean", "characters", "slug", "seo", "structured-data",
-    "module", "position", "code",
+    "module", "position", "code", "new-text", "rewording", "moved", "length", "language", "ungrounded",
+    "source-mismatch",
 ]  # fmt: skip
 KINDS: Final[tuple[DifferenceKind, ...]] = get_args(DifferenceKind)
 ReferenceKind = Literal["media", "post-reference", "taxonomy-reference", "form-reference"]
@@ -294,6 +295,19 @@ class Comparison:
     @property
     def passages(self) -> tuple[int, ...]:
         return tuple(dict.fromkeys(found.passage for found in self.differences))
+
+    def with_findings(self, findings: Iterable[tuple[int, Difference]]) -> Comparison:
+        """Return the comparison with what a judgement found added to its lines, by their numbers."""
+        by_line: dict[int, list[Difference]] = {}
+        for number, found in findings:
+            by_line.setdefault(number, []).append(found)
+        if not by_line:
+            return self
+        lines = (
+            replace(line, differences=(*line.differences, *by_line.get(number, ())))
+            for number, line in enumerate(self.lines)
+        )
+        return replace(self, lines=tuple(lines))
 
     def by_passage(self) -> dict[int, list[Difference]]:
         """The differences of each passage, in order."""

@@ -215,7 +215,8 @@ class _InlineComparer:
             return
         if one.space != other.space:
             self.end_marked()
-            self.add("space", one.space or None, other.space or None, about=one.word)
+            spacing: DifferenceKind = "code" if _has_code(one, other) else "space"
+            self.add(spacing, one.space or None, other.space or None, about=one.word)
             self.draw_text("removed", one.space)
             self.draw_text("inserted", other.space)
             self.draw_text("same", other.word)
@@ -248,7 +249,9 @@ class _InlineComparer:
                 skipped = max(0, skipped - len(unit.text))
         if before != after:
             is_space = not before.strip() and not after.strip()
-            self.add("space" if is_space else self.text_kind, before or None, after or None)
+            of = "space" if is_space else self.text_kind
+            # In code each sign counts.
+            self.add("code" if _has_code(*old, *new) else of, before or None, after or None)
             self.facts(before, after, run)
         count = len(self.found.differences)
         self.atoms([unit for unit in old if unit.atom], [unit for unit in new if unit.atom])
@@ -461,6 +464,10 @@ def _spread(spans: Sequence[tuple[int, str]]) -> list[str]:
 def _tail(unit: InlineUnit) -> tuple[tuple[int, str], ...]:
     """The spans of the word without the space before it."""
     return tuple((1, marks) for marks in _spread(unit.spans)[len(unit.space) :])
+
+
+def _has_code(*units: InlineUnit) -> bool:
+    return any("code" in _names(marks) for unit in units for _, marks in unit.spans if marks)
 
 
 def _order(units: Units) -> list[str]:

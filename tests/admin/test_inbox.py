@@ -38,8 +38,11 @@ def titles(html: str) -> list[str]:
 
 
 def staged(count: int, by: str = "seo-specialist") -> list[Post]:
-    """Posts whose meta description an agent wrote, the same words for all."""
-    posts = [make.post(f"Post {number}", slug=f"{by}-{number}") for number in range(count)]
+    """Posts whose meta description an agent corrected, safely and the same words for all."""
+    posts = [
+        make.post(f"Post {number}", slug=f"{by}-{number}", metaDescription="Read  it at once.")
+        for number in range(count)
+    ]
     for post in posts:
         make.staged(post, {"metaDescription": "Read it at once."}, by=make.agent_actor(by))
     return posts
@@ -87,10 +90,11 @@ def test_filters_and_what_they_narrow_to_are_in_words(signed_in: SignedIn) -> No
 
 
 def test_a_change_to_a_draft_is_not_called_live(signed_in: SignedIn) -> None:
-    draft, live = make.post("Draft", status=Status.DRAFT), make.post("Live")
+    draft = make.post("Draft", status=Status.DRAFT, excerpt="Some words")
+    live = make.post("Live", excerpt="Some words")
     for post in (draft, live):
-        make.staged(post, {"metaTitle": "Better"}, layer=Layer.REVIEW)
-    client, of_draft = signed_in(), row(draft, "post.metaTitle")
+        make.staged(post, {"excerpt": "Some words."}, layer=Layer.REVIEW)
+    client, of_draft = signed_in(), row(draft, "post.excerpt")
 
     shown = client.get(INBOX).content.decode().split("<li ")
     told = client.post(INBOX, {name(of_draft): "accept"}, follow=True).content.decode()
@@ -105,7 +109,9 @@ def test_a_change_to_a_draft_is_not_called_live(signed_in: SignedIn) -> None:
 
 
 def test_marks_are_applied_and_what_moved_since_is_left(signed_in: SignedIn) -> None:
-    one, two, three, four = (make.post(title) for title in ("One", "Two", "Three", "<Four>"))
+    one, two, three, four = (
+        make.post(title, metaTitle=f"{title},  better") for title in ("One", "Two", "Three", "<Four>")
+    )
     make.staged(four, {"metaTitle": "Four, better"})
     make.staged(one, {"metaTitle": "One, better"})
     make.staged(two, {"metaTitle": "Two, better"}, layer=Layer.REVIEW)
@@ -177,7 +183,7 @@ def test_what_is_longer_than_a_line_is_only_accepted_in_full(signed_in: SignedIn
 def test_what_is_not_safe_must_be_opened_before_it_is_accepted(
     signed_in: SignedIn, address: str
 ) -> None:
-    post, other = make.post(), make.post("Other")
+    post, other = make.post(), make.post("Other", excerpt="Some other  words.")
     make.staged(post, {"canonicalUrl": "https://elsewhere.example/"})
     make.staged(other, {"excerpt": "Some other words."})
     client = signed_in()
@@ -201,7 +207,7 @@ def test_like_changes_are_decided_on_together_after_a_sample(signed_in: SignedIn
     client = signed_in()
     inbox = client.get(INBOX).content.decode()
     address = re.findall(r'href="(/admin/inbox/like/\w+/)"', inbox)
-    assert "5 identical changes by SEO specialist: Meta description: + Read it at once." in inbox
+    assert "5 identical changes by SEO specialist: Meta description" in inbox
     assert len(address) == 1
 
     page = client.get(address[0]).content.decode()
@@ -237,7 +243,7 @@ def test_like_changes_go_live_at_once_on_published_posts_and_drafts_are_left_out
     ).content.decode()
 
     live = [Post.objects.get(pk=post.pk).meta_description for post in posts[:3]]
-    assert live == [None, "Read it at once.", "Read it at once."]
+    assert live == ["Read  it at once.", "Read it at once.", "Read it at once."]
     assert "Approved 2 changes. They are live." in told
     assert "“Post 0” was not changed: This post is not published." in told
     assert make.layers(posts[0]).ai_review.exists

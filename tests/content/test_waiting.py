@@ -139,32 +139,31 @@ def test_a_row_says_who_what_and_how_closely_to_look() -> None:
             ["same", " g for four cups of coffee."],
         ]
     ]
-    assert (row.risk, row.flags, row.is_whole, row.is_ai) == (2, ["number"], True, True)
+    assert (row.risk, row.flags, row.is_whole, row.is_ai) == (3, ["number", "ungrounded"], True, True)
     assert (row.agent_id, row.run_id, row.via) == ("seo-specialist", RUN, "agent")
     assert row.subject == "post.metaDescription"
     slug = of(post, "post.slug")
-    assert (slug.risk, slug.flags) == (1, [])
-    assert (slug.risk_live, slug.flags_live) == (3, ["slug"])
+    assert (slug.risk, slug.risk_live, slug.flags) == (2, 3, ["slug"])
 
 
 def test_what_weighs_otherwise_where_visitors_see_it_follows_the_status_of_the_post() -> None:
     post = make.post("Brew", status="draft")
-    other = make.post("Other", metaDescription="For 4 cups.")
+    other = make.post("Other", metaDescription="For small cups.")
     make.staged(post, {"slug": "brewing"})
-    make.staged(other, {"metaDescription": "For 5 cups."})
+    make.staged(other, {"metaDescription": "For large cups."})
     admin = make.actor("admin")
 
     def listed() -> list[tuple[str, int]]:
         return [(row.path, row.weight) for row in filter_queue(QueueFilter(), make.actor())]
 
-    assert listed() == [("post.metaDescription", 2), ("post.slug", 1)]
+    assert listed() == [("post.slug", 2), ("post.metaDescription", 2)]
 
     set_status(post_id=post.pk, status=Status.PUBLISHED, actor=admin)
     assert listed() == [("post.slug", 3), ("post.metaDescription", 2)]
     assert queued() == by_the_drafts()
 
     set_status(post_id=post.pk, status=Status.ARCHIVED, actor=admin)
-    assert listed() == [("post.metaDescription", 2), ("post.slug", 1)]
+    assert listed() == [("post.slug", 2), ("post.metaDescription", 2)]
     assert queued() == by_the_drafts()
 
 
@@ -182,7 +181,7 @@ def test_what_moved_below_weighs_most_and_comes_to_weigh_nothing_where_it_agrees
     make.staged(post, {"title": "A person's"}, layer=Layer.REVIEW)
 
     row = QueuedChange.objects.get(post=post, layer=Layer.AI_REVIEW)
-    assert (row.risk, row.flags) == (3, ["drifted"])
+    assert (row.risk, row.flags) == (3, ["drifted", "rewording"])
     make.edited(post, {"title": "A person's"})
     assert [row.layer for row in QueuedChange.objects.filter(post=post)] == ["ai-review"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from content.inbox.rows import build_row, states_of
 from content.models import Post, QueuedChange
+from content.review.judgement import judge
 from tests import make
 
 _OWN = {"id", "at"}
@@ -26,9 +27,10 @@ def by_the_drafts() -> list[dict[str, object]]:
         layers = make.layers(post)
         for view in (layers.ai_review, layers.review):
             states = states_of(view)
-            for change in sorted(view.changes, key=lambda change: change.path):
+            for judged in judge(post, view, view.changes):
                 assert view.draft is not None
-                found.append(_said(build_row(post, view, view.draft, change, states[change.path])))
+                state = states[judged.change.path]
+                found.append(_said(build_row(post, view, view.draft, judged, state)))
     return sorted(found, key=lambda row: (str(row["post_id"]), row["layer"], row["path"]))
 
 

@@ -6,7 +6,7 @@ All words of a question must be there, the last one at least as a beginning; acc
 from __future__ import annotations
 
 from proofroom.core.search.entries import RANK, SearchTable, SearchText
-from proofroom.core.search.index import matching, put, puts
+from proofroom.core.search.index import find_present, matching, put, puts
 from proofroom.core.search.query import SearchedWords
 from proofroom.core.search.ranked_instances import RankedInstances
 from proofroom.core.search.ranked_keys import RankedKeys
@@ -37,6 +37,7 @@ __all__ = [
     "SearchedWords",
     "Word",
     "cut",
+    "find_present",
     "matching",
     "put",
     "puts",

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.db import connection
 from django.db.models import Model, QuerySet
 
-from proofroom.core.database.statements import BoundUpdate
+from proofroom.core.database.statements import BoundUpdate, fetch
 from proofroom.core.search.entries import RANK, SearchTable, SearchText
 from proofroom.core.search.postgresql import PostgresqlSearch
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way
@@ -45,6 +45,31 @@ def matching(
     `locales` are those of the rows: their languages say what forms a word has.
     """
     return match_words(rows, SearchedWords(table, query_words(text), tuple(locales)))
+
+
+def find_present(table: SearchTable, asked: Sequence[tuple[str, QuerySet[Any]]]) -> list[bool]:
+    """Return for each text whether one of its rows has an entry with all of its words, whole. One query at most.
+
+    A text without a word is in no entry.
+    """
+    conditions: list[str] = []
+    parameters: list[Any] = []
+    for text, rows in asked:
+        words = query_words(text)
+        if not words:
+            conditions.append("EXISTS (SELECT 1 WHERE 1 = 0)")
+            continue
+        found = backend().holds(table, words)
+        keys, key_parameters = rows.order_by().values("pk").query.sql_with_params()
+        conditions.append(
+            f'EXISTS (SELECT 1 FROM "{table.name}" WHERE {found.where} '  # noqa: S608  # names of ours, words are parameters
+            f'AND "{table.name}"."{table.key}" IN ({keys}))'
+        )
+        parameters += [*found.parameters, *key_parameters]
+    if not conditions:
+        return []
+    [row] = fetch(connection, f"SELECT {', '.join(conditions)}", parameters)
+    return [bool(value) for value in row]
 
 
 def match_words(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.search.entries import WEIGHTS, SearchTable, SearchText
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way, fetch_pair
-from proofroom.core.search.words import cut
+from proofroom.core.search.words import Word, cut
 
 _SIMPLE: Final = "simple"
 LANGUAGES: Final = {
@@ -100,6 +100,16 @@ class PostgresqlSearch:
             for column in ("document", "title")
         )
         return fetch_pair(f"SELECT {', '.join(counts)}", parameters * 2)
+
+    @staticmethod
+    def holds(table: SearchTable, words: Sequence[Word]) -> SearchQuery:
+        """Every word, whole and in no other form."""
+        every = " & ".join(f"'{word.folded}'" for word in words)
+        return SearchQuery(
+            where=f"\"{table.name}\".document @@ to_tsquery('{_SIMPLE}', %s)",
+            rank="",
+            parameters=[every],
+        )
 
     @staticmethod
     def _words(question: SearchedWords) -> tuple[str, str, list[str]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.search.entries import WEIGHTS, SearchTable, SearchText
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way, fetch_pair
-from proofroom.core.search.words import cut
+from proofroom.core.search.words import Word, cut
 
 
 class SqliteSearch:
@@ -59,6 +59,17 @@ class SqliteSearch:
             f'(SELECT count(*) FROM (SELECT 1 FROM "{name}" WHERE "{name}" MATCH %s LIMIT {limit}))'  # noqa: S608
         )
         return fetch_pair(f"SELECT {count}, {count}", [every, f"a : ({every})"])
+
+    @staticmethod
+    def holds(table: SearchTable, words: Sequence[Word]) -> SearchQuery:
+        """Every word, whole and in no other form."""
+        name = f"{table.name}_words"
+        every = " AND ".join(f'"{word.folded}"' for word in words)
+        return SearchQuery(
+            where=f'"{table.name}".id IN (SELECT rowid FROM "{name}" WHERE "{name}" MATCH %s)',  # noqa: S608
+            rank="",
+            parameters=[every],
+        )
 
     @staticmethod
     def _words(question: SearchedWords) -> str:

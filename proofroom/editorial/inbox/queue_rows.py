@@ -64,6 +64,13 @@ _FLAGS: Final[dict[str, Promise]] = {
     "mark": gettext_lazy("formatting"),
     "code": gettext_lazy("code"),
     "structure": gettext_lazy("structure"),
+    "new-text": gettext_lazy("new text"),
+    "rewording": gettext_lazy("rewording"),
+    "moved": gettext_lazy("moved"),
+    "length": gettext_lazy("length"),
+    "language": gettext_lazy("another language"),
+    "ungrounded": gettext_lazy("not in the post, its sources or the site"),
+    "source-mismatch": gettext_lazy("does not match the source"),
 }
 
 
@@ -223,7 +230,6 @@ def build_queue_rows(
     found = []
     for row, comparison in zip(listed, comparisons, strict=True):
         run, post = runs.get(row.run_id), row.post
-        flags = row.flags_live if post.status == Status.PUBLISHED else row.flags
         found.append(
             QueueRow(
                 row=row,
@@ -236,7 +242,7 @@ def build_queue_rows(
                 shown=lines_of(comparison, references),
                 risk=row.weight,
                 risk_word=risk_word(row.weight),
-                reasons=(*flag_words(flags), *rejected.get(row.pk, ())),
+                reasons=(*flag_words(row.flags), *rejected.get(row.pk, ())),
                 who=run.agent if run else agent_name(row.agent_id) or row.author_name,
                 run=run,
                 may_take=rights.take(row.layer),

@@ -14,6 +14,7 @@ from django.utils.translation import ngettext
 from content.inbox.decision_batches import MAX_BATCH_CHANGES
 from content.inbox.decisions import MAX_DECISIONS, Marked, Word
 from content.inbox.queries import Alike, QueueFilter, filter_queue, join_posts
+from content.inbox.rows import stored_judgement
 from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
 from content.review.cards import ChangeCard, cards_of_layer
@@ -73,9 +74,8 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
         else:
             included[name] = "reject"
     marks = [Marked(mark.id, mark.seen, word) for mark in read_marks(included)]
-    if asked.like or word == "reject":
-        # What is not listed may only be accepted where it is the same as what is.
-        marks += read_packed(request.POST.get("rest", ""), word)
+    unlisted = read_packed(request.POST.get("rest", ""), word) if asked.like or word == "reject" else []
+    marks += unlisted
     try:
         seen = {(mark.id, mark.seen) for mark in marks}
         ids = {mark.id for mark in marks}
@@ -88,8 +88,8 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
                 _("Some of these changes no longer match. Check them again and decide."),
                 code="stale_review",
             )
-        if not asked.like:
-            require_opened(request, marks)
+        # A line of like changes shows all of its change; what it leaves out, or is not listed, nobody has read.
+        require_opened(request, unlisted if asked.like else marks)
         return decide(request, marks, inbox_url())
     except CmsError as error:
         if error.status in (403, 404):
@@ -107,10 +107,10 @@ def _show(
             raise Http404(_("No matching changes are waiting."))
         return HttpResponseRedirect(inbox_url())
     lines = build_queue_rows(request, listed)
+    # Of like changes that are not safe, only what is listed can be decided on: it must have been read.
+    has_rest = len(listed) == MAX_DECISIONS and not (asked.like and listed[0].weight > 1)
     rest = (
-        list(rows.values_list("pk", "seen")[MAX_DECISIONS:MAX_BATCH_CHANGES])
-        if len(listed) == MAX_DECISIONS
-        else []
+        list(rows.values_list("pk", "seen")[MAX_DECISIONS:MAX_BATCH_CHANGES]) if has_rest else []
     )
     layer = listed[0].layer
     rights = Rights.of(request)
@@ -123,6 +123,8 @@ def _show(
         "samples": _samples(request, lines[:SAMPLE_SIZE]),
         "others": lines[SAMPLE_SIZE:],
         "count": len(lines),
+        "included": sum(not line.must_be_opened for line in lines),
+        "must_be_read": bool(asked.like) and any(line.must_be_opened for line in lines),
         "other_count": len(lines[SAMPLE_SIZE:]),
         "rest": pack_rows(rest),
         "rest_count": len(rest),
@@ -181,6 +183,9 @@ def _samples(request: HttpRequest, lines: Sequence[QueueRow]) -> list[Sample]:
         # The layer with the changes of these lines alone: no other card is made.
         sampled = replace(view, changes=view.changes.only(paths))
         is_live = posts[pk].status == Status.PUBLISHED
-        for group in cards_of_layer(sampled, references, is_live=is_live):
+        judgements = {
+            line.row.path: stored_judgement(line.row) for line in lines if line.post.pk == pk
+        }
+        for group in cards_of_layer(sampled, references, judgements, is_live=is_live):
             cards |= {(pk, card.path): card for card in group.cards}
     return [Sample(line, cards.get((line.post.pk, line.row.path))) for line in lines]

@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from content.document import PostDocument
+from content.inbox.rows import read_judgements
 from content.layers import Layers, LayerView
 from content.layers.digest import digest_of_fingerprints, fingerprint
 from content.layers.state import Mark
@@ -188,10 +189,11 @@ class CardBuilder:
 def build_layer_cards(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
 ) -> ReviewLayer:
-    """The groups of a layer. At most nine queries, however many changes."""
+    """The groups of a layer. At most ten queries, however many changes."""
     references = references_of(view.changes, view.document, view.below, who=actor_of(request))
     is_live = layers.post.status == Status.PUBLISHED
-    groups = cards_of_layer(view, references, is_live=is_live)
+    judgements = read_judgements(layers.post, view)
+    groups = cards_of_layer(view, references, judgements, is_live=is_live)
     marks = [card.mark for group in groups for card in group.cards if card.mark]
     builder = CardBuilder(
         decisions,

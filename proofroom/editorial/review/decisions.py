@@ -43,6 +43,11 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if action == "accept-safe":
         more = {"note": request.POST.get("note", ""), "marks_safe": True}
         return show(reviewed, replace(decisions, accepts_safe=True), more=more)
+    if action == "undo-safe":
+        marked = set(request.POST.getlist("safe"))
+        left = {path: word for path, word in decisions.by_path.items() if path not in marked}
+        more = {"note": request.POST.get("note", ""), "unmarks_safe": True}
+        return show(reviewed, replace(decisions, by_path=left), more=more)
     taking = ("approve" if reviewed.is_review else "submit", "publish")
     if action not in (*taking, "reject"):
         return _show_problem(reviewed, _("Choose one of the actions."))

@@ -16,6 +16,7 @@ from content.layers import Layers, LayerView
 from content.layers.decide import PostSeen
 from content.models import Layer, Post, Status
 from content.review.labels import label_of, module_names
+from content.review.overview import check_changes
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.editorial.posts.post_pages import (
     layer_label,
@@ -83,7 +84,15 @@ def show(
         "rejected": counts["reject"],
         "undecided": counts["leave"],
         "flagged": flagged,
+        "checks": check_changes([card.card for card in cards], view.below, view.document),
         "safe": len(cards) - flagged,
+        "marked_safe": [
+            card.card.path
+            for card in cards
+            if decisions.accepts_safe
+            and card.decision == "accept"
+            and card.card.path not in decisions.by_path
+        ],
         "view": view,
         "layer_label": layer_label(view.layer),
         "is_review": is_review,
@@ -161,8 +170,8 @@ def script_texts(
         "safe": [ngettext("%(count)s accepted.", "%(count)s accepted.", n) for n in both],
         "skippedFacts": [
             ngettext(
-                "%(count)s skipped, because a fact, link, image or setting changes.",
-                "%(count)s skipped, because facts, links, images or settings change.",
+                "%(count)s skipped, because it needs a closer look.",
+                "%(count)s skipped, because they need a closer look.",
                 n,
             )
             for n in both
@@ -176,6 +185,9 @@ def script_texts(
             for n in both
         ],
         "nothing": [_("Nothing to undo")],
+        "undone": [
+            ngettext("%(count)s decision undone", "%(count)s decisions undone", n) for n in both
+        ],
         "none": [_("No change accepted yet")],
         "moved": [
             ngettext(

@@ -32,6 +32,14 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   keys[event.key]();
 });
+const everything = form.querySelector("[data-include-all]");
+if (everything) {
+  everything.hidden = false;
+  everything.addEventListener("click", () => {
+    for (const box of boxes) if (box.name !== "rest") box.checked = true;
+    show();
+  });
+}
 form.addEventListener("change", show);
 window.addEventListener("pageshow", show);
 show();

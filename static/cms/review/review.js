@@ -59,7 +59,7 @@ function start(root) {
     const before = card.decision;
     card.put(value);
     if (card.decision !== value) return;
-    if (remember) undo.push([card, before]);
+    if (remember) undo.push([[card, before]]);
     last.set(card, value);
     told(card, value);
   }
@@ -91,20 +91,24 @@ function start(root) {
   function acceptSafe() {
     const open = cards.filter((card) => card.decision === "leave");
     const safe = open.filter((card) => !card.isFlagged);
-    safe.forEach((card) => decide(card, "accept"));
+    // One step back undoes them all.
+    undo.push(safe.map((card) => [card, "leave"]));
+    safe.forEach((card) => decide(card, "accept", { remember: false }));
     const skipped = open.filter((card) => card.isFlagged);
     const others = skipped.filter((card) => card.hasHands).length;
     const parts = [say("safe", { count: safe.length })];
     if (skipped.length > others) parts.push(say("skippedFacts", { count: skipped.length - others }));
     if (others) parts.push(say("skippedHands", { count: others }));
-    notice(parts.join(" "), skipped);
+    notice(parts.join(" "), skipped, { canUndo: safe.length > 0 });
   }
 
   function takeBack() {
-    const [card, value] = undo.pop() ?? [];
-    if (!card) return announce(say("nothing"));
-    decide(card, value, { remember: false });
-    card.focus();
+    const step = undo.pop() ?? [];
+    if (!step.length) return announce(say("nothing"));
+    for (const [card, value] of step) decide(card, value, { remember: false });
+    root.querySelector("[data-undo-safe]").hidden = true;
+    if (step.length > 1) announce(say("undone", { count: step.length }));
+    step[0][0].focus();
   }
 
   function press(card, selector) {
@@ -139,9 +143,10 @@ function start(root) {
     act();
   }
 
-  function notice(text, those) {
+  function notice(text, those, { canUndo = false } = {}) {
     const box = root.querySelector("[data-restored]");
     box.hidden = false;
+    box.querySelector("[data-undo-safe]").hidden = !canUndo;
     box.querySelector("[data-text]").textContent = text;
     box.querySelector("[data-moved]").replaceChildren(...those.slice(0, 12).map((card) => {
       const link = document.createElement("a");
@@ -167,7 +172,7 @@ function start(root) {
     if (!card || event.target.type !== "radio") return;
     if (card.passages.includes(event.target)) return told(card, event.target.value);
     for (const passage of card.passages) passage.checked = passage.value === "leave";
-    undo.push([card, last.get(card)]);
+    undo.push([[card, last.get(card)]]);
     last.set(card, event.target.value);
     told(card, event.target.value);
   }
@@ -199,6 +204,7 @@ function start(root) {
   form.querySelector("#note")?.addEventListener("keydown", noSend);
   for (const card of cards) card.noteField?.addEventListener("keydown", noteKey);
   root.querySelector("[data-accept-safe]")?.addEventListener("click", (event) => { event.preventDefault(); acceptSafe(); });
+  root.querySelector("[data-undo-safe]").addEventListener("click", takeBack);
   document.addEventListener("keydown", key);
   form.addEventListener("submit", () => store.sent());
   // An answer that was taken stands in the place of the proposal on its card.

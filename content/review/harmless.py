@@ -1,0 +1,323 @@
+"""The proof that two texts mean the same: every difference between them is on a short list, or there is no proof.
+
+The list: one or more spaces for one or more, typographic forms of one mark, a full stop that was missing at the end, a
+doubled mark, a space before a mark, a capital at the start of a sentence, and the spelling of one word. A comma inside
+a sentence, a hyphen, or another word is not on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import regex
+
+from content.review.dictionary import word_list
+from content.review.word_tables import WordTable, word_table
+
+_TOKEN: Final = regex.compile(
+    r"(?P<word>[\p{L}\p{M}\p{N}]+)|(?P<space> +)|(?P<line>[\n\r]+)|(?P<mark>\.+|,+|;+|:+|!+|\?+|-+)|(?P<other>.)",
+    regex.DOTALL,
+)
+_MAX_LENGTH: Final = 100_000
+"""Characters of a text beyond which nothing is proven."""
+_DOUBLE_QUOTES: Final = frozenset('"“”„‟«»')
+_SINGLE_QUOTES: Final = frozenset("'’‘‚‛")
+_DASHES: Final = frozenset({"–", "—", "―", "‒"})
+_CLOSING: Final = frozenset("\"”“»’')]}")
+_OPENING: Final = frozenset("\"“„«»‘‚'([{¿¡")
+_SENTENCE_MARKS: Final = frozenset({".", "!", "?", "…", "。", "！", "？", "।"})
+_MARKS_CLOSE_UP: Final = frozenset(",.;:!?")
+_MARKS_APART: Final = frozenset(";:!?")
+"""Marks before which French puts a space."""
+_MIN_SPELLED: Final = 5
+_YEAR_DIGITS: Final = 4
+_AMBIGUOUS_CAPITALS: Final = {
+    "de": frozenset({"sie", "ihr", "ihre", "ihrem", "ihren", "ihrer", "ihres", "ihnen"})
+}
+"""Words that a capital makes another person: “sie” is they, “Sie” is you."""
+_NO_ORDINAL_POINTS: Final = frozenset({"en", "es", "fr", "it", "nl", "pt"})
+"""Languages in which “5.” is no “fifth”."""
+_DOTLESS_I: Final = frozenset({"tr", "az"})
+
+Use = Callable[[str], bool]
+"""Returns whether a word occurs elsewhere, so that it is no slip of the keyboard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word, a run of spaces, of line ends or of one mark, or any other character."""
+
+    kind: Literal["word", "space", "line", "mark", "other"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A word that is corrected to the only listed word one edit away."""
+
+    before: str
+    after: str
+
+
+def is_harmless(before: str, after: str, language: str, is_used: Use | None = None) -> bool:
+    """Return whether every difference between two texts of a field or a block is proven harmless.
+
+    `is_used` says whether a word that a spelling replaces occurs elsewhere on the site, where it is known.
+    """
+    spellings = prove(before, after, language)
+    if spellings is None:
+        return False
+    return not (is_used and any(is_used(one.before) for one in spellings))
+
+
+def prove(before: str, after: str, language: str) -> tuple[Spelling, ...] | None:
+    """Return the corrected words of a text whose differences are all harmless; None where one is not proven."""
+    if len(before) + len(after) > _MAX_LENGTH or not before.strip() or not after.strip():
+        return () if before == after else None
+    return _Proof(_tokens(before), _tokens(after), language).run()
+
+
+def _tokens(text: str) -> list[Token]:
+    return [Token(match.lastgroup, match[0]) for match in _TOKEN.finditer(text)]
+
+
+class _Proof:
+    """Walks through the tokens of both texts at once; each step takes equal tokens, or one harmless difference."""
+
+    def __init__(self, old: Sequence[Token], new: Sequence[Token], language: str) -> None:
+        self.old, self.new, self.language = old, new, language
+        self.code = language[:2].lower()
+        self.table: WordTable = word_table(language)
+        self.spellings: list[Spelling] = []
+
+    def run(self) -> tuple[Spelling, ...] | None:
+        at, to = 0, 0
+        while at < len(self.old) or to < len(self.new):
+            step = self.step(at, to)
+            if step is None:
+                return None
+            at, to = at + step[0], to + step[1]
+        return tuple(self.spellings)
+
+    def step(self, at: int, to: int) -> tuple[int, int] | None:
+        """Return how many tokens of each side are taken, or None where nothing on the list explains them."""
+        one, other = _get(self.old, at), _get(self.new, to)
+        if one == other:
+            return 1, 1
+        if one and other and one.kind == other.kind == "space":
+            # At the beginning of a line it is an indent.
+            is_indent = _is_line_start(self.old, at) or _is_line_start(self.new, to)
+            return None if is_indent else (1, 1)
+        if one and other and one.kind == other.kind == "word":
+            is_proven = self.is_sentence_capital(at, to) or self.is_spelling(at, to)
+            return (1, 1) if is_proven else None
+        if self.is_same_mark(at, to):
+            return 1, 1
+        if self.is_ellipsis(one, other):
+            return 1, 1
+        if self.is_doubled_mark(at, to):
+            return 1, 1
+        if _closes_up(self.old, at) and other == _get(self.old, at + 1) and other is not None:
+            return 1, 0
+        if self.code == "fr" and _closes_up(self.new, to, _MARKS_APART):
+            return (0, 1) if one == _get(self.new, to + 1) else None
+        if self.is_end_mark(at, to):
+            return 0, 1
+        return None
+
+    def is_same_mark(self, at: int, to: int) -> bool:
+        """Typographic forms of one quote, apostrophe or dash."""
+        one, other = _text(self.old, at), _text(self.new, to)
+        if {one, other} <= _DOUBLE_QUOTES:
+            return True
+        if {one, other} <= _SINGLE_QUOTES:
+            return True
+        if {one, other} <= _SINGLE_QUOTES | {"`", "´"}:
+            return _is_between(self.old, at, str.isalpha) and _is_between(self.new, to, str.isalpha)
+        if {one, other} <= _DASHES:
+            return True
+        if {one, other} <= _DASHES | {"-", "--"}:
+            is_spaced = _is_between(self.old, at, str.isspace) and _is_between(
+                self.new, to, str.isspace
+            )
+            return is_spaced or (
+                "--" not in (one, other) and _is_range(self.old, at) and _is_range(self.new, to)
+            )
+        return False
+
+    def is_ellipsis(self, one: Token | None, other: Token | None) -> bool:
+        return {one and one.text, other and other.text} == {"...", "…"}
+
+    def is_doubled_mark(self, at: int, to: int) -> bool:
+        """A mark that stood twice where one was meant; two dots may be a range or a path elsewhere."""
+        one, other = _get(self.old, at), _text(self.new, to)
+        if one is None or one.kind != "mark" or other not in _MARKS_CLOSE_UP:
+            return False
+        follows_word = _kind(self.old, at - 1) == "word" or _text(self.old, at - 1) in _CLOSING
+        return one.text == other * 2 and follows_word and _ends_word(self.old, at)
+
+    def is_end_mark(self, at: int, to: int) -> bool:
+        """A full stop that was missing at the end of the text, before closing quotes or brackets."""
+        if _text(self.new, to) not in (".", "。", "।"):
+            return False
+        rest = [token.text for token in self.old[at:]]
+        if not set(rest) <= _CLOSING or [token.text for token in self.new[to + 1 :]] != rest:
+            return False
+        before = _get(self.old, at - 1)
+        if before is None or not (before.kind == "word" or before.text in _CLOSING):
+            return False
+        # A number would become an ordinal in some languages, and an address a longer one.
+        is_number = any(map(str.isdigit, before.text)) and len(before.text) != _YEAR_DIGITS
+        is_ordinal = is_number and self.code not in _NO_ORDINAL_POINTS
+        return not is_ordinal and len(self.old) > 1 and not self.ends_in_address(at)
+
+    def ends_in_address(self, at: int) -> bool:
+        last = "".join(token.text for token in self.old[:at]).split()[-1:]
+        return any(sign in word for word in last for sign in ("/", "@", "_", "\\", "=", "#", "."))
+
+    def is_sentence_capital(self, at: int, to: int) -> bool:
+        """The first letter of a sentence that becomes a capital; the rest is small letters in both."""
+        one, other = self.old[at].text, self.new[to].text
+        if not one.isalpha() or not one.islower() or one[0].upper() + one[1:] != other:
+            return False
+        if self.code in _DOTLESS_I and one[0] in "iı":
+            return False
+        if one in _AMBIGUOUS_CAPITALS.get(self.code, ()) or not _ends_word(self.old, at):
+            return False
+        return self.begins_sentence(at)
+
+    def begins_sentence(self, at: int) -> bool:
+        at -= 1
+        while _text(self.old, at) in _OPENING:
+            at -= 1
+        if at < 0 or _kind(self.old, at) == "line":
+            return True
+        if _kind(self.old, at) != "space":
+            return False
+        at -= 1
+        while _text(self.old, at) in _CLOSING:
+            at -= 1
+        mark = _text(self.old, at)
+        if mark not in _SENTENCE_MARKS:
+            return False
+        if mark != ".":
+            # After “so … then” a sentence goes on.
+            return mark in "!?" and self.is_plain_word(at - 1)
+        return self.is_plain_word(at - 1)
+
+    def is_plain_word(self, at: int) -> bool:
+        """Return whether a listed word is there, and not an abbreviation whose point ends no sentence."""
+        while _text(self.old, at) in _CLOSING:
+            at -= 1
+        token = _get(self.old, at)
+        if token is None or token.kind != "word" or len(token.text) < 2 or not token.text.isalpha():
+            return False
+        if f"{token.text.lower()}." in self.table.abbreviations or _text(self.old, at - 1) == ".":
+            return False
+        words = word_list(self.language)
+        return words is None or token.text in words
+
+    def is_spelling(self, at: int, to: int) -> bool:
+        """One edit in one word of small letters, which makes the only listed word out of one that is none."""
+        one, other = self.old[at].text, self.new[to].text
+        if min(len(one), len(other)) < _MIN_SPELLED or not (one + other).isalpha():
+            return False
+        if not (one + other).islower() and not (
+            self.code == "de" and _is_capitalised(one) and _is_capitalised(other)
+        ):
+            return False
+        if not (_stands_alone(self.old, at) and _stands_alone(self.new, to)):
+            return False
+        words = word_list(self.language)
+        if words is None or one in words or words.corrections(one) != {other.lower()}:
+            return False
+        if any(map(self.table.carries_meaning, (*self.bare_forms(one), *self.bare_forms(other)))):
+            return False
+        self.spellings.append(Spelling(one, other))
+        return True
+
+
+    def bare_forms(self, word: str) -> list[str]:
+        """Return a word, and what remains of it without what negates it: unsafe, mustnt."""
+        lower = word.lower()
+        found = [lower]
+        found += [
+            lower.removeprefix(prefix)
+            for prefix in self.table.prefixes
+            if lower.startswith(prefix) and len(lower) > len(prefix) + 1
+        ]
+        if lower.endswith("nt"):
+            found.append(lower.removesuffix("nt"))
+        return found
+
+
+def _get(tokens: Sequence[Token], at: int) -> Token | None:
+    return tokens[at] if 0 <= at < len(tokens) else None
+
+
+def _text(tokens: Sequence[Token], at: int) -> str:
+    """The token's text; a line end where there is none, which is no mark of any kind."""
+    token = _get(tokens, at)
+    return token.text if token else "\n"
+
+
+def _kind(tokens: Sequence[Token], at: int) -> str:
+    token = _get(tokens, at)
+    return token.kind if token else "line"
+
+
+def _is_line_start(tokens: Sequence[Token], at: int) -> bool:
+    return _kind(tokens, at - 1) == "line"
+
+
+def _ends_word(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether white space, a closing mark or the end of the text follows."""
+    follows = _get(tokens, at + 1)
+    if follows is None or follows.kind in ("space", "line") or follows.text in _CLOSING:
+        return True
+    return follows.text in _MARKS_CLOSE_UP | {"…", "..."} and (
+        _kind(tokens, at + 2) in ("space", "line") or _text(tokens, at + 2) in _CLOSING
+    )
+
+
+def _stands_alone(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word is no part of an address, of a name with a hyphen or the like."""
+    before = _get(tokens, at - 1)
+    begins = before is None or before.kind in ("space", "line") or before.text in _OPENING
+    # An apostrophe before it belongs to the word before.
+    if before is not None and before.text in _SINGLE_QUOTES and _kind(tokens, at - 2) == "word":
+        return False
+    follows = _get(tokens, at + 1)
+    if follows is not None and follows.text in _SINGLE_QUOTES and _kind(tokens, at + 2) == "word":
+        return False
+    return begins and _ends_word(tokens, at)
+
+
+def _closes_up(tokens: Sequence[Token], at: int, marks: frozenset[str] = _MARKS_CLOSE_UP) -> bool:
+    """Return whether a space here parts a word from its mark, after which the word has ended."""
+    return (
+        _kind(tokens, at) == "space"
+        and (_kind(tokens, at - 1) == "word" or _text(tokens, at - 1) in _CLOSING)
+        and _text(tokens, at + 1) in marks
+        and (_kind(tokens, at + 2) in ("space", "line") or _text(tokens, at + 2) in _CLOSING)
+    )
+
+
+def _is_between(tokens: Sequence[Token], at: int, is_side: Callable[[str], bool]) -> bool:
+    return all(is_side(_text(tokens, side)) for side in (at - 1, at + 1))
+
+
+def _is_range(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether the dash parts two short numbers, as in 10–12, and is not one of several."""
+    sides = [_text(tokens, side) for side in (at - 1, at + 1)]
+    beyond = [_get(tokens, side) for side in (at - 2, at + 2)]
+    return all(side.isdecimal() and len(side) <= _YEAR_DIGITS for side in sides) and all(
+        token is None or token.kind in ("space", "line") or token.text in "()[],;"
+        for token in beyond
+    )
+
+
+def _is_capitalised(word: str) -> bool:
+    return word[:1].isupper() and word[1:].islower()
