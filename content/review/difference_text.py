@@ -34,7 +34,7 @@ from proofroom.core.i18n.languages import language_name
 from proofroom.definitions.props import option_label
 
 _MEASURES: Final = frozenset({"new-text", "rewording", "length", "language"})
-_ADDRESSES: Final = frozenset({"link", "embed", "seo"})
+_ADDRESSES: Final = frozenset({"link", "embed", "seo", "host"})
 Triple = tuple[Promise, Promise, Promise]
 _WORDS: Final[Mapping[DifferenceKind, Triple]] = {
     "text": (
@@ -61,6 +61,36 @@ _WORDS: Final[Mapping[DifferenceKind, Triple]] = {
         gettext_lazy("Negation changed: “%(old)s” → “%(new)s”"),
         gettext_lazy("Negation removed: “%(what)s”"),
         gettext_lazy("Negation added: “%(what)s”"),
+    ),
+    "modality": (
+        gettext_lazy("Obligation changed: “%(old)s” → “%(new)s”"),
+        gettext_lazy("Obligation removed: “%(what)s”"),
+        gettext_lazy("Obligation added: “%(what)s”"),
+    ),
+    "opposite": (
+        gettext_lazy("Opposite: “%(old)s” → “%(new)s”"),
+        gettext_lazy("Opposite removed: “%(what)s”"),
+        gettext_lazy("Opposite added: “%(what)s”"),
+    ),
+    "number-word": (
+        gettext_lazy("Number in words changed: %(old)s → %(new)s"),
+        gettext_lazy("Number in words removed: %(what)s"),
+        gettext_lazy("Number in words added: %(what)s"),
+    ),
+    "quantity": (
+        gettext_lazy("Quantity changed: %(old)s → %(new)s"),
+        gettext_lazy("Quantity removed: %(what)s"),
+        gettext_lazy("Quantity added: %(what)s"),
+    ),
+    "claim": (
+        gettext_lazy("Claim changed: “%(old)s” → “%(new)s”"),
+        gettext_lazy("Claim removed: “%(what)s”"),
+        gettext_lazy("Claim added: “%(what)s”"),
+    ),
+    "host": (
+        gettext_lazy("Host changed: %(old)s → %(new)s"),
+        gettext_lazy("Host removed: %(what)s"),
+        gettext_lazy("Host added: %(what)s"),
     ),
     "name": (
         gettext_lazy("Name changed: %(old)s → %(new)s"),

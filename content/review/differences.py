@@ -195,7 +195,8 @@ def diff_text(before: str, after: str) -> list[Segment]:
 DifferenceKind = Literal[
     "text", "link", "image", "embed", "reference", "mark", "structure", "space", "number", "price",
     "date", "negation", "name", "choice", "boolean", "characters", "slug", "seo", "structured-data",
-    "module", "position", "code", "new-text", "rewording", "moved", "length", "language", "ungrounded",
+    "module", "position", "code", "host", "modality", "opposite", "number-word", "quantity", "claim",
+    "new-text", "rewording", "moved", "length", "language", "ungrounded",
     "source-mismatch",
 ]  # fmt: skip
 KINDS: Final[tuple[DifferenceKind, ...]] = get_args(DifferenceKind)

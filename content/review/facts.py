@@ -1,4 +1,4 @@
-"""Facts in a changed text that a reader must not miss: addresses, dates, prices, numbers, denials, names."""
+"""Facts in a changed text that a reader must not miss: addresses, figures, names, words of weight."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
 from typing import Final, Literal
+
+from content.review.addresses import find_addresses
+from content.review.word_tables import Terms, WordTable, word_table, words_of
 
 _URL: Final = re.compile(r"https?://[^\s<>()\"']+")
 Spotted = Mapping["SpottedKind", tuple[str, ...]]
@@ -43,34 +46,8 @@ _PRICE: Final = re.compile(
     rf"(?=[\d€$£¥₹EUGCJ])(?:(?:[€$£¥₹]|\b(?:EUR|USD|GBP|CHF|JPY))\s?{_AMOUNT}{_SCALE}|(?<![\w.,]){_AMOUNT}{_SCALE}\s?{_COIN})"
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/]\d+)*\s?%?")
-_DENIALS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
-    "en": (
-        re.compile(
-            r"\b(?=[a-z])(?:(no(?!\.\s?\d)|never|none|nobody|nothing|nowhere|neither|nor|without)|not|cannot|[a-z]{1,12}n['’]t)\b",
-            re.IGNORECASE,
-        ),
-        "not",
-    ),
-    "de": (
-        re.compile(
-            r"\b(?:(nie|niemals|nichts|nirgends|nirgendwo|weder|ohne|nein)|(kein)(?:e[mnrs]?)?"
-            r"|(keines(?:wegs|falls))|(niemand)(?:e[mns])?|nicht)\b",
-            re.IGNORECASE,
-        ),
-        "nicht",
-    ),
-    **{
-        language: (re.compile(rf"\b({words.replace(' ', '|')})(?!\w)", re.IGNORECASE), "")
-        for language, words in {
-            "fr": "pas jamais rien aucune? sans non ni personne nulle",
-            "es": "no nunca jamás nada nadie sin ningun[ao]? ningún tampoco ni",
-            "it": "non mai nulla niente nessun[oa]? senza né",
-            "nl": "niet nooit geen niets niemand zonder noch",
-            "pt": "não nunca nada ninguém sem nenhuma? nem jamais",
-        }.items()
-    },
-}
-"""By language, what denies: its groups name the word that is told, else it is the one given here."""
+_NUMBER_SIGN: Final = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
+"""No. 5 denies nothing."""
 
 
 @lru_cache(maxsize=4)
@@ -80,13 +57,9 @@ def find_facts(text: str, language: str) -> Spotted:
     dates, rest = _taken(_DATE, rest)
     prices, rest = _taken(_PRICE, rest)
     numbers = tuple(found.strip() for found in _NUMBER.findall(rest))
-    denials: tuple[str, ...] = ()
-    if (tag := language[:2].lower()) in _DENIALS:
-        pattern, usual = _DENIALS[tag]
-        denials = tuple(
-            next((part for part in found.groups() if part), usual).lower()
-            for found in pattern.finditer(text)
-        )
+    table = word_table(language)
+    words = table.words_of(_NUMBER_SIGN.sub(" ", text))
+    denials = tuple(term.canonical for term in table.negations.find(words))
     return {"date": dates, "price": prices, "number": numbers, "negation": denials}
 
 
@@ -102,18 +75,16 @@ def _taken(pattern: re.Pattern[str], text: str) -> tuple[tuple[str, ...], str]:
     return tuple(found), rest
 
 
-FactKind = Literal["link", "date", "price", "number", "negation", "name"]
+FactKind = Literal[
+    "host", "link", "date", "price", "number", "negation", "opposite", "modality", "number-word", "quantity", "claim",
+    "name",
+]  # fmt: skip
 _FIGURES: Final[tuple[Literal["date", "price", "number"], ...]] = ("price", "date", "number")
 _DIGITS: Final = re.compile(r"\d+(?:[.,:/]\d+)*|[½⅓¼¾⅔⅛²³¹⁰⁴-⁹]+")
 _WORD: Final = re.compile(r"[^\W\d_][\w’'&-]*")
-_ADDRESS: Final = re.compile(
-    r"(?:https?://|(?<!\w)www\.)[^\s<>()\"']{1,2000}"
-    r"|(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}\w{2,20}"
-    r"|(?<![\w.-])(?:[\w-]{1,63}\.){1,8}(?:com|net|org|io|de|eu|uk|fr|app|dev|info|biz|xyz|example)\b"
-    r"(?:/[^\s<>()\"']{0,2000})?",
-    re.IGNORECASE,
-)
-"""Bounded, and begun only where a word begins: a hostile text costs no more than its length."""
+_SIGN: Final = re.compile(r"[≤≥≦≧<>=≠±~≈∓]=?")
+_MOST_UNPAIRED: Final = 12
+"""Words of a stretch up to which what comes or goes in it alone is named: of a new sentence, all is new."""
 _PARTS: Final = re.compile(r"\w+|[€$£¥₹%]")
 _FIGURE: Final = re.compile(r"[\d€$£¥₹%‰°½⅓¼¾⅔⅛²³¹⁰⁴-⁹]")
 _LAST_NUMBER: Final = re.compile(r"[\d½⅓¼¾⅔⅛][\d.,:/]*\s?$")
@@ -141,17 +112,15 @@ class FactFinder:
 
     def __init__(self, before: str, after: str, language: str) -> None:
         self._before, self._after, self._language = before, after, language
+        self._table = word_table(language)
         self._names: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def find(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
         """The facts that differ between two stretches that stand for one another."""
-        gone, come = (_ADDRESS.findall(side.near) for side in (before, after))
-        if gone != come:
-            found = zip(_between(gone, come), (before.text, after.text), strict=True)
-            yield from _paired("link", *(_touching(addresses, text) for addresses, text in found))
-        yield from self._figures(before, after)
-        denied = (find_facts(side.text, self._language)["negation"] for side in (before, after))
-        yield from _paired("negation", *_between(*denied))
+        yield from _addresses(before, after)
+        figures = list(self._figures(before, after))
+        yield from figures
+        yield from _meanings(before, after, self._table, figures)
         if any(map(str.isupper, before.text + after.text)):
             if self._names is None:
                 self._names = (
@@ -178,6 +147,172 @@ class FactFinder:
             gone, come = (_figures_beside(side) for side in (before, after))
             found += _paired("number", *_in_order(gone, come))
         yield from found
+
+
+def _addresses(before: ChangedText, after: ChangedText) -> Iterator[Fact]:
+    """The hosts that differ, then the addresses."""
+    near = [find_addresses(side.near) for side in (before, after)]
+    if near[0] == near[1]:
+        return
+    found = _between(*([address.text for address in side] for side in near))
+    sides = [
+        _touching(side, stretch.text) for side, stretch in zip(found, (before, after), strict=True)
+    ]
+    if len(sides[0]) != len(sides[1]) and len(found[0]) == len(found[1]):
+        sides = list(found)  # one of them only grew or shrank
+    hosts = {address.text: address.host for side in near for address in side}
+    old_hosts, new_hosts = _between(*([hosts[address] for address in side] for side in sides))
+    yield from _paired("host", old_hosts, new_hosts)
+    yield from _paired("link", *sides)
+
+
+class _Words:
+    """The words of a changed stretch, and of what is near."""
+
+    def __init__(self, side: ChangedText, table: WordTable) -> None:
+        self.near = table.words_of(_NUMBER_SIGN.sub(" ", side.near))
+        self.words = table.words_of(_NUMBER_SIGN.sub(" ", side.text))
+        self.there = frozenset(self.words)
+
+    @property
+    def is_long(self) -> bool:
+        return len(self.words) > _MOST_UNPAIRED
+
+    def terms(self, terms: Terms) -> list[_Hit]:
+        """The entries of a table that stand near."""
+        return [
+            self._hit(term.canonical, self.near[term.start : term.stop])
+            for term in terms.find(self.near)
+        ]
+
+    def numbers(self, table: WordTable) -> list[_Hit]:
+        """The numbers in words, those that follow one another as one: twenty-one, two hundred."""
+        found: list[_Hit] = []
+        for is_number, group in groupby(self.near, table.is_number):
+            if is_number:
+                words = list(group)
+                values = [table.number_terms.forms.get((word,), word) for word in words]
+                found.append(self._hit(" ".join(values), words))
+        return found
+
+    def _hit(self, canonical: str, words: list[str]) -> _Hit:
+        return _Hit(canonical, " ".join(words), not self.there.isdisjoint(words))
+
+
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """An entry in a text: it is compared by its canonical form, and shown as it is written."""
+
+    canonical: str
+    shown: str
+    is_touched: bool
+    """Whether a word of it stands in the stretch that changed."""
+
+
+def _meanings(
+    before: ChangedText, after: ChangedText, table: WordTable, figures: Sequence[Fact]
+) -> Iterator[Fact]:
+    """The words that carry the meaning of a sentence, where they differ."""
+    yield from _sign_facts(before.text, after.text)
+    if not table.language:
+        return
+    old, new = _Words(before, table), _Words(after, table)
+    if old.words == new.words:
+        return
+    told = {
+        word
+        for fact in figures
+        for side in (fact.before, fact.after)
+        for word in words_of(side or "")
+    }
+    denied = _hits_between(old.terms(table.negations), new.terms(table.negations))
+    yield from _paired("negation", *([hit.canonical for hit in side] for side in denied))
+    opposites = [
+        fact for fact in _opposites(old, new, table) if told.isdisjoint(words_of(fact.before or ""))
+    ]
+    yield from opposites
+    said = {
+        word
+        for fact in opposites
+        for side in (fact.before, fact.after)
+        for word in words_of(side or "")
+    }
+    kinds: list[tuple[FactKind, Terms]] = [
+        ("modality", table.modals),
+        ("quantity", table.units),
+        ("number-word", table.number_terms),
+        ("quantity", table.quantifiers),
+    ]
+    for kind, terms in kinds:
+        ours, theirs = (
+            side.numbers(table) if kind == "number-word" else side.terms(terms)
+            for side in (old, new)
+        )
+        gone, come = (
+            [hit for hit in side if told.isdisjoint(hit.shown.split())]
+            for side in _hits_between(ours, theirs)
+        )
+        if len(gone) != len(come):
+            # What stands alone may be another kind of word, or part of an opposite that is named already.
+            gone, come = (
+                [hit for hit in side if said.isdisjoint(hit.shown.split()) and not words.is_long]
+                for side, words in ((gone, old), (come, new))
+            )
+            is_other_thing = terms is table.units and old.words and new.words
+            if is_other_thing or not old.near or not new.near:
+                continue  # a cup that became a glass; a new text
+        for fact in _paired(kind, [hit.shown for hit in gone], [hit.shown for hit in come]):
+            said |= {word for side in (fact.before, fact.after) for word in words_of(side or "")}
+            yield fact
+    gone, come = _hits_between(old.terms(table.claims), new.terms(table.claims))
+    if come:
+        is_paired = len(gone) == len(come)
+        yield from _paired(
+            "claim", [hit.shown for hit in gone] if is_paired else [], [hit.shown for hit in come]
+        )
+
+
+def _opposites(old: _Words, new: _Words, table: WordTable) -> Iterator[Fact]:
+    """The words of which the opposite came, and the phrases."""
+    ours, theirs = (side.terms(table.opposite_terms) for side in (old, new))
+    phrases = [{hit.shown for hit in side} for side in _hits_between(ours, theirs)]
+    within: set[str] = set()
+    for phrase in sorted(phrases[0]):
+        for opposite in sorted(table.opposites[tuple(words_of(phrase))]):
+            if (
+                len(opposite) + phrase.count(" ") > 1
+                and (other := " ".join(opposite)) in phrases[1]
+            ):
+                within |= {*phrase.split(), *opposite}
+                yield Fact("opposite", phrase, other)
+    gone, come = _between(old.words, new.words)
+    index: dict[str, str] = {}
+    for word in come:
+        for stem in table.stems(word):
+            index.setdefault(stem, word)
+    for word in dict.fromkeys(gone):
+        other = next((index[one] for one in sorted(table.opposites_of(word)) if one in index), "")
+        if other and other != word and not (word in within and other in within):
+            yield Fact("opposite", word, other)
+
+
+def _sign_facts(before: str, after: str) -> Iterator[Fact]:
+    if _SIGN.search(before) or _SIGN.search(after):
+        yield from _paired("quantity", *_between(_SIGN.findall(before), _SIGN.findall(after)))
+
+
+def _hits_between(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_Hit], list[_Hit]]:
+    """What differs by its canonical form, and belongs to the stretch."""
+    keys = _between([hit.canonical for hit in before], [hit.canonical for hit in after])
+    # A word that is touched comes before one that is not.
+    hits = [
+        {hit.canonical: hit for hit in sorted(side, key=lambda hit: hit.is_touched)}
+        for side in (before, after)
+    ]
+    gone, come = ([hits[at][key] for key in side] for at, side in enumerate(keys))
+    if len(gone) == len(come) and any(hit.is_touched for hit in (*gone, *come)):
+        return gone, come  # one of them may only have grown or shrunk
+    return [hit for hit in gone if hit.is_touched], [hit for hit in come if hit.is_touched]
 
 
 def _touching(found: Sequence[str], text: str) -> list[str]:

@@ -109,6 +109,7 @@ def test_numbers_and_links_are_named_and_the_summary_says_it_in_words() -> None:
 
     assert [note_of(one, References()).text for one in found.differences[1:]] == [
         "Number changed: 40 → 45",
+        "Number in words changed: three four five six seven eight nine ten → three four five six",
         "Link added: https://b.example",
     ]
     assert summarize(found) == "Shortened by 36 %, 1 link added, 1 number changed."

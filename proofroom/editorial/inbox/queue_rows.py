@@ -40,7 +40,7 @@ AGES: Final[dict[str, Promise]] = {
     "older-month": gettext_lazy("Older than 30 days"),
 }
 LAYERS: Final = {"ai-review": "AI Review", "review": "Review"}
-_FLAGS: Final[dict[str, Promise]] = {
+FLAG_LABELS: Final[dict[str, Promise]] = {
     "conflict": gettext_lazy("conflicts with a person’s change"),
     "drifted": gettext_lazy("changed in the meantime"),
     "edited": gettext_lazy("edited by a person"),
@@ -48,6 +48,12 @@ _FLAGS: Final[dict[str, Promise]] = {
     "characters": gettext_lazy("hidden or look-alike characters"),
     "price": gettext_lazy("price"),
     "negation": gettext_lazy("negation"),
+    "host": gettext_lazy("another host"),
+    "opposite": gettext_lazy("opposite"),
+    "modality": gettext_lazy("obligation"),
+    "number-word": gettext_lazy("number in words"),
+    "quantity": gettext_lazy("quantity"),
+    "claim": gettext_lazy("claim"),
     "number": gettext_lazy("number"),
     "date": gettext_lazy("date"),
     "name": gettext_lazy("name"),
@@ -80,7 +86,7 @@ def risk_word(risk: int) -> str:
 
 def flag_words(flags: Iterable[str]) -> list[str]:
     """Return why to look, in words."""
-    return [str(_FLAGS.get(flag, flag)) for flag in flags]
+    return [str(FLAG_LABELS.get(flag, flag)) for flag in flags]
 
 
 def place_of(row: QueuedChange | DecisionItem) -> str:
