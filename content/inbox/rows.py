@@ -181,10 +181,13 @@ def follow(post: Post, views: Sequence[LayerView]) -> None:
         stale: list[Change] = []
         for change in view.changes:
             was, _ = known.pop((view.layer, change.path), ("", 0))
-            if was != states[change.path] and view.draft is not None:
+            if was != states[change.path]:
                 stale.append(change)
-        for judged in judge(post, view, stale) if stale and view.draft is not None else ():
-            moved.append(build_row(post, view, view.draft, judged, states[judged.change.path]))
+        if stale and view.draft is not None:
+            moved += [
+                build_row(post, view, view.draft, judged, states[judged.change.path])
+                for judged in judge(post, view, stale)
+            ]
     if known:
         QueuedChange.objects.filter(pk__in=[pk for _, pk in known.values()]).delete()
     if moved:

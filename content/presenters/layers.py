@@ -183,7 +183,8 @@ def _change(
         "conflict": is_drifted or bool(mark and mark.conflict),
         "flags": list(judgement.risk(status).flags),
         "pieces": [
-            piece_of(one, references, passages.get(one.passage, "")) for one in comparison.differences
+            piece_of(one, references, passages.get(one.passage, ""))
+            for one in comparison.differences
         ],
         "findings": [finding_of(one, references) for _, one in judgement.findings.found],
         "rejectedBefore": [

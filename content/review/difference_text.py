@@ -404,7 +404,7 @@ def piece_of(difference: Difference, references: References, passage: str) -> Pi
 
 
 class FindingAnswer(TypedDict):
-    """What a judgement found in a change beside its pieces: new text, another language, a name that nothing grounds."""
+    """What a judgement found in a change beside its pieces: new text, another language, an ungrounded name."""
 
     flag: Annotated[str, one_of(KINDS)]
     text: Annotated[str, Field(description="The finding in words: “New text: 33 words”.")]

@@ -12,7 +12,7 @@ from typing import Final
 
 import regex
 
-from content.review.dictionary import is_listed
+from content.review.dictionary import is_listed, word_list
 from content.review.differences import Comparison, Difference, DiffLine
 from content.review.facts import find_names
 from content.review.harmless import Spelling, prove
@@ -41,7 +41,7 @@ class Findings:
 NO_FINDINGS: Final = Findings()
 
 
-class Everything(Container[object]):
+class Everything(Container[str]):
     """Holds every word: for texts of which nobody knows where else their words occur."""
 
     def __contains__(self, item: object) -> bool:
@@ -142,12 +142,14 @@ def numbers_and_words(text: str) -> Iterator[str]:
 
 def is_named_by_fact(difference: Difference, line: DiffLine) -> bool:
     """Return whether a fact beside a changed text says more than that it is new or reworded: “40 → 45”."""
-    return difference.kind in ("text", "space") and any(
-        other.is_fact and other.passage == difference.passage for other in line.differences
-    ) and all(
-        len(side.split()) <= _FEW_WORDS
-        for side in (difference.before, difference.after)
-        if isinstance(side, str)
+    return (
+        difference.kind in ("text", "space")
+        and any(other.is_fact and other.passage == difference.passage for other in line.differences)
+        and all(
+            len(side.split()) <= _FEW_WORDS
+            for side in (difference.before, difference.after)
+            if isinstance(side, str)
+        )
     )
 
 
@@ -219,8 +221,8 @@ def _moved(comparison: Comparison) -> Iterator[tuple[int, Difference]]:
         if text and gone.get(text) and moved < _MOST_MOVED:
             origin = gone[text].pop(0)
             moved += 1
-            sides = [" › ".join((*side.place, side.role)).strip(" ›") for side in (origin, line)]
-            yield number, Difference("moved", line.place, *sides, is_fact=True)
+            old, new = (" › ".join((*side.place, side.role)).strip(" ›") for side in (origin, line))
+            yield number, Difference("moved", line.place, old, new, is_fact=True)
 
 
 def _candidates(
@@ -240,7 +242,7 @@ def _candidates(
         if not any(map(str.isupper, inserted)):
             continue
         there = set(_LETTERS.findall(inserted))
-        for name in find_names(_sides(line)[1], language):
+        for name in _names(_sides(line)[1], inserted, language):
             words = tuple(
                 word.lower()
                 for word in _LETTERS.findall(name)
@@ -249,6 +251,19 @@ def _candidates(
             if words and name not in seen and len(seen) < _MOST_CANDIDATES:
                 seen.add(name)
                 yield Candidate(number, name, words)
+
+
+def _names(text: str, inserted: str, language: str) -> Iterable[str]:
+    """Return the names in new words: by where their capitals are, and all capitalised words that no list has.
+
+    In German every noun has a capital, and no list has all compounds.
+    """
+    code = language[:2].lower()
+    found = find_names(text, language if code in ("en", "de") else "en")
+    if code == "de" or word_list(language) is None:
+        return found
+    capitalised = (word for word in _LETTERS.findall(inserted) if word[0].isupper())
+    return dict.fromkeys((*found, *capitalised))
 
 
 def _rewordings(comparison: Comparison, proven: frozenset[int]) -> Iterator[tuple[int, Difference]]:

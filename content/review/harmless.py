@@ -1,15 +1,15 @@
 """The proof that two texts mean the same: every difference between them is on a short list, or there is no proof.
 
-The list: one or more spaces for one or more, typographic forms of one mark, a full stop that was missing at the end, a
-doubled mark, a space before a mark, a capital at the start of a sentence, and the spelling of one word. A comma inside
-a sentence, a hyphen, or another word is not on it.
+The list: one or more spaces for one or more, typographic forms of one mark, a full stop that was missing at the end,
+a doubled mark, a space before a mark, a capital at the start of a sentence, and the spelling of one word. A comma
+inside a sentence, a hyphen, or another word is not on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 import regex
 
@@ -41,6 +41,7 @@ _NO_ORDINAL_POINTS: Final = frozenset({"en", "es", "fr", "it", "nl", "pt"})
 """Languages in which “5.” is no “fifth”."""
 _DOTLESS_I: Final = frozenset({"tr", "az"})
 
+TokenKind = Literal["word", "space", "line", "mark", "other"]
 Use = Callable[[str], bool]
 """Returns whether a word occurs elsewhere, so that it is no slip of the keyboard."""
 
@@ -49,7 +50,7 @@ Use = Callable[[str], bool]
 class Token:
     """A word, a run of spaces, of line ends or of one mark, or any other character."""
 
-    kind: Literal["word", "space", "line", "mark", "other"]
+    kind: TokenKind
     text: str
 
 
@@ -80,7 +81,7 @@ def prove(before: str, after: str, language: str) -> tuple[Spelling, ...] | None
 
 
 def _tokens(text: str) -> list[Token]:
-    return [Token(match.lastgroup, match[0]) for match in _TOKEN.finditer(text)]
+    return [Token(cast(TokenKind, match.lastgroup), match[0]) for match in _TOKEN.finditer(text)]
 
 
 class _Proof:
@@ -237,7 +238,6 @@ class _Proof:
             return False
         self.spellings.append(Spelling(one, other))
         return True
-
 
     def bare_forms(self, word: str) -> list[str]:
         """Return a word, and what remains of it without what negates it: unsafe, mustnt."""

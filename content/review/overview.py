@@ -19,7 +19,16 @@ from proofroom.definitions import custom_text_of, text_of
 CheckName = Literal["language", "length", "facts", "links", "reading"]
 FACTS: Final = frozenset(
     {
-        *("price", "number", "quantity", "number-word", "opposite", "negation", "modality", "claim"),
+        *(
+            "price",
+            "number",
+            "quantity",
+            "number-word",
+            "opposite",
+            "negation",
+            "modality",
+            "claim",
+        ),
         *("ungrounded", "date", "name", "source-mismatch"),
     }
 )

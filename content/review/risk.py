@@ -153,12 +153,16 @@ def _weigh(difference: Difference, *, is_live: bool) -> tuple[Level, set[str]]:
         side if isinstance(side, str) else "" for side in (difference.before, difference.after)
     ]
     if kind == "text":
-        before, after = (len(side.split()) for side in sides)
+        before, after = (
+            sum(any(map(str.isalnum, word)) for word in side.split()) for side in sides
+        )
         lost = before - after
         # Words are gone, and not only put in other words.
         if before >= _SENTENCE or lost >= _MUCH or (lost >= _SOME and 3 * after <= 2 * before):
             action = "removed"
-        flag = "new-text" if action == "added" else "rewording"
+        flag = "new-text" if action == "added" and after else "rewording"
+        if not before and not after:
+            action = "changed"  # a mark alone came or went
     elif kind == "space":
         is_inline = not any(side.strip(" ") for side in sides)
         flag = "rewording" if is_inline else "structure"

@@ -110,7 +110,8 @@ def test_a_change_to_a_draft_is_not_called_live(signed_in: SignedIn) -> None:
 
 def test_marks_are_applied_and_what_moved_since_is_left(signed_in: SignedIn) -> None:
     one, two, three, four = (
-        make.post(title, metaTitle=f"{title},  better") for title in ("One", "Two", "Three", "<Four>")
+        make.post(title, metaTitle=f"{title},  better")
+        for title in ("One", "Two", "Three", "<Four>")
     )
     make.staged(four, {"metaTitle": "Four, better"})
     make.staged(one, {"metaTitle": "One, better"})

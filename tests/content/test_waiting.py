@@ -139,7 +139,12 @@ def test_a_row_says_who_what_and_how_closely_to_look() -> None:
             ["same", " g for four cups of coffee."],
         ]
     ]
-    assert (row.risk, row.flags, row.is_whole, row.is_ai) == (3, ["number", "ungrounded"], True, True)
+    assert (row.risk, row.flags, row.is_whole, row.is_ai) == (
+        3,
+        ["number", "ungrounded"],
+        True,
+        True,
+    )
     assert (row.agent_id, row.run_id, row.via) == ("seo-specialist", RUN, "agent")
     assert row.subject == "post.metaDescription"
     slug = of(post, "post.slug")

@@ -74,7 +74,9 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
         else:
             included[name] = "reject"
     marks = [Marked(mark.id, mark.seen, word) for mark in read_marks(included)]
-    unlisted = read_packed(request.POST.get("rest", ""), word) if asked.like or word == "reject" else []
+    unlisted = (
+        read_packed(request.POST.get("rest", ""), word) if asked.like or word == "reject" else []
+    )
     marks += unlisted
     try:
         seen = {(mark.id, mark.seen) for mark in marks}
@@ -109,9 +111,7 @@ def _show(
     lines = build_queue_rows(request, listed)
     # Of like changes that are not safe, only what is listed can be decided on: it must have been read.
     has_rest = len(listed) == MAX_DECISIONS and not (asked.like and listed[0].weight > 1)
-    rest = (
-        list(rows.values_list("pk", "seen")[MAX_DECISIONS:MAX_BATCH_CHANGES]) if has_rest else []
-    )
+    rest = list(rows.values_list("pk", "seen")[MAX_DECISIONS:MAX_BATCH_CHANGES]) if has_rest else []
     layer = listed[0].layer
     rights = Rights.of(request)
     context: dict[str, Any] = {
