@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from content.checks import check_word_tables
 from content.review import word_tables
-from content.review.word_tables import all_tables, word_table
+from content.review.word_tables import WordTableFile, all_tables, word_table
 from tests.content.customer_app import customer_app
 
 
@@ -134,6 +135,24 @@ def test_site_adds_and_removes_words(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert table.negations.forms[("nope",)] == "no"
     assert "hardly" not in table.negations
     assert table.is_number("grand")
+
+
+@pytest.mark.usefixtures("fresh_tables")
+def test_docs_name_every_key_and_their_example_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = Path("docs/extending.md").read_text(encoding="utf-8")
+    section = docs.partition("## Words that carry meaning")[2].partition("\n## ")[0]
+    [example] = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)
+    keys = [field.alias for name, field in WordTableFile.model_fields.items() if name != "id"]
+
+    assert [key for key in keys if f"`{key}`" not in section] == []
+    with customer_app(tmp_path, monkeypatch, "shop_of_words", {"word_tables/en.yaml": example}):
+        assert check_word_tables() == []
+        table = word_table("en")
+    assert table.are_opposites("lungo", "ristretto")
+    assert not table.are_opposites("hot", "cold")
+    assert [found.canonical for found in table.claims.find(["number", "one", "free"])] == []
 
 
 @pytest.mark.usefixtures("fresh_tables")
