@@ -29,6 +29,7 @@ from agents_app.reactions.tool_calls import sweep_reactions
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import execute_run
 from content.models import Post
+from content.review.word_tables import word_table
 from mcp_bridge.protocol.server import build_server
 from proofroom.accounts.models import User
 from proofroom.accounts.permission_labels import label_of, permission_choices
@@ -59,6 +60,11 @@ def made(client: Client, **values: Any) -> Any:
     answer = client.post("/api/posts", json.dumps(body), content_type=JSON)
     assert answer.status_code == 201, answer.content
     return answer.json()
+
+
+def test_words_of_the_site_join_those_of_the_product() -> None:
+    assert word_table("en").are_opposites("lungo", "ristretto")
+    assert word_table("en").are_opposites("open", "closed")
 
 
 def test_a_module_and_a_post_type_and_a_group_make_a_page(client: Client) -> None:

@@ -185,6 +185,7 @@ EXTENSION_POINTS = (
     "modules", "templates", "post_types", "taxonomies", "module_groups", "roles", "api.py",
     "urls.py", "models.py", "admin.py", "apps.py", "agents", "tools.py", "ai_providers",
     "importers", "settings.py", "views.py", "static", "migrations", "reaction_types", "consumers.py", "routing.py",
+    "word_tables",
 )  # fmt: skip
 
 
