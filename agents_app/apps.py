@@ -25,7 +25,8 @@ class AgentsConfig(AppConfig):
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
-        from agents_app.runs.queries import read_run_metrics
+        from agents_app.runs.queries import read_run_metrics, texts_given_to
+        from content.review.judgement import change_sources
         from proofroom.accounts.services.agents import agent_switches
         from proofroom.core import redaction
         from proofroom.core.admin.navigation import (
@@ -42,6 +43,7 @@ class AgentsConfig(AppConfig):
         settings.CMS_ENV.require_known_providers()
         redaction.secret_sources.register(agent_api_keys)
         read_metrics.register(read_run_metrics)
+        change_sources.register(texts_given_to)
         triggers.subscribe_triggers()
         reactions.subscribe_reactions()
         ownership.register_write_guard()

@@ -230,3 +230,23 @@ def read_run_metrics() -> Iterator[MetricReading]:
         "Age of the first agent run that waits for a worker.",
         (timezone.now() - since[0]).total_seconds() if since else 0.0,
     )
+
+
+def texts_given_to(run_ids: Collection[str]) -> list[str]:
+    """Return the texts that people or triggers gave these runs to work from. One query."""
+    ids = [id_ for id_ in map(parse_uuid, run_ids) if id_ is not None]
+    rows = AgentRun.objects.filter(pk__in=ids).values_list("open_ended_context", "context", "note")
+    return [
+        text for words, context, note in rows for text in (words, note, *_texts_in(context)) if text
+    ]
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    """Yield the texts of a JSON value, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts_in(item)

@@ -24,7 +24,7 @@ from content.review.differences import SEPARATOR, Comparison, Segment, ShownRefe
 from content.review.judgement import Judgement
 from content.review.labels import POST_GROUP, label_of, module_names, prop_label
 from content.review.references import MediaView, References
-from content.review.risk import Risk, assess
+from content.review.risk import Risk, assess, flag_rank
 
 _MIN_FOLDED: Final = 5
 """Unchanged blocks in a row that are folded, but for the one beside each change."""
@@ -294,8 +294,9 @@ def lines_of(
             if number in names and number not in shown:
                 shown.add(number)
                 name = f"{path}{SEPARATOR}{names[number]}"
-                notes = tuple(note_of(one, references, here=full) for one in grouped[number])
-                own.append(Passage(name, notes[0].text if notes else name, notes))
+                notes = [note_of(one, references, here=full) for one in grouped[number]]
+                label = notes[0].text if notes else name
+                own.append(Passage(name, label, tuple(sorted(notes, key=_rank))))
         sides = (line.differences[0].before, line.differences[0].after) if line.differences else ()
         media = [
             references.media.get(side.id)
@@ -311,9 +312,15 @@ def lines_of(
                 segments=line.segments,
                 # What goes or comes of a text is drawn already.
                 notes=tuple(
-                    note_of(one, references, here=full)
-                    for one in line.differences
-                    if one.passage not in names and not (line.segments and one.kind == "text")
+                    sorted(
+                        (
+                            note_of(one, references, here=full)
+                            for one in line.differences
+                            if one.passage not in names
+                            and not (line.segments and one.kind == "text")
+                        ),
+                        key=_rank,
+                    )
                 ),
                 passages=tuple(own),
                 is_code=line.is_code,
@@ -323,6 +330,11 @@ def lines_of(
         )
         place = here
     return tuple(found)
+
+
+def _rank(note: Note) -> int:
+    """The place of a note among others of its line: what would hurt most first."""
+    return flag_rank(note.kind)
 
 
 def lines_of_value(

@@ -33,6 +33,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
 from proofroom.definitions.props import option_label
 
+_QUIET: Final = frozenset({"text", "space", "position", "module", "new-text", "rewording", "moved"})
 _MEASURES: Final = frozenset({"new-text", "rewording", "length", "language"})
 _ADDRESSES: Final = frozenset({"link", "embed", "seo", "host"})
 Triple = tuple[Promise, Promise, Promise]
@@ -268,7 +269,7 @@ class Note:
 
     @property
     def is_loud(self) -> bool:
-        return self.kind not in ("text", "space", "position", "module")
+        return self.kind not in _QUIET
 
 
 def note_of(difference: Difference, references: References, *, here: tuple[str, ...] = ()) -> Note:

@@ -27,7 +27,7 @@ _SINGLE_QUOTES: Final = frozenset("'’‘‚‛")
 _DASHES: Final = frozenset({"–", "—", "―", "‒"})
 _CLOSING: Final = frozenset("\"”“»’')]}")
 _OPENING: Final = frozenset("\"“„«»‘‚'([{¿¡")
-_SENTENCE_MARKS: Final = frozenset({".", "!", "?", "…", "。", "！", "？", "।"})
+_SENTENCE_MARKS: Final = frozenset({".", "!", "?", "。", "！", "？", "।"})
 _MARKS_CLOSE_UP: Final = frozenset(",.;:!?")
 _MARKS_APART: Final = frozenset(";:!?")
 """Marks before which French puts a space."""
@@ -201,12 +201,11 @@ class _Proof:
         while _text(self.old, at) in _CLOSING:
             at -= 1
         mark = _text(self.old, at)
+        # After “so … then” a sentence goes on.
         if mark not in _SENTENCE_MARKS:
             return False
-        if mark != ".":
-            # After “so … then” a sentence goes on.
-            return mark in "!?" and self.is_plain_word(at - 1)
-        return self.is_plain_word(at - 1)
+        is_apart = mark in _MARKS_APART and _kind(self.old, at - 1) == "space"
+        return self.is_plain_word(at - 2 if is_apart else at - 1)
 
     def is_plain_word(self, at: int) -> bool:
         """Return whether a listed word is there, and not an abbreviation whose point ends no sentence."""

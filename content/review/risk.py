@@ -86,7 +86,7 @@ class Risk:
     @property
     def rank(self) -> int:
         """The place of its heaviest flag among all flags: the lower, the sooner it is to be looked at."""
-        return min((FLAGS.index(flag) for flag in self.flags), default=len(FLAGS))
+        return min(map(flag_rank, self.flags), default=len(FLAGS))
 
 
 def assess(
@@ -134,7 +134,12 @@ def assess(
 
 def order_flags(flags: Iterable[str]) -> tuple[str, ...]:
     """Return flags with what would hurt most first; a flag of another version comes last."""
-    return tuple(sorted(flags, key=lambda flag: FLAGS.index(flag) if flag in FLAGS else len(FLAGS)))
+    return tuple(sorted(flags, key=flag_rank))
+
+
+def flag_rank(flag: str) -> int:
+    """Return the place of a flag among all: the lower, the more it could hurt."""
+    return FLAGS.index(flag) if flag in FLAGS else len(FLAGS)
 
 
 def _is_explained(difference: Difference) -> bool:
