@@ -200,7 +200,7 @@ class _DocumentComparer:
             nonlocal passage
             passage = passage or self.sink.begin_passage()
             parent = parents[0] if status == "removed" else parents[1]
-            self.alone(node, status, _role(role, parent, node, index), depth + 1, passage)
+            self.alone(node, status, role_of(role, parent, node, index), depth + 1, passage)
             is_gone = status == "removed"
             return MergePart(
                 node if is_gone else ABSENT, ABSENT if is_gone else node, frozenset({passage})
@@ -221,7 +221,7 @@ class _DocumentComparer:
             for spot in range(begin, partner):
                 parts.append(unpaired(gone[spot], at[0] + spot, "removed"))
             passage = 0
-            name = _role(role, parents[1], node, at[1] + number)
+            name = role_of(role, parents[1], node, at[1] + number)
             parts.append(self.compare(gone[partner], node, name, depth + 1))
             begin = partner + 1
         parts += [unpaired(gone[spot], at[0] + spot, "removed") for spot in range(begin, len(gone))]
@@ -282,12 +282,12 @@ class _DocumentComparer:
                 is_code=is_code,
             )
         for index, child in enumerate(children(node) if inside else ()):
-            self.alone(child, status, _role(role, node, child, index), depth + 1, passage)
+            self.alone(child, status, role_of(role, node, child, index), depth + 1, passage)
 
     def context(self, nodes: Sequence[Node], parent: Node, at: int, role: str, depth: int) -> None:
         """Blocks that stay, as text around what changes."""
         for index, node in enumerate(nodes, at):
-            name = _role(role, parent, node, index)
+            name = role_of(role, parent, node, index)
             inner = children(node)
             if kind(node) in _CONTAINERS and inner and depth < _MAX_DEPTH:
                 self.context(inner, node, 0, name, depth + 1)
@@ -346,7 +346,7 @@ def _pairs(one: Node, other: Node, gone: int, come: int) -> bool:
     return len(left & right) / min(len(left), len(right)) >= _MIN_ALIKE
 
 
-def _role(role: str, parent: Node, node: Node, index: int) -> str:
+def role_of(role: str, parent: Node, node: Node, index: int) -> str:
     """Return where a block stands among the others: "3 · Bulleted list › List item 2", "Row 2 › cell 1"."""
     name, number = kind(node), index + 1
     numbered = {
