@@ -41,6 +41,8 @@ COUNTS: Final[Mapping[str, MismatchKind]] = {
     "heading": "headings", "paragraph": "paragraphs", "listItem": "list-items", "table": "tables", "tableRow": "rows",
     "blockquote": "quotes", "codeBlock": "code-blocks",
 }  # fmt: skip
+COUNTED: Final[frozenset[MismatchKind]] = frozenset({*COUNTS.values(), "lines", "items", "images"})
+"""The kinds of which both sides are counts."""
 _LEAVES: Final = frozenset({"heading", "paragraph", "codeBlock"})
 _SETTINGS: Final[Mapping[str, MismatchKind]] = {
     "number": "number", "date": "date", "boolean": "setting", "select": "setting", "multiselect": "setting",

@@ -31,6 +31,7 @@ from content.tools.arguments import (
     with_finder,
 )
 from content.tools.rich_text import stored_props
+from content.tools.staging_warnings import StagingWarning, present_warnings, translation_warnings
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
@@ -78,12 +79,16 @@ class Authored(Result):
 
 
 class StagedResult(Authored):
-    """`staged` are the paths that this call changed; `version` is that of the draft."""
+    """`staged` are the paths that this call changed; `version` is that of the draft.
+
+    `warnings` are there where what was staged should be mended.
+    """
 
     post_id: str
     layer: Literal["ai-review"]
     version: int
     staged: list[str]
+    warnings: list[StagingWarning] | None = None
 
 
 class StagedModuleResult(StagedResult):
@@ -110,6 +115,7 @@ def staged_answer(staged: Staged, writer: Actor, agent_id: str | None) -> JsonOb
         "layer": staged.layer.value,
         "version": staged.version,
         "staged": list(staged.paths),
+        **present_warnings(translation_warnings(staged, writer)),
         **present_author(writer, agent_id),
     }
 

@@ -23,6 +23,7 @@ from content.tools.arguments import (
 )
 from content.tools.rich_text import stored_props
 from content.tools.stage_changes import Authored, StagedResult, staged_answer
+from content.tools.staging_warnings import StagingWarning, present_warnings, proposal_warnings
 from content.translations.translate import propose_translation, propose_translations
 from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.actor import Actor
@@ -102,6 +103,7 @@ class ProposedTranslation(Result):
     ok: bool
     translation_id: str | None = None
     existed: bool | None = None
+    warnings: list[StagingWarning] | None = None
     error: str | None = None
 
 
@@ -253,6 +255,7 @@ def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslatio
         )
     except RuleViolation as error:
         raise _with_advice(error) from None
+    warnings = proposal_warnings([one.post_id for one in outcomes if one.post_id], writer)
     items: list[Json] = []
     for outcome in outcomes:
         item: JsonObject = {"locale": outcome.locale, "ok": not outcome.error}
@@ -260,6 +263,8 @@ def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslatio
             item["translationId"] = str(outcome.post_id)
         if outcome.existed:
             item["existed"] = True
+        if outcome.post_id in warnings and not outcome.error:
+            item |= present_warnings(warnings[outcome.post_id])
         if outcome.error:
             item["error"] = outcome.error
         items.append(item)

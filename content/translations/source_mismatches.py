@@ -9,12 +9,13 @@ from typing import Final
 from uuid import UUID
 
 import orjson
-from django.db.models import OuterRef
+from django.db.models import OuterRef, Subquery
 
-from content.document import PostDocument
+from content.changes import ABSENT, Value, same, value_at
+from content.document import ModuleDocument, PostDocument
 from content.layers import LayerView
 from content.layers.state import draft_rows, drafts_from_rows, layers_of, paths_overlap
-from content.models import CopyOrigin, Layer, Post
+from content.models import CopyOrigin, Draft, Layer, Post
 from content.posts import post_repository
 from content.posts.scopes import visible_to
 from content.review.translation_comparison import SourceMismatch, compare_translation
@@ -54,6 +55,31 @@ class TranslationSource:
         return tuple(one for one in found if one.path in paths) + tuple(
             one for one in other if one.path.split(".")[1] in proposed
         )
+
+    @property
+    def document(self) -> PostDocument:
+        """The source as a translation is made from it: live, or what is proposed where nothing is live yet."""
+        return self.review if self.post.is_placeholder else self.live
+
+    def value_for(self, path: str) -> Value:
+        """The value of the source for a path of the translation; `ABSENT` for what it has none for."""
+        if not path.startswith("modules."):
+            return value_at(self.document, path)
+        _modules, own, *rest = path.split(".", 3)
+        module = self.module_for(own)
+        if module is None or len(rest) < 2:
+            return ABSENT
+        props = {**self.shared.get(module.instance_id, {}), **module.props, **module.overrides}
+        return props.get(rest[1], ABSENT)
+
+    def is_copied(self, one: SourceMismatch, target: PostDocument) -> bool:
+        """Return whether a text in the wrong language is that of the source."""
+        return one.kind == "language" and same(value_at(target, one.path), self.value_for(one.path))
+
+    def module_for(self, own: str) -> ModuleDocument | None:
+        """The module of the source for one of the translation."""
+        of = next((of for of, copy in (self.copies or {}).items() if copy == own), None)
+        return self.document.module(of) if of is not None else None
 
     def _compare(self, source: PostDocument, target: PostDocument) -> Mismatches:
         return compare_translation(source, target, self.copies, self.shared)
@@ -140,11 +166,60 @@ def live_mismatches(
 ) -> dict[UUID, Mismatches]:
     """Return what live translations do not agree on with their sources, by their ids.
 
-    Modules that one has and the other lacks are left out: the pages of translations name those by themselves.
+    Modules that one has and the other lacks, and texts that are not translated yet, are left out: the pages of
+    translations name those by themselves.
     """
     sources = load_sources([post for post in translations if not post.is_placeholder], who)
     documents = post_repository.load_many([post for post in translations if post.pk in sources])
     return {
-        post.pk: tuple(one for one in sources[post.pk].compare(document) if one.kind != "module")
+        post.pk: tuple(
+            one
+            for one in sources[post.pk].compare(document)
+            if one.kind != "module" and not sources[post.pk].is_copied(one, document)
+        )
         for post, document in documents
     }
+
+
+def count_mismatches(translations: Sequence[Post], who: Scoped | None = None) -> dict[UUID, int]:
+    """Return how much live translations do not agree on with their sources, by their ids; nothing for what agrees.
+
+    Counted once for the versions of both, then remembered: at most one query where nothing changed.
+    """
+    found: dict[UUID, int] = {}
+    listed = {post.pk: post for post in translations if post.translated_from_id}
+    if not listed:
+        return found
+    keys = _count_keys(list(listed.values()), who)
+    missing = [listed[pk] for pk, key in keys.items() if key not in _counts]
+    if len(_counts) + len(missing) > _MAX_COUNTS:
+        _counts.clear()
+    counted = live_mismatches(missing, who) if missing else {}
+    for post in missing:
+        _counts[keys[post.pk]] = len(counted.get(post.pk, ()))
+    for pk, key in keys.items():
+        if count := _counts.get(key, 0):
+            found[pk] = count
+    return found
+
+
+_Key = tuple[UUID, int, UUID, int, int]
+_counts: dict[_Key, int] = {}
+_MAX_COUNTS: Final = 20_000
+
+
+def _count_keys(translations: Sequence[Post], who: Scoped | None) -> dict[UUID, _Key]:
+    """What the count of each depends on: both posts and their versions, and that of the source's Review."""
+    posts = Post.objects.alive() if who is None else visible_to(Post.objects.alive(), who)
+    review = Draft.objects.filter(post=OuterRef("pk"), layer=Layer.REVIEW, is_empty=False)
+    rows = posts.filter(pk__in={post.translated_from_id for post in translations}).values_list(
+        "pk", "version", Subquery(review.values("version")[:1])
+    )
+    versions = {pk: (version, draft or 0) for pk, version, draft in rows}
+    found: dict[UUID, _Key] = {}
+    for post in translations:
+        source = post.translated_from_id
+        if source is not None and source in versions and not post.is_placeholder:
+            version, draft = versions[source]
+            found[post.pk] = (post.pk, post.version, source, version, draft)
+    return found

@@ -35,6 +35,7 @@ from proofroom.editorial.posts.panels import (
     field_actions,
 )
 from proofroom.editorial.review.rejections import EarlierRejectionNotes, load_earlier_rejections
+from proofroom.editorial.review.source_text import SourceText, source_texts
 
 _DOORS: Final[Mapping[str, Promise]] = {
     "admin": _("in the admin"),
@@ -64,7 +65,7 @@ class Decisions:
 class ReviewCard:
     """A card as it is shown. `decision` is accept, reject or leave; `was` what it was before the change moved.
 
-    `seen` names the change as it stands; `again` asks the agent once more.
+    `seen` names the change as it stands; `again` asks the agent once more; `source` is there for a translation.
     """
 
     card: ChangeCard
@@ -81,6 +82,7 @@ class ReviewCard:
     rejected: EarlierRejectionNotes | None
     passages_accepted: Collection[str] = ()
     passages_rejected: Collection[str] = ()
+    source: SourceText | None = None
 
     @property
     def can_ask(self) -> bool:
@@ -135,6 +137,7 @@ class CardBuilder:
     layer: Layer
     rejected: Mapping[str, EarlierRejectionNotes]
     clients: Mapping[str, str]
+    sources: Mapping[str, SourceText]
 
     def door_of(self, mark: Mark) -> str:
         """How it came, with the name of the AI client where it has one."""
@@ -167,6 +170,7 @@ class CardBuilder:
             self.rejected.get(path),
             {name for name in passages if decided.get(name) == "accept"},
             {name for name in passages if decided.get(name) == "reject"},
+            self.sources.get(path),
         )
 
     def retry_action(self, card: ChangeCard) -> FieldAction | None:
@@ -189,7 +193,7 @@ class CardBuilder:
 def build_layer_cards(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
 ) -> ReviewLayer:
-    """The groups of a layer. At most ten queries, however many changes."""
+    """The groups of a layer. At most ten queries, however many changes; one more for a translation."""
     references = references_of(view.changes, view.document, view.below, who=actor_of(request))
     is_live = layers.post.status == Status.PUBLISHED
     judgements = read_judgements(layers.post, view)
@@ -206,6 +210,7 @@ def build_layer_cards(
         view.layer,
         load_earlier_rejections(layers.post, view),
         names_of("client", {mark.principal for mark in marks} - {""}, actor_of(request)),
+        source_texts(layers.post, view, actor_of(request)),
     )
     shown = [
         ReviewGroup(

@@ -122,6 +122,12 @@ class _CardDrawer:
         )
 
     def _body(self, shown: ReviewCard) -> SafeString:
+        body = self._difference(shown)
+        if shown.source is None:
+            return body
+        return self._render("card_source", source=shown.source, card=shown.card, body=body)
+
+    def _difference(self, shown: ReviewCard) -> SafeString:
         if self._is_split:
             return self._render("split", shown=shown, card=shown.card)
         stretches = shown.card.stretches

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django import forms
@@ -20,6 +20,8 @@ from content.models import Post
 from content.posts.duplicate import terms_without_translation
 from content.posts.scopes import visible_to
 from content.review.labels import label_of, module_label, module_names
+from content.review.mismatch_text import mismatch_text
+from content.translations.source_mismatches import Mismatches, live_mismatches
 from content.translations.translate import create_translation, mark_up_to_date
 from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.admin.form_pages import save_form
@@ -33,6 +35,9 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.i18n.languages import language_name
 from proofroom.editorial.posts.panels import PostPanel, post_panels
 from proofroom.editorial.posts.post_pages import post_page, post_url, read
+
+_MAX_MISMATCHES: Final = 30
+"""Mismatches that the list names."""
 
 
 class TranslationForm(forms.Form):
@@ -90,6 +95,7 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         warn_of_terms(request, [(post, made.locale)])
 
     states = states_of(rows)
+    mismatches = live_mismatches([row for row in rows if row.pk in states], actor_of(request))
     if form.is_bound and save_form(form, create):
         return HttpResponseRedirect(request.path)
     if do == "checked" and post.pk in states:
@@ -101,7 +107,17 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     is_full = not form.fields["locale"].choices or post.variation_of_id is not None  # type: ignore[attr-defined]
     title = gettext("Translations")
     context = {
-        "lines": [_row(row, states.get(row.pk), post, layers, may_write=may_write) for row in rows],
+        "lines": [
+            _row(
+                row,
+                states.get(row.pk),
+                mismatches.get(row.pk, ()),
+                post,
+                layers,
+                may_write=may_write,
+            )
+            for row in rows
+        ],
         "form": form if may_write and not is_full else None,
     }
     return post_page(
@@ -131,7 +147,13 @@ def warn_of_terms(request: HttpRequest, made: Iterable[tuple[Post, str]]) -> Non
 
 
 def _row(
-    row: Post, state: TranslationState | None, post: Post, layers: Layers, *, may_write: bool
+    row: Post,
+    state: TranslationState | None,
+    mismatches: Mismatches,
+    post: Post,
+    layers: Layers,
+    *,
+    may_write: bool,
 ) -> TranslationRow:
     is_own = row.pk == post.pk
     copied = set(state.untranslated_paths) if state else set()
@@ -142,6 +164,9 @@ def _row(
         facts.append(gettext("%(number)s not translated yet") % {"number": len(copied)})
     if older:
         facts.append(gettext("%(number)s to update") % {"number": older})
+    if mismatches:
+        text = gettext("%(number)s not as in the source")
+        facts.append(text % {"number": len(mismatches)})
     details: list[str] = []
     if is_own and state is not None:
         # What is older than the source, in the words of the review.
@@ -154,6 +179,10 @@ def _row(
         details += [text % {"module_label": module_label(new.type)} for new in state.new_modules]
         text = gettext("%(get)s: removed from the source")
         details += [text % {"get": names.get(own, own)} for own, _ in state.removed_modules]
+        shown = mismatches[:_MAX_MISMATCHES]
+        details += [
+            f"{label_of(one.path, layers.live, names)}: {mismatch_text(one)}" for one in shown
+        ]
     return TranslationRow(
         row,
         post_url("change", row),

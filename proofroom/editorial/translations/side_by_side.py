@@ -22,8 +22,10 @@ from content.review.cards import DiffStretch, fold_lines, lines_of, lines_of_val
 from content.review.change_comparison import kind_at, shape_at
 from content.review.comparison import compare
 from content.review.differences import Comparison
-from content.review.labels import POST_GROUP, module_names
+from content.review.labels import POST_GROUP, label_of, module_names
+from content.review.mismatch_text import mismatch_text
 from content.review.references import ReferenceIds, References, load_titles
+from content.review.translation_comparison import compare_translation
 from content.templatetags.modules import has_text
 from content.translations.module_structure import (
     add_source_module,
@@ -92,7 +94,8 @@ class ShownValue:
 @dataclass(frozen=True, slots=True)
 class TranslatedField:
     """A field of the source and of the translation. `changes` is what the source changed since it was translated;
-    `waits` are the layers in which another value of the translation waits, with their addresses."""
+    `waits` are the layers in which another value of the translation waits, with their addresses; `mismatches` is
+    what the translation does not agree on with the source."""
 
     path: str
     label: str
@@ -102,6 +105,7 @@ class TranslatedField:
     control: Control | None
     changes: tuple[DiffStretch, ...]
     waits: tuple[tuple[str, str], ...]
+    mismatches: tuple[str, ...] = ()
     has_own: bool = True
 
     @property
@@ -233,7 +237,8 @@ def show_translation(
     rights = rights_of(frame)
     may_write = rights["may_stage"] or (layer is None and rights["may_save"])
     builder = ControlBuilder(frame, sheet, errors or {}) if may_write else None
-    groups = _RowBuilder(frame, sheet, comparison, builder).groups()
+    mismatches = _mismatches(frame, sheet, comparison)
+    groups = _RowBuilder(frame, sheet, comparison, builder, mismatches=mismatches).groups()
     rows = [row for group in groups for row in group.rows]
     left = sum(row.state in _OPEN for row in rows) + sum(group.is_open for group in groups)
     compared = sum(row.state != "uncompared" for row in rows)
@@ -256,6 +261,7 @@ def show_translation(
         else (),
         "source": comparison.post,
         "groups": groups,
+        "mismatches": _named_mismatches(frame, mismatches, {row.path: row.id for row in rows}),
         "progress": TranslationProgress(total - left, total),
         "was": json.dumps({path: sheet.was[path] for path in sorted(own) if path in sheet.was}),
         # What the sources say where a form was sent stays what its sender read.
@@ -291,6 +297,35 @@ def show_translation(
     )
 
 
+def _mismatches(
+    frame: Frame, sheet: Sheet, comparison: SourceComparison
+) -> dict[str, tuple[str, ...]]:
+    """What the translation does not agree on with its source, in words, by path.
+
+    Modules that one has and the other lacks, and texts that are not translated yet, have marks of their own.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    copies = {of: own for own, of in comparison.source_ids.items()}
+    for one in compare_translation(
+        comparison.document, frame.document, copies, dict(sheet.shared.values())
+    ):
+        copied = one.kind == "language" and one.path in comparison.state.untranslated_paths
+        if one.kind != "module" and not copied:
+            found[one.path] = (*found.get(one.path, ()), mismatch_text(one))
+    return found
+
+
+def _named_mismatches(
+    frame: Frame, mismatches: Mapping[str, Sequence[str]], ids: Mapping[str, str]
+) -> list[tuple[str, str, Sequence[str]]]:
+    """The fields that do not agree: the id of the row where it is shown, the label, and what it is."""
+    names = module_names(frame.document)
+    return [
+        (ids.get(path, ""), label_of(path, frame.document, names), texts)
+        for path, texts in mismatches.items()
+    ]
+
+
 def _buttons(frame: Frame, rights: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What saves the form, the main one first: value and label."""
     found: list[tuple[str, str]] = []
@@ -314,6 +349,7 @@ class _RowBuilder:
     builder: ControlBuilder | None
     references: References = field(default_factory=References)
     changes: dict[str, Comparison] = field(default_factory=dict)
+    mismatches: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def groups(self) -> list[RowGroup]:
         found = self.comparison
@@ -425,6 +461,7 @@ class _RowBuilder:
             control,
             tuple(fold_lines(lines_of(change, self.references))) if change else (),
             tuple(waits),
+            self.mismatches.get(path, ()) if own is not None else (),
             has_own=own is not None,
         )
 

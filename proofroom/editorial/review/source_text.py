@@ -1,0 +1,113 @@
+"""The text of the source beside the changes of a translation, and what of each does not agree with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from content.changes import ABSENT, Change
+from content.document import ModuleDocument
+from content.layers import LayerView
+from content.models import Post
+from content.review.cards import DiffStretch, ShownLine, fold_lines, lines_of, lines_of_value
+from content.review.change_comparison import shape_at
+from content.review.comparison import compare_modules
+from content.review.differences import Segment
+from content.review.mismatch_text import mismatch_text
+from content.review.references import References
+from content.translations.source_mismatches import (
+    TranslationSource,
+    changed_mismatches,
+    load_sources,
+)
+from content.translations.translation_status import is_translated_text
+from proofroom.core.content_scope import Scoped
+from proofroom.definitions import modules, props_of
+
+_PLAIN: Final = References()
+MAX_SHOWN: Final = 30
+"""Mismatches that a card names; the rest is counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceText:
+    """What the source says where a translation changes. `stretches` are empty where it says nothing."""
+
+    locale: str
+    title: str
+    stretches: tuple[DiffStretch, ...]
+    mismatches: tuple[str, ...]
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        return self.mismatches[:MAX_SHOWN]
+
+    @property
+    def more(self) -> int:
+        return max(0, len(self.mismatches) - MAX_SHOWN)
+
+
+def source_texts(post: Post, view: LayerView, who: Scoped) -> Mapping[str, SourceText]:
+    """The texts of the source by the paths of a layer's changes.
+
+    Empty for a post that is no translation, or whose source `who` may not see. One query for a translation.
+    """
+    source = load_sources([post], who).get(post.pk)
+    if source is None:
+        return {}
+    mismatches = changed_mismatches(view, source)
+    found: dict[str, SourceText] = {}
+    for change in view.changes:
+        lines = _lines(change, view, source)
+        texts = tuple(map(mismatch_text, mismatches.get(change.path, ())))
+        if lines or texts:
+            stretches = tuple(fold_lines(lines))
+            found[change.path] = SourceText(source.post.locale, source.post.title, stretches, texts)
+    return found
+
+
+def _lines(change: Change, view: LayerView, source: TranslationSource) -> Sequence[ShownLine]:
+    """The words of the source for a change; none for what is no text."""
+    document = view.document
+    if change.kind != "moved" and change.module_id and change.path.count(".") == 1:
+        module = source.module_for(change.module_id)
+        return _lines_of_module(module, source) if module is not None else ()
+    if change.module_id and document.module(change.module_id) is None:
+        document = view.below
+    value = source.value_for(change.path)
+    if value is ABSENT or not is_translated_text(change.path, document):
+        return ()
+    return _words(lines_of_value(value, shape_at(change.path, document), _PLAIN))
+
+
+def _lines_of_module(module: ModuleDocument, source: TranslationSource) -> Sequence[ShownLine]:
+    definition = modules.get(module.type)
+    if definition is None:
+        return ()
+    props = {**source.shared.get(module.instance_id, {}), **module.props, **module.overrides}
+    known = props_of(definition.Props)
+    texts = {
+        name: value for name, value in props.items() if name in known and known[name].translatable
+    }
+    plain = replace(
+        module, props=texts, overrides={}, scope="local", global_slug=None, locked=False
+    )
+    comparison = compare_modules(None, plain, language=source.post.locale)
+    return _words(lines_of(comparison, _PLAIN))
+
+
+def _words(lines: Sequence[ShownLine]) -> Sequence[ShownLine]:
+    """The lines that have words, as they stand."""
+    return [
+        replace(
+            line,
+            status="same",
+            segments=tuple(Segment("same", part.text) for part in line.segments),
+            notes=(),
+            media_before=None,
+            media_after=None,
+        )
+        for line in lines
+        if any(part.text.strip() for part in line.segments)
+    ]
