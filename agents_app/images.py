@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from agents_app.providers.image_generation import MadeImage
 from pydantic import Field
 
-from content.tools.arguments import present_author, resolve_author
+from content.tools.arguments import Proposal, present_author, resolve_author
 from media.models import ALT_TEXT_MAX
 from media.presenters import url_of
 from proofroom.core.json import JsonObject
-from proofroom.core.tools import Arguments, Result, tool
+from proofroom.core.tools import Result, tool
 
 logger = logging.getLogger(__name__)
 _WHERE = "post.featuredMediaId, or modules.<postModuleId>.props.<name> with a prop of type media"
@@ -119,12 +119,14 @@ def generate_asset(
     size: Size = "1024x1024",
     post_id: UUID | None = None,
     path: str | None = None,
+    reason: str = "",
 ) -> GeneratedImage:
     """Have a picture made and keep it; with a post and a path, propose it there in AI Review.
 
-    Whatever can be refused is, before money is spent. Call it outside of any transaction: the provider takes its
-    time. Raises `NotAllowed`, `NotFound`, `RuleViolation` (`image_failed` where the provider made none, or the
-    budget does not allow it), and `ProviderStopped` where the run was taken from this worker.
+    `reason` is what an agent or an AI client says of it. Whatever can be refused is, before money is spent. Call it
+    outside of any transaction: the provider takes its time. Raises `NotAllowed`, `NotFound`, `RuleViolation`
+    (`image_failed` where the provider made none, or the budget does not allow it), and `ProviderStopped` where the
+    run was taken from this worker.
     """
     actor.require("media.upload")
     prompt, alt_text = check_words(prompt, alt_text)
@@ -170,6 +172,7 @@ def generate_asset(
             layer=Layer.AI_REVIEW,
             actor=actor,
             edit=place.edit(str(asset.pk)),
+            reason=reason,
         )
     except RuleViolation as error:
         kept = f"The picture was made and is {asset.pk}, but it was not staged: {error.message}"
@@ -239,7 +242,7 @@ def _settle(
         add_usage(run, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
 
 
-class GenerateImage(Arguments):
+class GenerateImage(Proposal):
     prompt: str = Field(min_length=1, max_length=PROMPT_MAX)
     alt_text: str = Field(min_length=1, max_length=ALT_TEXT_MAX)
     size: Size = "1024x1024"
@@ -247,7 +250,6 @@ class GenerateImage(Arguments):
     path: str | None = Field(
         None, max_length=300, description="post.featuredMediaId or modules.<id>.props.<name>"
     )
-    agent_id: str | None = Field(None, max_length=80)
 
 
 class MadePicture(Result):
@@ -276,6 +278,7 @@ def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
         post_id=arguments.post_id,
         path=arguments.path,
         actor=writer,
+        reason=arguments.note,
     )
     answer: JsonObject = {
         "mediaId": str(made.asset.pk),

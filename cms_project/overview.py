@@ -37,7 +37,8 @@ from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n.ages import age_of
 from proofroom.editorial.inbox.page import inbox_url
-from proofroom.editorial.inbox.queue_rows import risk_word
+from proofroom.editorial.inbox.queue_rows import author_of, risk_word
+from proofroom.editorial.posts.authors import client_names
 from proofroom.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
 from proofroom.editorial.shared_content.review import waiting_lines, waiting_shared
 from proofroom.feedback.models import Feedback, FeedbackStatus
@@ -235,11 +236,13 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     )
     feedback = open_feedback(actor).select_related("post", "author").order_by("-created_at", "-pk")
     waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN, actor)
+    listed = [each.change.principal for posts in waiting.values() for each in posts]
+    clients = client_names(listed, actor)
     checked = lights() if may(request, "settings.manage") else []
     return {
         "tiles": tiles(request, counts),
-        "ai_review": _waiting(Layer.AI_REVIEW, waiting),
-        "review": _waiting(Layer.REVIEW, waiting),
+        "ai_review": _waiting(Layer.AI_REVIEW, waiting, clients),
+        "review": _waiting(Layer.REVIEW, waiting, clients),
         "shared_waiting": waiting_lines(request)[:_FEW] if counts["shared"] else [],
         "recent_posts": recent,
         "is_new": not recent,
@@ -258,7 +261,9 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _waiting(layer: Layer, waiting: Mapping[str, Sequence[WaitingPost]]) -> list[Waiting]:
+def _waiting(
+    layer: Layer, waiting: Mapping[str, Sequence[WaitingPost]], clients: Mapping[str, str]
+) -> list[Waiting]:
     return [
         Waiting(
             title=title_of(each.change.post, each.change),
@@ -267,9 +272,7 @@ def _waiting(layer: Layer, waiting: Mapping[str, Sequence[WaitingPost]]) -> list
             risk=each.weight,
             risk_word=risk_word(each.weight),
             type=type_label(each.change.post.type),
-            who=agent_name(each.change.agent_id)
-            if each.change.agent_id
-            else each.change.author_name,
+            who=author_of(each.change, None, clients),
             of=each,
         )
         for each in waiting.get(layer, ())

@@ -216,7 +216,7 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
     if attempt.run.is_dry:
         if not proposes_nothing(answer):
             with suppress(_RollBack), transaction.atomic():
-                _stage(attempt, answer)
+                _stage(attempt, answer, redactor)
                 raise _RollBack
         value = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
     lock_posts(attempt.run)
@@ -231,7 +231,7 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
         raise run_stopped()
     staged = paths_written(attempt.run)
     if not proposes_nothing(answer) and attempt.run.stages_value:
-        staged = list(dict.fromkeys([*staged, *_stage(attempt, answer)]))
+        staged = list(dict.fromkeys([*staged, *_stage(attempt, answer, redactor)]))
     AgentRun.objects.filter(pk=attempt.run.pk).update(staged=staged)
     attempt.run.status = RunStatus.SUCCEEDED
     record_run_end(attempt.run, attempt.actor)
@@ -242,7 +242,9 @@ class _RollBack(Exception):
     """Rolls back what was staged to see whether it can be."""
 
 
-def _stage(attempt: RunAttempt, answer: Suggestion | FieldSuggestion) -> tuple[str, ...]:
+def _stage(
+    attempt: RunAttempt, answer: Suggestion | FieldSuggestion, redactor: RunRedactor
+) -> tuple[str, ...]:
     if attempt.post is None:
         message = "There is no post here: answer with a summary only."
         raise RuleViolation(message, details={"post": [message]})
@@ -252,6 +254,7 @@ def _stage(attempt: RunAttempt, answer: Suggestion | FieldSuggestion) -> tuple[s
         actor=attempt.actor,
         edit=limit_edit(edit_for(answer, attempt.target), attempt.run.context),
         source_hashes=attempt.source_hashes,
+        reason=redactor.redact(answer.summary or ""),
     ).paths
 
 

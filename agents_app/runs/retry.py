@@ -100,6 +100,7 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
         layer=Layer.AI_REVIEW,
         actor=actor.as_agent(run.agent_id, str(run.pk)),
         edit=target.edit(run.value),
+        reason=run.summary,
     )
     if not staged.paths:
         return run

@@ -19,6 +19,7 @@ from content.archive.provenance import ProvenanceRow, rows_by_revision, store_pr
 from content.changes import diff
 from content.document import PostDocument
 from content.layers.state import (
+    REASON_MAX,
     Mark,
     drafts_of_many,
     layers_written,
@@ -54,6 +55,7 @@ class MarkRow(ArchiveRow):
     conflict: bool
     note: str
     source_hash: str = Field(max_length=64)
+    reason: str = Field("", max_length=REASON_MAX)
 
 
 class DraftRow(ArchiveRow):

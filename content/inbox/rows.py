@@ -79,7 +79,7 @@ def states_of(view: LayerView) -> dict[str, str]:
         hands: list[str | int | bool | None] = []
         if mark is not None:
             hands = [mark.user_id, mark.user, mark.via, mark.at, mark.principal, mark.agent_id]
-            hands += [mark.run_id, mark.edited_by, mark.conflict]
+            hands += [mark.run_id, mark.edited_by, mark.conflict, mark.reason]
         state = keyed_hash(fingerprint(change), hands, change.path in view.drifted)
         found[change.path] = begin + state[_MARK_LENGTH:]
     return found
@@ -112,6 +112,8 @@ def build_row(
         agent_id=by.agent_id,
         run_id=by.run_id,
         via=by.via,
+        principal=by.principal,
+        reason=by.reason,
         at=parse_datetime(by.at) or timezone.now() if by.at else draft.updated_at,
         pieces=to_json(shown),
         is_whole=is_whole,

@@ -63,13 +63,15 @@ def stage(
     taken_over: PostDocument | None = None,
     source_hashes: Mapping[str, str] | None = None,
     is_new: bool = False,
+    reason: str = "",
 ) -> Staged:
     """Change a layer: `edit` gets its present document and returns the one it should be.
 
     What earlier calls staged is what `edit` is given, so nothing of it is lost. What `taken_over`, the source of a
     copy, refers to may be gone. `source_hashes` are those of the source's values, by path, that a translation was
     made from; without any it counts as made from the source as it stands. `is_new` says that the caller made the post
-    in this transaction: where it belongs is known only once something is proposed. Raises `NotAllowed`, `NotFound`,
+    in this transaction: where it belongs is known only once something is proposed. `reason` is what an agent or an AI
+    client says of the change. Raises `NotAllowed`, `NotFound`,
     `RuleViolation`, or `Conflict` (`stale_version`) where `expected_version` is not the layer's version.
     """
     require_layer(actor, layer)
@@ -89,12 +91,12 @@ def stage(
     # Whoever writes a translation without its source beside it writes it from the source as it stands.
     made_from = source_hashes or present_source_hashes(post)
     for path in own:
-        mark = Mark.of(actor, previous=mark_of(view.marks, path))
+        mark = Mark.of(actor, previous=mark_of(view.marks, path), reason=reason)
         marks[path] = replace(mark, source_hash=made_from.get(path, mark.source_hash))
     for path in diff(view.below, document).paths:
         # A part of a module that the layer itself added shows as that module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):
-            marks[path] = Mark.of(actor)
+            marks[path] = Mark.of(actor, reason=reason)
     before_layer_staged(view, post, actor, own)
     draft = save_draft(view, post, document, marks, actor.user.pk)
     outbox.record(

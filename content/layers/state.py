@@ -40,9 +40,17 @@ from proofroom.core.database.statements import (
 from proofroom.core.errors import Conflict
 from proofroom.core.hooks import Hook
 from proofroom.core.json import Json, JsonObject, format_time
-from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.core.validation.input_validation import NOT_ON_A_LINE, parse_uuid
 
 NOTE_MAX: Final = 2_000
+REASON_MAX: Final = 500
+"""Characters of the reason that stands with each change."""
+
+
+def clean_reason(text: str) -> str:
+    """Return a reason as one line of at most `REASON_MAX` characters, without control characters."""
+    line = " ".join(NOT_ON_A_LINE.sub(" ", text).split())
+    return line if len(line) <= REASON_MAX else f"{line[: REASON_MAX - 1].rstrip()}…"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +63,7 @@ class Mark:
     `drifted`: the layer below moved at this path after the value was written.
     `conflict`: a submit left it here, because a person had staged something else.
     `source_hash`, of a translation, is that of the source's value that it was made from.
+    `reason` is why an agent or an AI client proposes the value, in its own words.
     """
 
     user_id: int | None
@@ -69,6 +78,7 @@ class Mark:
     conflict: bool = False
     note: str = ""
     source_hash: str = ""
+    reason: str = ""
 
     @property
     def is_ai(self) -> bool:
@@ -88,8 +98,11 @@ class Mark:
         return cls(**cast("dict[str, str]", dict(value)))  # type: ignore[arg-type]  # written by to_json
 
     @classmethod
-    def of(cls, actor: Actor, *, previous: Mark | None = None) -> Mark:
-        """The mark of what `actor` writes now; a person who edits an agent's words leaves them the agent's."""
+    def of(cls, actor: Actor, *, previous: Mark | None = None, reason: str = "") -> Mark:
+        """The mark of what `actor` writes now, with the reason of an agent or an AI client.
+
+        A person who edits an agent's words leaves them the agent's, with its reason.
+        """
         mark = cls(
             user_id=actor.user.pk,
             user=actor.user.username,
@@ -98,6 +111,7 @@ class Mark:
             agent_id=actor.agent_id or "",
             run_id=actor.run_id or "",
             principal=actor.principal[:100],
+            reason="" if actor.is_person else clean_reason(reason),
         )
         if previous is not None and previous.is_ai and actor.is_person:
             return replace(previous, edited_by=actor.user.username, drifted=False, conflict=False)

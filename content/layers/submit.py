@@ -15,6 +15,7 @@ from content.layers.state import (
     Layers,
     LayerView,
     Mark,
+    clean_reason,
     event_payload,
     keep_rest,
     lock_post,
@@ -134,6 +135,9 @@ def _write_review(layers: Layers, taken: Changes, actor: Actor, note: str) -> in
             drifted = path in layers.ai_review.drifted and not same(
                 value_at(layers.live, path), value_at(document, path)
             )
-            marks[path] = replace(mark, conflict=False, drifted=drifted, note=note or mark.note)
+            said = mark.reason or ("" if actor.is_person else clean_reason(note))
+            marks[path] = replace(
+                mark, conflict=False, drifted=drifted, note=note or mark.note, reason=said
+            )
         marks |= parts_of(layers.ai_review.marks, path)
     return save_draft(review, layers.post, document, marks, actor.user.pk).version

@@ -18,8 +18,9 @@ class QueuedChange(models.Model):
     holds now: lists are ordered by it, and it follows the status of the post; within a weight by `rank`, the place of
     the heaviest flag. `findings` are the judgement that review pages and the API read. `pieces` are what differs, as
     `content.inbox.rows` writes it; `is_whole` where nothing of it is left out. Rows with one `like`
-    put the same in place of the same, by the same door and credential. `proposed` is a hash of the value that
-    is proposed. `seen` is the change as the digest of a reviewer knows it, `state` all that the row was made from.
+    put the same in place of the same, by the same door and credential. `principal` is the credential of the AI client
+    that wrote it, and `reason` what the agent or AI client says of it. `proposed` is a hash of the value that is
+    proposed. `seen` is the change as the digest of a reviewer knows it, `state` all that the row was made from.
     """
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queued")
@@ -41,6 +42,8 @@ class QueuedChange(models.Model):
     agent_id = models.CharField(max_length=80, blank=True, default="")
     run_id = models.CharField(max_length=40, blank=True, default="")
     via = models.CharField(max_length=10, blank=True, default="")
+    principal = models.CharField(max_length=100, blank=True, default="")
+    reason = models.CharField(max_length=500, blank=True, default="")
     at = models.DateTimeField()
     pieces = models.JSONField(default=list)
     is_whole = models.BooleanField(default=False)

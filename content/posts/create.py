@@ -153,8 +153,12 @@ def propose_post(
     locale: str | None = None,
     module_group: str | None = None,
     edit: Edit | None = None,
+    reason: str = "",
 ) -> ProposedPost:
-    """Make a draft post whose content stands in AI Review only; its live title and slug are placeholders."""
+    """Make a draft post whose content stands in AI Review only; its live title and slug are placeholders.
+
+    `reason` is what an agent or an AI client says of it.
+    """
     actor.require("posts.create")
     actor.require_inside(None)
     post = new_row(actor, type, locale, None)
@@ -175,6 +179,7 @@ def propose_post(
         edit=build,
         taken_over=seeded,
         is_new=True,
+        reason=reason,
     )
     return ProposedPost(post, staged)
 

@@ -64,6 +64,9 @@ class ChangeAnswer(DifferenceAnswer):
     runId: str | None
     via: ViaText | None
     editedBy: str | None
+    reason: Annotated[
+        str | None, Field(description="What the agent or AI client says of its proposal.")
+    ]
     at: Annotated[str, Field(json_schema_extra={"format": "date-time"})] | None
     conflict: bool
     flags: Annotated[
@@ -179,6 +182,7 @@ def _change(
         "runId": (mark.run_id or None) if mark else None,
         "via": mark.via if mark else None,
         "editedBy": (mark.edited_by or None) if mark else None,
+        "reason": (mark.reason or None) if mark else None,
         "at": mark.at if mark else None,
         "conflict": is_drifted or bool(mark and mark.conflict),
         "flags": list(judgement.risk(status).flags),

@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field
 
 from content.document import AGENT_FIELD_NAMES, FIELD_NAMES
 from content.layers.stage import require_layer
+from content.layers.state import REASON_MAX
 from content.models import Layer, Post
 from content.posts import queries
 from content.posts.document_edits import READ_ONLY
@@ -63,10 +64,15 @@ class OnPost(Arguments):
     post_id: PostId
 
 
-class Staging(OnPost):
-    """Arguments of a tool that stages: `agentId` names the author."""
+class Proposal(Arguments):
+    """Arguments of a tool that stages: `agentId` names the author, `note` is the reason that its review shows."""
 
     agent_id: str | None = Field(None, max_length=80)
+    note: str = Field("", max_length=REASON_MAX)
+
+
+class Staging(OnPost, Proposal):
+    """Arguments of a tool that stages in a post."""
 
 
 _STAGEABLE: Final = (*(n for n in FIELD_NAMES if n in AGENT_FIELD_NAMES), "customFields")

@@ -16,7 +16,15 @@ from content.posts import document_edits
 from content.posts.create import propose_post
 from content.rules import check_changes
 from content.rules.modules import rekey_for_module
-from content.tools.arguments import Ids, Markdown, Props, hint, resolve_author, with_finder
+from content.tools.arguments import (
+    Ids,
+    Markdown,
+    Proposal,
+    Props,
+    hint,
+    resolve_author,
+    with_finder,
+)
 from content.tools.rich_text import stored_props
 from content.tools.stage_changes import StagedResult, staged_answer
 from proofroom.core.actor import Actor
@@ -42,7 +50,7 @@ class ModuleEdit(Arguments):
     content_markdown: Markdown | None = None
 
 
-class CreatePost(Arguments):
+class CreatePost(Proposal):
     type: str = Field(max_length=60)
     title: str = Field(max_length=TITLE_MAX)
     slug: str | None = Field(None, max_length=SLUG_MAX)
@@ -57,7 +65,6 @@ class CreatePost(Arguments):
         description="{postModuleId or type, orderIndex; props, contentMarkdown}",
     )
     taxonomy_term_ids: Ids | None = None
-    agent_id: str | None = Field(None, max_length=80)
 
 
 class SeededModule(Result):
@@ -125,6 +132,7 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
         locale=arguments.locale,
         module_group=module_group,
         edit=edit,
+        reason=arguments.note,
     )
     document = proposed.staged.document
     return {

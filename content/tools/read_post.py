@@ -198,6 +198,9 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
             item["after"] = present_value(presenters.value_as_json(change.after), full)
         if mark is not None:
             item["by"] = mark.agent_id or mark.user
+            item["via"] = mark.via
+            if mark.reason:
+                item["reason"] = mark.reason
         if change.path in view.drifted or (mark is not None and mark.conflict):
             item["conflict"] = True
         # What people rejected on the path before, and why.

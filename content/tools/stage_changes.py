@@ -21,6 +21,7 @@ from content.tools.arguments import (
     Ids,
     Markdown,
     ModuleId,
+    Proposal,
     Props,
     Staging,
     present_author,
@@ -35,7 +36,7 @@ from content.tools.staging_warnings import StagingWarning, present_warnings, tra
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.tools import Arguments, Result, tool
+from proofroom.core.tools import Result, tool
 
 
 class SavePost(Staging):
@@ -53,9 +54,8 @@ class AddModule(Staging):
     order_index: int | None = Field(None, ge=0)
 
 
-class OnModule(Arguments):
+class OnModule(Proposal):
     post_module_id: ModuleId
-    agent_id: str | None = Field(None, max_length=80)
 
 
 class UpdateModule(OnModule):
@@ -121,14 +121,23 @@ def staged_answer(staged: Staged, writer: Actor, agent_id: str | None) -> JsonOb
 
 
 def _stage(
-    actor: Actor, agent_id: str | None, post_id: UUID | str, edit: Edit, version: int | None = None
+    actor: Actor,
+    proposal: Proposal,
+    post_id: UUID | str,
+    edit: Edit,
+    version: int | None = None,
 ) -> JsonObject:
-    writer = resolve_author(actor, agent_id)
+    writer = resolve_author(actor, proposal.agent_id)
     require_post(post_id, actor)
     staged = stage(
-        post_id=post_id, layer=Layer.AI_REVIEW, actor=writer, edit=edit, expected_version=version
+        post_id=post_id,
+        layer=Layer.AI_REVIEW,
+        actor=writer,
+        edit=edit,
+        expected_version=version,
+        reason=proposal.note,
     )
-    return staged_answer(staged, writer, agent_id)
+    return staged_answer(staged, writer, proposal.agent_id)
 
 
 @tool(
@@ -148,7 +157,7 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
     try:
         return _stage(
             actor,
-            arguments.agent_id,
+            arguments,
             arguments.post_id,
             lambda document: document_edits.patch_fields(document, patch),
             arguments.expected_version,
@@ -183,7 +192,7 @@ def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObje
         return document
 
     try:
-        answer = _stage(actor, arguments.agent_id, arguments.post_id, edit)
+        answer = _stage(actor, arguments, arguments.post_id, edit)
     except RuleViolation as error:
         raise with_finder(rekey_for_module(made[0], error) if made else error) from None
     return {**answer, "postModuleId": made[0]}
@@ -216,7 +225,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
         )
 
     try:
-        answer = _stage(actor, arguments.agent_id, post_of_module(id_, actor), edit)
+        answer = _stage(actor, arguments, post_of_module(id_, actor), edit)
     except RuleViolation as error:
         raise with_finder(rekey_for_module(id_, error)) from None
     return {**answer, "postModuleId": id_}
@@ -234,7 +243,7 @@ def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObjec
     id_ = str(arguments.post_module_id)
     answer = _stage(
         actor,
-        arguments.agent_id,
+        arguments,
         post_of_module(id_, actor),
         lambda document: document.without_module(require_module(document, id_).id),
     )
@@ -253,7 +262,7 @@ def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> Json
     """Stage the whole list of a post's taxonomy terms in AI Review."""
     return _stage(
         actor,
-        arguments.agent_id,
+        arguments,
         arguments.post_id,
         lambda document: document.with_terms(arguments.taxonomy_term_ids),
     )

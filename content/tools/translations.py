@@ -198,6 +198,7 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
             source_layer=arguments.layer,
             fields=fields,
             modules=modules,
+            reason=arguments.note,
         )
     except RuleViolation as error:
         raise with_finder(_with_advice(error)) from None
@@ -252,6 +253,7 @@ def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslatio
             locales=arguments.locales,
             actor=writer,
             source_layer=arguments.layer,
+            reason=arguments.note,
         )
     except RuleViolation as error:
         raise _with_advice(error) from None

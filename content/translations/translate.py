@@ -107,9 +107,13 @@ def propose_translation(
     source_layer: Layer | None = None,
     fields: Mapping[str, Json] | None = None,
     modules: Mapping[str, Mapping[str, Json]] | None = None,
+    reason: str = "",
 ) -> StagedTranslation:
     """A draft in another language whose content, a copy of the source with `fields` and the translatable props in
-    `modules` (by the id of the source's module) on top, stands in AI Review only."""
+    `modules` (by the id of the source's module) on top, stands in AI Review only.
+
+    `reason` is what an agent or an AI client says of it.
+    """
     actor.require("posts.create")
     source = lock_post(post_id, actor, is_source=True)
     require_translatable(source, source_layer)
@@ -137,6 +141,7 @@ def propose_translation(
             edit=build,
             taken_over=document,
             is_new=True,
+            reason=reason,
         )
     except RuleViolation as error:
         raise rekey_by_names(error, {copied: of for of, copied in made.items()}) from None
@@ -254,6 +259,7 @@ def propose_translations(
     locales: Sequence[str],
     actor: Actor,
     source_layer: Layer | None = None,
+    reason: str = "",
 ) -> list[LanguageOutcome]:
     """Propose a translation into each language that has none.
 
@@ -272,7 +278,11 @@ def propose_translations(
         check_cancelled()
         try:
             made = propose_translation(
-                post_id=source.pk, locale=locale, actor=actor, source_layer=source_layer
+                post_id=source.pk,
+                locale=locale,
+                actor=actor,
+                source_layer=source_layer,
+                reason=reason,
             )
             outcome = LanguageOutcome(locale, made.post.pk)
         except (RuleViolation, Conflict, NotFound) as error:

@@ -69,6 +69,15 @@ def test_a_run_stages_into_ai_review_and_leaves_live_content_alone(
     assert (account.agent_id, account.role) == ("seo-specialist", "ai_agent")
 
 
+def test_the_summary_of_a_run_is_the_reason_of_its_changes(run_on_commit: RunOnCommit) -> None:
+    post = make.post()
+
+    run = _run(run_on_commit, post_id=post.pk)
+
+    reasons = {mark.reason for mark in make.layers(post).ai_review.marks.values()}
+    assert reasons == {run.summary}
+
+
 def test_the_demo_answers_the_same_twice_and_within_limits(run_on_commit: RunOnCommit) -> None:
     long = "A very long title about the slow and careful brewing of filter coffee at home and elsewhere"
     first, second = (

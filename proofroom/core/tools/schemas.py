@@ -22,7 +22,12 @@ _LEFT_TO_THE_SERVER: Final = frozenset(
 def lean_schema(model: type[BaseModel]) -> Schema:
     """Return the input schema of an arguments class. Shared: callers must not change it."""
     schema = inline_schema(model, _trim)
-    schema.setdefault("properties", {})
+    required = schema.get("required", ())
+    # What a call needs comes first: models fill in what they read first.
+    properties = schema.get("properties", {})
+    schema["properties"] = dict(
+        sorted(properties.items(), key=lambda item: item[0] not in required)
+    )
     schema["additionalProperties"] = False
     return schema
 

@@ -40,10 +40,12 @@ from proofroom.editorial.inbox.queue_rows import (
     LAYERS,
     RISKS,
     Rights,
+    author_of,
     build_queue_rows,
     place_of,
     risk_word,
 )
+from proofroom.editorial.posts.authors import client_names
 from proofroom.editorial.posts.panels import describe_runs
 from proofroom.editorial.posts.post_pages import page
 from proofroom.editorial.shared_content.review import waiting_lines, waiting_shared
@@ -156,12 +158,13 @@ def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]
     """Like work on several posts, to be decided on together after a sample."""
     found = group_similar(asked, _MAX_GROUPS, actor_of(request))
     runs = describe_runs(request, (group.example.run_id for group in found))
+    clients = client_names((group.example.principal for group in found), actor_of(request))
     return [
         {
             "url": reverse("admin:inbox-like", args=[group.like]),
             "count": group.count,
             "words": group_words(
-                group, runs[id_].agent if (id_ := group.example.run_id) in runs else ""
+                group, author_of(group.example, runs.get(group.example.run_id), clients)
             ),
             "risk": group.weight,
             "risk_word": risk_word(group.weight),
@@ -171,10 +174,9 @@ def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]
     ]
 
 
-def group_words(group: Alike, agent: str) -> str:
-    """ "12 identical changes by SEO Specialist: Meta description: − 40 + 45"."""
+def group_words(group: Alike, who: str) -> str:
+    """ "12 identical changes by SEO Specialist: Meta description: − 40 + 45"; `who` is of `author_of`."""
     row = group.example
-    who = agent or agent_name(row.agent_id) or row.author_name
     text = ngettext(
         "%(count)d identical change by %(who)s: %(what)s",
         "%(count)d identical changes by %(who)s: %(what)s",

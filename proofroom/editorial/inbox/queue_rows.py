@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -21,6 +21,7 @@ from content.rules.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.agent_names import agent_name
 from proofroom.core.i18n.ages import age_of
+from proofroom.editorial.posts.authors import author_label, client_names
 from proofroom.editorial.posts.panels import RunView, describe_runs
 from proofroom.editorial.posts.post_pages import post_urls, title_of
 from proofroom.editorial.review.rejections import rejection_reasons
@@ -203,6 +204,12 @@ class QueueRow:
         return reject_name_of(self.row)
 
 
+def author_of(row: QueuedChange, run: RunView | None, clients: Mapping[str, str]) -> str:
+    """Return who proposed a change; `clients` is of `client_names`."""
+    name = run.agent if run else agent_name(row.agent_id) or row.author_name
+    return author_label(name, row.via, clients.get(row.principal, ""))
+
+
 def name_of(row: QueuedChange) -> str:
     return f"d.{row.pk}.{row.seen}"
 
@@ -217,8 +224,8 @@ def build_queue_rows(
     *,
     words: dict[str, str] | None = None,
 ) -> list[QueueRow]:
-    """`rows` are of `with_posts`. A query for runs, one for rejections, one for each kind of thing
-    that changes refer to.
+    """`rows` are of `with_posts`. A query for runs, one for rejections, at most two for the names of AI
+    clients, one for each kind of thing that changes refer to.
 
     `words` are decisions by name.
     """
@@ -229,6 +236,7 @@ def build_queue_rows(
         wanted.add_differences(comparison.differences)
     references = load_titles(wanted, actor_of(request))
     runs = describe_runs(request, (row.run_id for row in listed))
+    clients = client_names((row.principal for row in listed), actor_of(request))
     rights = Rights.of(request)
     rejected = rejection_reasons(listed)
     decisions = words or {}
@@ -249,7 +257,7 @@ def build_queue_rows(
                 risk=row.weight,
                 risk_word=risk_word(row.weight),
                 reasons=(*flag_words(row.flags), *rejected.get(row.pk, ())),
-                who=run.agent if run else agent_name(row.agent_id) or row.author_name,
+                who=author_of(row, run, clients),
                 run=run,
                 may_take=rights.take(row.layer),
                 may_reject=rights.reject,

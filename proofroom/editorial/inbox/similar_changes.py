@@ -143,7 +143,7 @@ def _show(
 def _describe(asked: QueueFilter, first: QueueRow, total: int) -> str:
     if asked.like:
         group = Alike(asked.like, total, first.risk, first.row)
-        return group_words(group, first.run.agent if first.run else "")
+        return group_words(group, first.who)
     names = {"count": total, "layer": LAYERS[asked.layer], "filters": filter_words(asked)}
     if not names["filters"]:
         text = ngettext(

@@ -10,22 +10,20 @@ from typing import Final
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from content.document import PostDocument
 from content.inbox.rows import read_judgements
 from content.layers import Layers, LayerView
 from content.layers.digest import digest_of_fingerprints, fingerprint
-from content.layers.state import Mark
 from content.models import Layer, Status
 from content.review.cards import ChangeCard, cards_of_layer
 from content.review.change_comparison import kind_at
 from content.review.references import references_of
-from proofroom.core.activity.presenters import names_of
 from proofroom.core.admin.permissions import actor_of
 from proofroom.editorial.post_editor.form import module_fields, post_sections
 from proofroom.editorial.post_editor.origins import find_agent_accounts, is_by_ai
+from proofroom.editorial.posts.authors import client_names, door_label
 from proofroom.editorial.posts.panels import (
     FieldAction,
     FieldActions,
@@ -37,14 +35,6 @@ from proofroom.editorial.posts.panels import (
 from proofroom.editorial.review.rejections import EarlierRejectionNotes, load_earlier_rejections
 from proofroom.editorial.review.source_text import SourceText, source_texts
 
-_DOORS: Final[Mapping[str, Promise]] = {
-    "admin": _("in the admin"),
-    "api": _("through the API"),
-    "mcp": _("by an AI client (MCP)"),
-    "agent": _("by an agent run"),
-    "command": _("from the command line"),
-    "system": _("by the system"),
-}
 _DECISION_LABELS: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}
 
 
@@ -139,13 +129,6 @@ class CardBuilder:
     clients: Mapping[str, str]
     sources: Mapping[str, SourceText]
 
-    def door_of(self, mark: Mark) -> str:
-        """How it came, with the name of the AI client where it has one."""
-        name = self.clients.get(mark.principal, "") if mark.via == "mcp" else ""
-        if name:
-            return gettext("by the AI client %(name)s") % {"name": name}
-        return str(_DOORS.get(mark.via, mark.via))
-
     def build(self, card: ChangeCard) -> ReviewCard:
         path, mark, decided = card.path, card.mark, self.decisions.by_path
         has_moved = path in self.decisions.moved
@@ -161,7 +144,7 @@ class CardBuilder:
             was,
             self.decisions.notes.get(path, ""),
             self.seen.get(path, ""),
-            self.door_of(mark) if mark else "",
+            door_label(mark.via, self.clients.get(mark.principal, "")) if mark else "",
             parse_datetime(mark.at) if mark else None,
             is_by_ai(mark, self.agents) if mark else False,
             self.runs.get(mark.run_id) if mark else None,
@@ -209,7 +192,7 @@ def build_layer_cards(
         layers.ai_review.document,
         view.layer,
         load_earlier_rejections(layers.post, view),
-        names_of("client", {mark.principal for mark in marks} - {""}, actor_of(request)),
+        client_names((mark.principal for mark in marks), actor_of(request)),
         source_texts(layers.post, view, actor_of(request)),
     )
     shown = [

@@ -11,14 +11,18 @@ from django.template.context import Context
 from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
 from content.templatetags.merged_text import drawn_line
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
 from proofroom.core.stamps import kept_stamp
 from proofroom.editorial.inbox.queue_rows import QueueRow
+from proofroom.editorial.posts.authors import reason_label
 
 register = template.Library()
+_SAID_LENGTH = 140
+"""Characters of a reason that a line shows; its review shows all."""
 
 
 @register.simple_tag(takes_context=True)
@@ -40,6 +44,7 @@ def inbox_lines(context: Context, lines: Iterable[QueueRow]) -> SafeString:
                     "is_unpublished": line.is_unpublished,
                     "is_ai": line.row.is_ai,
                     "is_edited": bool(line.row.edited_by_name),
+                    "has_said": bool(line.row.reason),
                     "has_path": bool(line.post.path) and not line.is_proposed,
                 },
                 {
@@ -57,6 +62,8 @@ def inbox_lines(context: Context, lines: Iterable[QueueRow]) -> SafeString:
                     "path": line.post.path,
                     "who": line.who,
                     "edited_by": line.row.edited_by_name,
+                    "said": Truncator(line.row.reason).chars(_SAID_LENGTH),
+                    "said_label": reason_label(line.row.via),
                     "at": timezone.localtime(line.at).isoformat(),
                     "exact": exact_time(line.at),
                     "age": line.age,

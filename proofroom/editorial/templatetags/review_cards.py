@@ -12,9 +12,11 @@ from django.template.base import Template
 from django.template.context import Context
 from django.utils.safestring import SafeString
 
+from content.layers.state import clean_reason
 from content.review.cards import DiffStretch
 from content.templatetags.merged_text import drawn_line
 from proofroom.core.stamps import Stamp, kept_stamp
+from proofroom.editorial.posts.authors import reason_label
 from proofroom.editorial.review.cards import ReviewCard, ReviewGroup
 
 register = template.Library()
@@ -147,7 +149,10 @@ class _CardDrawer:
                 "user": mark.user,
                 "edited_by": mark.edited_by,
                 "door": shown.door,
-                "note": mark.note,
+                # An AI client that submits with a note gives it as the reason.
+                "note": mark.note if clean_reason(mark.note) != mark.reason else "",
+                "reason": mark.reason,
+                "reason_label": reason_label(mark.via),
                 "is_dated": shown.is_dated,
             },
             {"label": shown.card.label, "when": self._moment(shown.at)},
