@@ -144,6 +144,8 @@ def sentence_of(event: Event) -> str:
     payload = event.payload
     person = plain(event.actor_name, 60) or "The service"
     who = f"The agent {plain(event.agent_id)}" if event.agent_id else person
+    if event.agent_id and event.via == "mcp":
+        who = f"An AI client as the agent {plain(event.agent_id)}"
     kind = outbox.find_kind(event.name)
     label = kind.label if kind else event.name
     title = plain(str(payload.get("title") or ""))

@@ -202,6 +202,22 @@ def test_every_list_says_that_a_client_wrote_in_an_agents_name(signed_in: Signed
     assert f"by {words}" in client.get(f"/admin/inbox/like/{like}").content.decode()
 
 
+def test_once_live_the_form_still_names_the_client(signed_in: SignedIn) -> None:
+    post, editor = make.post(), make.user("editor")
+    make.agent_actor("seo-specialist")
+    token, _secret = create_token(name="Cursor", user_id=editor.pk, actor=make.actor("admin"))
+    cursor = Principal(id=principal_of(token), user_id=editor.pk)
+    named = {"postId": str(post.pk), "agentId": "seo-specialist"}
+    done("save_post_ai_review", cursor, patch={"title": "New"}, **named)
+    done("submit_ai_review_to_review", cursor, **named)
+    digest = layers.digest_of(make.layers(post).review.changes)
+    layers.approve(post_id=post.pk, actor=make.actor("admin"), digest=digest)
+
+    form = signed_in("editor").get(f"/admin/content/post/{post.pk}/change/").content.decode()
+
+    assert "AI: SEO specialist, by the AI client Cursor, approved by admin" in form
+
+
 def test_a_client_without_a_name_is_named_as_one(signed_in: SignedIn) -> None:
     post = make.post()
     done("save_post_ai_review", by("ai_agent"), postId=str(post.pk), patch={"metaTitle": "New"})

@@ -178,6 +178,15 @@ def test_sentences_of_posts(name: str, data: dict[str, Any], text: str) -> None:
     assert sentence_of(happened(name, post_id=POST, **data)) == text
 
 
+def test_a_client_that_writes_as_an_agent_is_told_as_one() -> None:
+    client = make.mcp_actor("editor").as_agent("seo-specialist")
+    event = happened("post.ai-review.save", by=client, post_id=POST, title="Tea")
+
+    assert sentence_of(event).startswith(
+        "An AI client as the agent seo-specialist proposed changes to “Tea” in AI Review: "
+    )
+
+
 def test_words_of_visitors_are_never_told() -> None:
     visitor = Actor(user=Visitor(username="canary"), via="site")
     event = happened(

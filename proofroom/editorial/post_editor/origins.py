@@ -18,9 +18,11 @@ from content.layers.state import Mark
 from content.models import Post, Provenance
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
+from proofroom.core.admin.permissions import actor_of
 from proofroom.core.agent_names import agent_name
 from proofroom.core.database.statements import Statement
 from proofroom.editorial.post_editor.form import FormUnit
+from proofroom.editorial.posts.authors import author_label, client_names
 from proofroom.editorial.posts.panels import RunView, describe_runs
 
 AI_DOORS: Final = frozenset({"mcp", "agent"})
@@ -35,6 +37,7 @@ _COLUMNS: Final = (
     "agent_id",
     "run_id",
     "via",
+    "principal",
     "edited_by_name",
     "approved_by_name",
     "created_at",
@@ -52,6 +55,8 @@ class Origin:
     day: str
     run_id: str = ""
     run: RunView | None = None
+    via: str = ""
+    principal: str = ""
 
     @property
     def is_ai(self) -> bool:
@@ -124,15 +129,28 @@ def load_origins(post: Post) -> dict[str, Origin]:
             approved_by=row["approved_by_name"] if is_approved else "",
             day=day_of(timezone.localtime(row["created_at"]).date()),
             run_id=row["run_id"],
+            via=row["via"],
+            principal=row["principal"],
         )
     return found
 
 
 def origins_of(request: HttpRequest, post: Post) -> dict[str, Origin]:
-    """The same with the runs that wrote them, as this person may see them. One query more where there are any."""
+    """The same with the runs and AI clients that wrote them, as this person may see them.
+
+    One query more where there are runs, two at most where there are AI clients.
+    """
     found = load_origins(post)
     runs = describe_runs(request, (origin.run_id for origin in found.values()))
-    return {path: replace(one, run=runs.get(one.run_id)) for path, one in found.items()}
+    clients = client_names((origin.principal for origin in found.values()), actor_of(request))
+    return {
+        path: replace(
+            one,
+            run=runs.get(one.run_id),
+            author=author_label(one.author, one.via, clients.get(one.principal, "")),
+        )
+        for path, one in found.items()
+    }
 
 
 def ai_share(units: Iterable[FormUnit], found: Mapping[str, Origin]) -> tuple[int, int]:
