@@ -23,7 +23,7 @@ class AgentsConfig(AppConfig):
         from agents_app.definitions.agents import is_off, name_of_agent, scope_of_agent
         from agents_app.notifications import KINDS
         from agents_app.reactions import dispatch as reactions
-        from agents_app.runs import ownership, retention, triggers, undo
+        from agents_app.runs import allowed_fields, ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
         from agents_app.runs.queries import read_run_metrics, texts_given_to
         from content.review.judgement import change_sources
@@ -49,6 +49,7 @@ class AgentsConfig(AppConfig):
         ownership.register_write_guard()
         retention.register_run_forgetting()
         undo.register_undo_log()
+        allowed_fields.register_allowed_fields()
         agent_switches.register(is_off)
         agent_scopes.register(scope_of_agent)
         agent_names.register(name_of_agent)

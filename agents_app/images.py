@@ -17,6 +17,7 @@ from django.utils.text import slugify
 
 from agents_app.budgets.reservations import reserve, settle
 from agents_app.definitions.agents import get_agent
+from agents_app.definitions.schema import field_of_key
 from agents_app.models import AgentRun, Reservation
 from agents_app.providers.interface import (
     DEMO_PROVIDER,
@@ -26,6 +27,7 @@ from agents_app.providers.interface import (
 )
 from agents_app.providers.prices import image_cost
 from agents_app.providers.selection import choose_media_provider
+from agents_app.runs.allowed_fields import fields_of_actor
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.run_log import add_usage
 from content.document import PostDocument
@@ -90,6 +92,9 @@ def find_place(*, post_id: UUID, path: str, actor: Actor) -> PictureField:
         raise invalid("path", error.message) from None
     if field.field_type != "media":
         raise invalid("path", f"{path} takes no picture; a path is {_WHERE}.")
+    allowed = fields_of_actor(actor)
+    if allowed is not None:
+        allowed.require({"path": field_of_key(field.key)})
     return PictureField(post_id, field)
 
 

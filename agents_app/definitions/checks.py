@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Final, get_args
 
 from django.apps import AppConfig
@@ -12,7 +13,8 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 
 from agents_app.definitions import agents as definitions
-from agents_app.definitions.schema import AgentDefinition, ToolReaction
+from agents_app.definitions.schema import ALL_MODULES, AgentDefinition, ToolReaction
+from content.changes import TERMS_PATH
 from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from forms.models import FormDefinition
 from proofroom.accounts.roles import Role, permissions_of
@@ -24,8 +26,8 @@ _FIELD_TYPES: Final = get_args(FieldType)
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """An unknown name in a file: its place, and what is known instead. Of a tool it is an error, else a doubt:
-    another version of the site may know it."""
+    """An unknown name in a file: its place, and what is known instead. Of a tool, or a field that
+    may be proposed, it is an error, else a doubt: another version of the site may know it."""
 
     field: str
     sentence: str
@@ -42,10 +44,11 @@ def unknown_names(agent: AgentDefinition) -> Iterator[UnknownName]:
             if name not in _FIELD_TYPES:
                 sentence = gettext("there is no field type %(name)r") % {"name": name}
                 yield UnknownName(f"{where}.fieldTypes", sentence, _FIELD_TYPES)
-        for key in entry.field_keys:
-            doubt = _about_field(f"{where}.fieldKeys", key)
-            if doubt is not None:
-                yield doubt
+        doubts = [_about_field(f"{where}.fieldKeys", key) for key in entry.field_keys]
+        known = known_paths() if entry.allowed_fields else ()
+        for path in entry.allowed_fields or ():
+            doubts.append(_about_path(f"{where}.allowedFields", path, known))
+        yield from (doubt for doubt in doubts if doubt is not None)
 
 
 def unknown_forms(agent: AgentDefinition, known: Iterable[str]) -> Iterator[UnknownName]:
@@ -85,16 +88,53 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
             yield UnknownName(field, sentence, held, is_error=field.startswith("reactions."))
 
 
+def _post_fields() -> tuple[str, ...]:
+    """Return the post fields that agents may propose, with the custom fields of every type."""
+    custom = {
+        CUSTOM_PREFIX + field
+        for name in post_types.names()
+        if (type_ := post_types.get(name)) is not None
+        for field in props_of(type_.CustomFields)
+    }
+    return tuple(sorted(AGENT_FIELD_NAMES | custom))
+
+
+def known_paths() -> tuple[str, ...]:
+    """Return what `allowedFields` may name."""
+    found = ["post.*", f"post.{CUSTOM_PREFIX}*", "module.*", ALL_MODULES, TERMS_PATH]
+    found += [f"post.{name}" for name in _post_fields()]
+    for type_name in modules.names():
+        definition = modules.get(type_name)
+        props = props_of(definition.Props) if definition is not None else {}
+        found += [f"module.{type_name}.{name}" for name in ("*", *props)]
+    return tuple(found)
+
+
+def _about_path(where: str, path: str, known: Sequence[str]) -> UnknownName | None:
+    if path in known:
+        return None
+    sentence = gettext("%(path)r is not a field that agents may propose") % {"path": path[:200]}
+    near = get_close_matches(path, known, 1, cutoff=0.5)
+    if near:
+        sentence += gettext("; did you mean %(near)r?") % {"near": near[0]}
+    # What stands beside the nearest one, else the forms of a path.
+    begin = near[0].rpartition(".")[0] + "." if near else ""
+    beside = [one for one in known if near and one.startswith(begin)]
+    forms = (
+        "post.<field>",
+        "post.*",
+        "module.<type>.<prop>",
+        "module.<type>.*",
+        "module.*",
+        ALL_MODULES,
+    )
+    return UnknownName(where, sentence, tuple(beside) or forms, is_error=True)
+
+
 def _about_field(where: str, key: str) -> UnknownName | None:
     kind, _, rest = key.partition(".")
     if kind == "post":
-        custom = {
-            CUSTOM_PREFIX + field
-            for name in post_types.names()
-            if (type_ := post_types.get(name)) is not None
-            for field in props_of(type_.CustomFields)
-        }
-        known = tuple(sorted(AGENT_FIELD_NAMES | custom))
+        known = _post_fields()
         if rest in known:
             return None
         return UnknownName(where, f"there is no post field as in {key!r}", known)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Union
 
 from pydantic import (
     Field,
@@ -138,8 +138,30 @@ class LlmConfig(DefinitionPart):
     allowed_mcp_tools: tuple[str, ...] = Field(default=(), alias="allowedMCPTools")
 
 
+ALL_MODULES: Final = "modules.*"
+"""The path of `allowedFields` that covers all props, and adding, removing and moving modules."""
+
+
+def covers(path: str, field: str) -> bool:
+    """Return whether a path of `allowedFields` is that of a field, or has it below its `*`.
+
+    Fields are `post.<field>`, `module.<type>.<prop>`, and `modules.<type>` for which modules a post has.
+    """
+    if path == ALL_MODULES:
+        return field.startswith(("module.", "modules."))
+    return field.startswith(path[:-1]) if path.endswith(".*") else path == field
+
+
+def field_of_key(key: str) -> str:
+    """The field that a key names, or names a part of: `module.faq.items.0.question` is in `module.faq.items`."""
+    return ".".join(key.split(".")[:3]) if key.startswith("module.") else key
+
+
 class ScopeEntry(DefinitionPart):
-    """One scope of an agent. The lists limit it further; an empty one does not limit."""
+    """One scope of an agent. The lists limit it further; an empty one does not limit.
+
+    `allowed_fields` are the fields that the agent may propose there; without it all that agents may stage.
+    """
 
     scope: Scope
     order: int = 0
@@ -147,6 +169,7 @@ class ScopeEntry(DefinitionPart):
     field_types: tuple[str, ...] = ()
     field_keys: tuple[str, ...] = ()
     form_slugs: tuple[str, ...] = ()
+    allowed_fields: tuple[str, ...] | None = Field(default=None, min_length=1)
 
     @model_validator(mode="after")
     def _lists_fit_the_scope(self) -> ScopeEntry:
@@ -160,6 +183,8 @@ class ScopeEntry(DefinitionPart):
         self, *, field_type: str | None, field_key: str | None, form_slug: str | None
     ) -> bool:
         """Return whether the lists let this field or form through; None means that the caller did not say."""
+        if field_key is not None and not self.allows(field_of_key(field_key)):
+            return False
         return all(
             not allowed or asked is None or asked in allowed
             for allowed, asked in (
@@ -168,6 +193,12 @@ class ScopeEntry(DefinitionPart):
                 (self.form_slugs, form_slug),
             )
         )
+
+    def allows(self, field: str) -> bool:
+        """Return whether a field (`post.title`, `module.hero.title`) may be proposed."""
+        if self.allowed_fields is None:
+            return True
+        return any(covers(path, field) for path in self.allowed_fields)
 
 
 class UserAccount(DefinitionPart):

@@ -22,11 +22,13 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from agents_app.definitions.agents import account_of, enabled_agent
-from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.schema import AgentDefinition, field_of_key
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers import interface, selection
 from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer, ToolSpec
 from agents_app.providers.selection import choose_provider
+from agents_app.runs.allowed_fields import fields_of_run
+from agents_app.runs.answer_schema import answer_type
 from agents_app.runs.field_scope import limit_edit
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.leak_prevention import (
@@ -68,11 +70,12 @@ from agents_app.runs.suggestion import (
     FieldSuggestion,
     Suggestion,
     edit_for,
-    output_type,
+    fields_named,
     proposes_nothing,
     value_of,
 )
 from agents_app.runs.undo import paths_written, undo_recording
+from content.document import PostDocument
 from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
 from content.posts.scopes import require_in_scope
@@ -207,6 +210,9 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
     """Stage the answer and end the run. Raises `RuleViolation` where the answer cannot stand."""
     answer = cast("Suggestion | FieldSuggestion", output)
     refuse_new_links(attempt.run, attempt.agent, attempt.layers, answer)
+    if attempt.layers is not None:
+        # Also where the answer says what stands there already: it is held to its fields as a whole.
+        _require_allowed(attempt, answer, attempt.layers.ai_review.document)
     value: Json = None
     if isinstance(answer, FieldSuggestion):
         if attempt.target is None or attempt.layers is None:
@@ -236,6 +242,18 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
     attempt.run.status = RunStatus.SUCCEEDED
     record_run_end(attempt.run, attempt.actor)
     wake_next(attempt.run)
+
+
+def _require_allowed(
+    attempt: RunAttempt, answer: Suggestion | FieldSuggestion, document: PostDocument
+) -> None:
+    """Raise `RuleViolation` on each field that the answer names and the run may not propose."""
+    allowed = fields_of_run(attempt.agent, attempt.run)
+    if isinstance(answer, Suggestion):
+        allowed.require(fields_named(answer, document))
+    elif attempt.target is not None:
+        path = attempt.target.document_path(document)
+        allowed.require({path: field_of_key(attempt.target.key)})
 
 
 class _RollBack(Exception):
@@ -338,7 +356,9 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
         choice,
         system_prompt=system_prompt(attempt.agent, run, document, tools),
         payload=payload,
-        output_type=output_type(run.scope),
+        output_type=answer_type(
+            run.scope, fields_of_run(attempt.agent, run), document, attempt.target
+        ),
         toolbox=toolbox,
         watcher=watcher,
     )

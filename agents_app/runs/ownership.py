@@ -52,6 +52,11 @@ def require_current_ownership() -> None:
         require_ownership(run)
 
 
+def run_at_work() -> AgentRun | None:
+    """The run that is done here, if one is."""
+    return _current_run.get()
+
+
 @contextmanager
 def current_run(run: AgentRun) -> Iterator[None]:
     """In the block, whatever is written for the run stands only while the run is this worker's."""

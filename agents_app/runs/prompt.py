@@ -15,6 +15,7 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, PromptVersion
 from agents_app.models.run import DIGEST_LENGTH
 from agents_app.providers.interface import ToolSpec
+from agents_app.runs.allowed_fields import fields_of_run
 from agents_app.runs.permissions import UNTRUSTED_KEY, listed_tools
 from content.document import PostDocument
 from proofroom.core.actor import Actor
@@ -102,6 +103,12 @@ def system_prompt(
         )
         if run.post_id is not None:
             text += f"\nThe post of this run has the postId {run.post_id}; propose nothing for other posts.\n"
+    allowed = fields_of_run(agent, run)
+    if not allowed.is_unlimited:
+        text += (
+            "\n## Fields\n\nPropose values for these fields and no others (`*` stands for all below it): "
+            f"{', '.join(allowed.paths)}.\n"
+        )
     types = (
         dict.fromkeys(module.type for module in document.modules) if document is not None else ()
     )

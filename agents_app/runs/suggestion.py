@@ -171,6 +171,31 @@ def _not_asked_for(path: str, target: FieldTarget) -> RuleViolation:
     )
 
 
+def fields_named(answer: Suggestion, document: PostDocument) -> dict[str, str]:
+    """Return the fields that an answer names, `post.title` or `module.hero.title`, by their paths in the answer.
+
+    A module that the post does not have names none: the edit says so.
+    """
+    fields: dict[str, str] = {}
+    for key, value in (answer.post or {}).items():
+        if key == "customFields" and isinstance(value, Mapping):
+            fields |= {f"post.{key}.{name}": f"post.{CUSTOM_PREFIX}{name}" for name in value}
+        else:
+            fields[f"post.{key}"] = f"post.{key}"
+    edits = {f"modules.{number}": edit for number, edit in enumerate(answer.modules or ())}
+    if answer.module is not None:
+        edits["module"] = answer.module
+    only = document.modules[0] if len(document.modules) == 1 else None
+    for where, edit in edits.items():
+        id_ = edit.post_module_id
+        module = document.module(id_.lower()) if id_ is not None else only
+        if module is not None:
+            for part in ("props", "overrides"):
+                for name in getattr(edit, part) or ():
+                    fields[f"{where}.{part}.{name}"] = f"module.{module.type}.{name}"
+    return fields
+
+
 def proposes_nothing(answer: Suggestion | FieldSuggestion) -> bool:
     """Return whether the answer holds words for the editor and no change."""
     return isinstance(answer, Suggestion) and not (answer.post or answer.module or answer.modules)

@@ -27,8 +27,11 @@ from content.rules import check_changes
 from content.translations.translation_status import present_source_hashes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.hooks import Hook
 
 Edit = Callable[[PostDocument], PostDocument]
+edit_made: Hook[[Actor, PostDocument, PostDocument], None] = Hook()
+"""Called with what an edit of AI Review makes of a document, before the rules judge it. What is raised refuses it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +65,29 @@ def stage(
     expected_version: int | None = None,
     taken_over: PostDocument | None = None,
     source_hashes: Mapping[str, str] | None = None,
-    is_new: bool = False,
+    seed: Edit | None = None,
     reason: str = "",
 ) -> Staged:
     """Change a layer: `edit` gets its present document and returns the one it should be.
 
     What earlier calls staged is what `edit` is given, so nothing of it is lost. What `taken_over`, the source of a
     copy, refers to may be gone. `source_hashes` are those of the source's values, by path, that a translation was
-    made from; without any it counts as made from the source as it stands. `is_new` says that the caller made the post
-    in this transaction: where it belongs is known only once something is proposed. `reason` is what an agent or an AI
+    made from; without any it counts as made from the source as it stands. `seed` is what the site itself puts
+    into a post that the caller made in this transaction, before `edit`: where such a post belongs is known only once
+    something is proposed. `reason` is what an agent or an AI
     client says of the change. Raises `NotAllowed`, `NotFound`,
     `RuleViolation`, or `Conflict` (`stale_version`) where `expected_version` is not the layer's version.
     """
     require_layer(actor, layer)
-    post = lock_post(post_id, actor, is_new=is_new)
+    post = lock_post(post_id, actor, is_new=seed is not None)
     actor.require_inside(post.translation_group)
     layers = open_layers(post)
     view = layers.view(layer)
     check_version(expected_version, view.version, _("This draft"))
-    document = edit(view.document)
+    begun = view.document if seed is None else seed(view.document)
+    document = edit(begun)
+    if layer == Layer.AI_REVIEW:
+        edit_made(actor, begun, document)
     document = check_changes(
         post=post, before=view.document, after=document, actor=actor, taken_over=taken_over
     )

@@ -166,19 +166,22 @@ def propose_post(
     group = find_group(module_group) if module_group is not None else None
     seeded = seed_group(empty_document(post), group, shared_modules())
 
-    def build(document: PostDocument) -> PostDocument:
+    def seed(document: PostDocument) -> PostDocument:
         title = fields.get("title")
-        wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
-        document = replace(patch_fields(document, wanted), modules=seeded.modules)
+        slug = slug_of(title if isinstance(title, str) else "")
+        return replace(patch_fields(document, {"slug": slug}), modules=seeded.modules)
+
+    def build(document: PostDocument) -> PostDocument:
+        document = patch_fields(document, fields)
         return edit(document) if edit else document
 
     staged = stage(
         post_id=post.pk,
         layer=Layer.AI_REVIEW,
         actor=actor,
+        seed=seed,
         edit=build,
         taken_over=seeded,
-        is_new=True,
         reason=reason,
     )
     return ProposedPost(post, staged)

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from content.document import PostDocument
+from content.layers.stage import edit_made
 from content.models import Post
 from content.module_layouts.queries import find_group
 from content.post_fields import EXCERPT_MAX, SLUG_MAX, TITLE_MAX
@@ -181,6 +182,7 @@ def _apply(
             props=stored_props(type_, entry.props),
             content_markdown=entry.content_markdown,
         )
+        edit_made(actor, document, after)
         return check_changes(post=probe, before=document, after=after, actor=actor), {
             "ok": True,
             "postModuleId": id_,

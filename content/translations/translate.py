@@ -123,14 +123,15 @@ def propose_translation(
     insert_placeholder(post, actor)
     made: dict[str, str] = {}
 
-    def build(empty: PostDocument) -> PostDocument:
+    def seed(empty: PostDocument) -> PostDocument:
         copy, ids = _copied(document, empty, locale)
         made.update(ids)
-        copy = document_edits.patch_fields(
-            copy, {"slug": document.fields.get("slug"), **(fields or {})}
-        )
+        return document_edits.patch_fields(copy, {"slug": document.fields.get("slug")})
+
+    def translate(copy: PostDocument) -> PostDocument:
+        copy = document_edits.patch_fields(copy, fields or {})
         for of, props in translated_modules(document, modules or {}).items():
-            copy = document_edits.update_module(copy, ids[of], props=props)
+            copy = document_edits.update_module(copy, made[of], props=props)
         return copy
 
     try:
@@ -138,9 +139,9 @@ def propose_translation(
             post_id=post.pk,
             layer=Layer.AI_REVIEW,
             actor=actor,
-            edit=build,
+            seed=seed,
+            edit=translate,
             taken_over=document,
-            is_new=True,
             reason=reason,
         )
     except RuleViolation as error:

@@ -223,7 +223,7 @@ def test_a_call_without_its_words_is_told_how_to_mend_it(arguments: dict[str, st
 
     assert result.is_error
     assert (
-        "Signature: generate_image(prompt, altText, size?, postId?, path?, agentId?)"
+        "Signature: generate_image(prompt, altText, agentId?, note?, size?, postId?, path?)"
         in result.content[0].text
     )
     assert nothing_was_made()

@@ -88,7 +88,7 @@ def test_threat_37_what_looks_like_html_stays_text(openai: Any) -> None:
         Reply({"modules": [{"postModuleId": prose, "contentMarkdown": hostile}], "summary": "Done"})
     )
 
-    run = execute(post)
+    run = execute(post, agent_id="proofreader")
 
     module = make.layers(post).ai_review.document.module(prose)
     assert run.status == "succeeded"
@@ -240,7 +240,7 @@ def test_threat_38_markdown_of_a_model_brings_no_link_that_runs(openai: Any) -> 
     edit = {"postModuleId": make.module_id(post, "prose"), "contentMarkdown": "\n\n".join(sources)}
     openai(Reply({"module": edit}))
 
-    run = execute(post)
+    run = execute(post, agent_id="proofreader")
 
     assert run.status == "succeeded", run.error
     module = make.layers(post).ai_review.document.module(str(edit["postModuleId"]))

@@ -21,13 +21,13 @@ pytestmark = pytest.mark.django_db
 def test_an_answer_is_staged_whole_with_its_usage_and_price(openai: Any) -> None:
     post = make.post()
     hero = make.module_id(post, "hero")
-    prose = make.module_id(post, "prose")
+    faq = make.module_id(post, "faq")
     fake = openai(
         Reply(
             {
                 "post": {"metaTitle": "Filter coffee in five steps", "excerpt": "Short."},
                 "module": {"postModuleId": hero, "props": {"subtitle": "Slow and good"}},
-                "modules": [{"postModuleId": prose, "contentMarkdown": "## New\n\nText."}],
+                "modules": [{"postModuleId": faq, "props": {"heading": "Questions"}}],
                 "summary": "Sharper.",
             }
         )
@@ -50,7 +50,7 @@ def test_an_answer_is_staged_whole_with_its_usage_and_price(openai: Any) -> None
             "post.metaTitle",
             "post.excerpt",
             f"modules.{hero}.props.subtitle",
-            f"modules.{prose}.props.content",
+            f"modules.{faq}.props.heading",
         ]
     )
     assert make.live_hash() == before

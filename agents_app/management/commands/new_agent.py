@@ -59,6 +59,9 @@ def markdown_of(name: str, scopes: Sequence[Scope]) -> str:
     entries = ""
     for scope in dict.fromkeys(scopes):
         entries += f"  - scope: {scope}\n    order: 50\n"
+        entries += (
+            "    # allowedFields: [post.title, module.hero.*]   # absent: all that agents may\n"
+        )
         if scope == Scope.FIELD:
             entries += "    # fieldTypes: [text, textarea]   # or: fieldKeys: [post.title, module.hero.title]\n"
         elif scope == Scope.FORM_SUBMIT:

@@ -7,6 +7,7 @@ of a tool would add a request to the steps of a run that asks no model.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from pydantic import BaseModel, ValidationError
 
@@ -32,6 +33,7 @@ from agents_app.providers.interface import (
     ToolSpec,
 )
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.json_schema import Schema
 
 
 class DemoConversation:
@@ -68,6 +70,7 @@ class DemoConversation:
         self.usage.steps.append(step)
         self._watcher.after_request(step, input_tokens=0, output_tokens=0)
         said = answer(self._agent_id, self._payload, self._toolbox)
+        said = limit_answer(said, self._output_type.model_json_schema())
         self._watcher.said("assistant", "", json.dumps(said, ensure_ascii=False))
         try:
             return ModelAnswer(self._output_type.model_validate(said))
@@ -93,6 +96,34 @@ class _ReportedToolbox(Toolbox):
         told = self._toolbox.call(name, arguments)
         self._watcher.said("tool", name, told.text)
         return told
+
+
+def limit_answer(said: JsonObject, schema: Schema) -> JsonObject:
+    """Leave out of an answer what its schema does not name: the rules do not know what an agent may propose."""
+    parts: Schema = schema["properties"]
+    limited = {name: value for name, value in said.items() if name in parts}
+    fields = parts.get("post", {}).get("properties")
+    if fields is not None and "post" in limited:
+        limited["post"] = {
+            name: value for name, value in section(limited, "post").items() if name in fields
+        }
+    edits, items = limited.get("modules"), parts.get("modules", {}).get("items")
+    if items is not None and isinstance(edits, list):
+        choices: list[Schema] = [one["properties"] for one in items.get("anyOf", (items,))]
+        found = [_limit_edit(edit, choices) for edit in edits if isinstance(edit, dict)]
+        limited["modules"] = [edit for edit in found if edit is not None]
+    return limited
+
+
+def _limit_edit(edit: JsonObject, choices: Sequence[Schema]) -> JsonObject | None:
+    """The edit with the props that the schema of its module names; None where none is left."""
+    for known in choices:
+        if edit["postModuleId"] in known["postModuleId"]["enum"]:
+            part = "props" if "props" in known else "overrides"
+            named = known[part]["properties"]
+            values = {name: one for name, one in section(edit, part).items() if name in named}
+            return {**edit, part: values} if values else None
+    return None
 
 
 def answer(agent_id: str, payload: JsonObject, tools: Toolbox | None = None) -> JsonObject:

@@ -1,0 +1,168 @@
+"""The fields that an agent may propose: `allowedFields` of its scope entries, held wherever something is staged.
+
+In a run those of its scope hold, for the answer and for each tool. What an AI client stages in the name of an agent
+is held to those of all its scopes together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from agents_app.definitions.agents import get_agent
+from agents_app.definitions.schema import ALL_MODULES, AgentDefinition, Scope, ScopeEntry
+from agents_app.models import AgentRun
+from agents_app.runs.field_target import type_of_key
+from agents_app.runs.ownership import run_at_work
+from content.changes import Change, diff, same
+from content.document import ModuleDocument, PostDocument
+from content.layers.stage import edit_made
+from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
+from proofroom.core.errors import RuleViolation
+from proofroom.definitions import modules, props_of
+
+_SHOWN: Final = 30
+"""Paths that a refusal names."""
+
+
+@dataclass(frozen=True)
+class AllowedFields:
+    """The fields that the entries allow together. An entry without `allowedFields` allows all."""
+
+    agent: AgentDefinition
+    entries: tuple[ScopeEntry, ...]
+    is_run: bool
+    """Whether the entries are those of a run, whose field they serve already."""
+
+    @cached_property
+    def is_unlimited(self) -> bool:
+        return any(entry.allowed_fields is None for entry in self.entries)
+
+    @cached_property
+    def paths(self) -> list[str]:
+        return sorted({path for entry in self.entries for path in entry.allowed_fields or ()})
+
+    def allows(self, field: str) -> bool:
+        """Return whether a field (`post.title`, `module.hero.title`) may be proposed."""
+        return self.is_unlimited or any(
+            entry.allows(field)
+            and (
+                self.is_run
+                or entry.serves(field_type=type_of_key(field), field_key=field, form_slug=None)
+            )
+            for entry in self.entries
+        )
+
+    def require(self, fields: Mapping[str, str]) -> None:
+        """Raise `RuleViolation` on each path whose field may not be proposed. `fields` are fields by path."""
+        refused = [
+            path for path, field in fields.items() if not self.allows(field) and _is_known(field)
+        ]
+        if refused:
+            shown = ", ".join(self.paths[:_SHOWN]) + (", …" if len(self.paths) > _SHOWN else "")
+            sentence = (
+                f"{self.agent.name} may not propose this: leave it out. It may propose: {shown}."
+            )
+            raise RuleViolation(
+                f"{refused[0][:200]}: {sentence}",
+                code="field_not_allowed",
+                details={path[:300]: [sentence] for path in refused},
+            )
+
+
+def fields_of_run(agent: AgentDefinition, run: AgentRun) -> AllowedFields:
+    """Return the fields that a run of the agent may propose."""
+    entries = agent.entries(run.scope)
+    if run.scope == Scope.FIELD:
+        type_ = type_of_key(run.field_key)
+        serving = [
+            entry
+            for entry in entries
+            if entry.serves(field_type=type_, field_key=run.field_key, form_slug=None)
+        ]
+        entries = serving or entries
+    return AllowedFields(agent, tuple(entries or _all_entries(agent)), is_run=True)
+
+
+def fields_of_actor(actor: Actor) -> AllowedFields | None:
+    """Return the fields that may be proposed by a run, or by an AI client in the name of an agent.
+
+    None for anybody else. One query where the run is not the one that is done here.
+    """
+    agent = get_agent(actor.agent_id) if actor.agent_id else None
+    if agent is None:
+        return None
+    if actor.run_id is not None:
+        at_work = run_at_work()
+        is_here = at_work is not None and str(at_work.pk) == actor.run_id
+        run = at_work if is_here else find_by_id(AgentRun.objects, actor.run_id)
+        return fields_of_run(agent, run) if run is not None else None
+    if actor.via != "mcp":
+        return None
+    return AllowedFields(agent, _all_entries(agent), is_run=False)
+
+
+def require_allowed_fields(actor: Actor, before: PostDocument, after: PostDocument) -> None:
+    """Raise `RuleViolation` where an edit in the name of an agent changes what the agent may not propose."""
+    allowed = fields_of_actor(actor)
+    if allowed is None or allowed.is_unlimited:
+        return
+    fields: dict[str, str] = {}
+    for change in diff(before, after):
+        for field in _fields_of(change, before, after, allowed):
+            if change.path not in fields or not allowed.allows(field):
+                fields[change.path] = field
+    allowed.require(fields)
+
+
+def register_allowed_fields() -> None:
+    """Look at every edit of AI Review. Called once, at start."""
+    edit_made.register(require_allowed_fields)
+
+
+def _is_known(field: str) -> bool:
+    """Return whether a field can be there: of a prop that its module does not have the rules name the nearest."""
+    kind, _dot, rest = field.partition(".")
+    type_, _dot, prop = rest.partition(".")
+    definition = modules.get(type_) if kind == "module" else None
+    return definition is None or prop in props_of(definition.Props)
+
+
+def _all_entries(agent: AgentDefinition) -> tuple[ScopeEntry, ...]:
+    enabled = tuple(entry for entry in agent.scopes if entry.enabled)
+    return enabled or agent.scopes
+
+
+def _fields_of(
+    change: Change, before: PostDocument, after: PostDocument, allowed: AllowedFields
+) -> Iterator[str]:
+    """Yield the fields that a change writes; `modules.<type>`, which `modules.*` allows, for the order of modules."""
+    if change.module_id is None:
+        yield change.path
+        return
+    module = after.module(change.module_id) or before.module(change.module_id)
+    type_ = module.type if module is not None else ""
+    parts = change.path.split(".", 3)
+    if len(parts) == 4:
+        yield f"module.{type_}.{parts[3]}"
+    elif change.kind == "added" and isinstance(change.after, ModuleDocument):
+        yield from _fields_of_new(change.after, allowed)
+    else:
+        yield f"modules.{type_}"
+
+
+def _fields_of_new(module: ModuleDocument, allowed: AllowedFields) -> Iterator[str]:
+    """Yield the props of a new module that differ from the defaults, where its type is named; else its order."""
+    own = f"module.{module.type}."
+    if ALL_MODULES in allowed.paths or not any(path.startswith(own) for path in allowed.paths):
+        yield f"modules.{module.type}"
+        return
+    definition = modules.get(module.type)
+    defaults = definition.default_props() if definition is not None else {}
+    props = {} if module.scope != "local" else module.props
+    for name, value in {**props, **module.overrides}.items():
+        if name not in defaults or not same(value, defaults[name]):
+            yield own + name
