@@ -24,8 +24,10 @@ from content.posts.scopes import about_visible
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
+from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.core.observability.metrics import MetricReading, count_readings
+from proofroom.core.validation.input_validation import parse_uuid
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:

@@ -7,7 +7,7 @@ up at once for all changes of a post; `conclude` takes the answers. Pure functio
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import regex
@@ -36,6 +36,12 @@ class Findings:
 
     proven: frozenset[int] = frozenset()
     found: tuple[tuple[int, Difference], ...] = ()
+
+    def with_found(self, others: Iterable[Difference]) -> Findings:
+        """Return the findings with others about the whole change; one other language is enough."""
+        has_language = any(one.kind == "language" for _, one in self.found)
+        added = ((0, one) for one in others if not (has_language and one.kind == "language"))
+        return replace(self, found=(*self.found, *added))
 
 
 NO_FINDINGS: Final = Findings()

@@ -16,7 +16,7 @@ from content.layers.state import LayerView, mark_of
 from content.models import Post, Status
 from content.post_fields import POST_FIELDS
 from content.review.change_comparison import compare_change, shared_props
-from content.review.differences import Comparison
+from content.review.differences import Comparison, Difference, DifferenceKind
 from content.review.findings import (
     Examination,
     Findings,
@@ -25,11 +25,15 @@ from content.review.findings import (
     numbers_and_words,
 )
 from content.review.risk import Risk, assess
+from content.review.translation_comparison import SourceMismatch
 from content.search import TABLE
+from content.translations.source_mismatches import changed_mismatches, load_sources
 from proofroom.core.hooks import Hook
 from proofroom.core.search import find_present
 from proofroom.definitions import custom_text_of, text_of
 
+_MOST_MISMATCHES: Final = 8
+"""Places of one change that do not agree with the source and are named; the card names all of them."""
 _MOST_ASKED: Final = 200
 """Words of all changes together that are looked up on the site; the others count as found nowhere."""
 
@@ -59,7 +63,7 @@ class JudgedChange:
 
 
 def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[JudgedChange]:
-    """Judge changes of a layer. Two queries at most, beside those of `change_sources`."""
+    """Judge changes of a layer. Three queries at most, beside those of `change_sources`."""
     listed = list(changes)
     shared = shared_props(listed, view.document, view.below)
     language = view.document.locale
@@ -70,10 +74,15 @@ def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[Judged
         _examine(change, comparison, language)
         for change, comparison in zip(listed, compared, strict=True)
     ]
-    used, known = _look_up(post, view, examined)
+    # A translation must agree with its source, which grounds its names and numbers.
+    source = load_sources([post]).get(post.pk) if listed else None
+    mismatches = changed_mismatches(view, source) if source is not None else {}
+    used, known = _look_up(post, view, examined, source.document if source else None)
     found: list[JudgedChange] = []
     for change, comparison, examination in zip(listed, compared, examined, strict=True):
         findings = conclude(examination, used=used, known=known)
+        disagreeing = map(_difference_of, mismatches.get(change.path, ())[:_MOST_MISMATCHES])
+        findings = findings.with_found(disagreeing)
         mark = mark_of(view.marks, change.path)
         draft, live = (
             assess(
@@ -96,8 +105,17 @@ def _examine(change: Change, comparison: Comparison, language: str) -> Examinati
     return examine(comparison, language, length=length, limit=limit)
 
 
+def _difference_of(one: SourceMismatch) -> Difference:
+    kind: DifferenceKind = "language" if one.kind == "language" else "source-mismatch"
+    place = tuple(part for part in one.place.split(" › ") if part)
+    return Difference(kind, place, one.source or None, one.target or None, is_fact=True)
+
+
 def _look_up(
-    post: Post, view: LayerView, examined: Iterable[Examination]
+    post: Post,
+    view: LayerView,
+    examined: Iterable[Examination],
+    source: PostDocument | None,
 ) -> tuple[set[str], set[str]]:
     """Return the words that occur elsewhere, of those that a correction replaces, and those that ground new ones."""
     spelled: set[str] = set()
@@ -110,6 +128,8 @@ def _look_up(
     here = Counter(_words_of(view.below))
     used = {word for word in spelled if here[word] > 1}
     known = asked & set(here)
+    if source is not None:
+        known |= asked.intersection(_words_of(source))
     runs = {mark.run_id for mark in view.marks.values() if mark.run_id}
     if asked - known:
         for texts in change_sources(runs) if runs else ():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from pytest_django import DjangoAssertNumQueries
 
 from content.inbox.queries import QueueFilter, filter_queue, filter_safe_rows
 from content.inbox.rows import read_judgements
@@ -87,7 +88,11 @@ def test_a_new_paragraph_of_an_ai_client_is_new_text() -> None:
     client.force_login(make.user("editor"))
     answer = client.put(
         f"/api/posts/{post.pk}/review",
-        {"modules": [{"postModuleId": module, "props": {"content": f"We roast coffee.\n\n{words}"}}]},
+        {
+            "modules": [
+                {"postModuleId": module, "props": {"content": f"We roast coffee.\n\n{words}"}}
+            ]
+        },
         "application/json",
     )
 
@@ -243,7 +248,7 @@ def test_a_link_to_another_host_is_named_as_such() -> None:
 
 
 def test_a_judgement_is_read_and_not_made_again(
-    django_assert_num_queries: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+    django_assert_num_queries: DjangoAssertNumQueries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     post = make.post(excerpt="The goverment drinks.")
     make.staged(post, {"excerpt": "The government drinks.", "title": "Zwolinski drinks"})
@@ -253,7 +258,7 @@ def test_a_judgement_is_read_and_not_made_again(
         raise AssertionError("judged again")
 
     monkeypatch.setattr("content.inbox.rows.judge", refuse)
-    with django_assert_num_queries(1):  # type: ignore[operator]  # a context manager
+    with django_assert_num_queries(1):
         found = read_judgements(post, view)
 
     assert found["post.excerpt"].live.is_safe
@@ -261,7 +266,7 @@ def test_a_judgement_is_read_and_not_made_again(
 
 
 def test_a_change_is_judged_with_one_query_however_many_words_it_asks_for(
-    django_assert_num_queries: pytest.FixtureRequest,
+    django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     from content.review.judgement import judge
 
@@ -270,7 +275,7 @@ def test_a_change_is_judged_with_one_query_however_many_words_it_asks_for(
     make.staged(post, {"excerpt": names, "title": "The goverment"})
     view = make.layers(post).ai_review
 
-    with django_assert_num_queries(1):  # type: ignore[operator]  # a context manager
+    with django_assert_num_queries(1):
         judge(post, view, view.changes)
 
 
@@ -324,4 +329,3 @@ def test_a_row_of_another_version_is_judged_anew() -> None:
     found = read_judgements(post, make.layers(post).ai_review)
 
     assert found["post.excerpt"].live.is_safe
-

@@ -33,7 +33,9 @@ def test_most_corrections_are_safe(language: str) -> None:
 def test_precision_and_recall_of_the_whole_corpus() -> None:
     """The figures of docs/admin/review.md."""
     safe = {
-        verdict: [is_harmless(pair.before, pair.after, pair.language) for pair in read_pairs(verdict)]
+        verdict: [
+            is_harmless(pair.before, pair.after, pair.language) for pair in read_pairs(verdict)
+        ]
         for verdict in ("inverting", "harmless")
     }
 
