@@ -85,6 +85,8 @@ _WORD: Final = re.compile(r"[^\W\d_][\w’'&-]*")
 _SIGN: Final = re.compile(r"[≤≥≦≧<>=≠±~≈∓]=?")
 _MOST_UNPAIRED: Final = 12
 """Words of a stretch up to which what comes or goes in it alone is named: of a new sentence, all is new."""
+_MOST_SWAPPED: Final = 4
+"""Words of one kind up to which their order says something: a long text is put in other words as a whole."""
 _PARTS: Final = re.compile(r"\w+|[€$£¥₹%]")
 _FIGURE: Final = re.compile(r"[\d€$£¥₹%‰°½⅓¼¾⅔⅛²³¹⁰⁴-⁹]")
 _LAST_NUMBER: Final = re.compile(r"[\d½⅓¼¾⅔⅛][\d.,:/]*\s?$")
@@ -249,13 +251,17 @@ def _meanings(
             for side in (old, new)
         )
         gone, come = (
-            [hit for hit in side if told.isdisjoint(hit.shown.split())]
+            [hit for hit in side if terms is table.units or told.isdisjoint(hit.shown.split())]
             for side in _hits_between(ours, theirs)
         )
         if len(gone) != len(come):
             # What stands alone may be another kind of word, or part of an opposite that is named already.
             gone, come = (
-                [hit for hit in side if said.isdisjoint(hit.shown.split()) and not words.is_long]
+                [
+                    hit
+                    for hit in side
+                    if (said | told).isdisjoint(hit.shown.split()) and not words.is_long
+                ]
                 for side, words in ((gone, old), (come, new))
             )
             is_other_thing = terms is table.units and old.words and new.words
@@ -312,6 +318,13 @@ def _hits_between(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_
     gone, come = ([hits[at][key] for key in side] for at, side in enumerate(keys))
     if len(gone) == len(come) and any(hit.is_touched for hit in (*gone, *come)):
         return gone, come  # one of them may only have grown or shrunk
+    if not gone and not come:
+        # Two that changed places: "two dogs and one cat", "one dog and two cats".
+        ours, theirs = ([hit for hit in side if hit.is_touched] for side in (before, after))
+        if len(ours) == len(theirs) <= _MOST_SWAPPED:
+            pairs = zip(ours, theirs, strict=True)
+            swapped = [pair for pair in pairs if pair[0].canonical != pair[1].canonical]
+            return [one for one, _ in swapped], [other for _, other in swapped]
     return [hit for hit in gone if hit.is_touched], [hit for hit in come if hit.is_touched]
 
 
