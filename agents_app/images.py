@@ -13,7 +13,6 @@ from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.text import slugify
 
 from agents_app.budgets.reservations import reserve, settle
 from agents_app.definitions.agents import get_agent
@@ -50,6 +49,7 @@ from pydantic import Field
 from content.tools.arguments import Proposal, present_author, resolve_author
 from media.models import ALT_TEXT_MAX
 from media.presenters import url_of
+from proofroom.core.i18n.words import join_words
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Result, tool
 
@@ -163,7 +163,7 @@ def generate_asset(
     description = f"Made by {maker} from the words: {' '.join(prompt.split())}"
     asset = store_image(
         file=BytesIO(made.data),
-        filename=f"{slugify(alt_text)[:80] or 'picture'}{suffix}",
+        filename=f"{join_words(alt_text, 80) or 'picture'}{suffix}",
         alt_text=alt_text,
         description=description[:_DESCRIPTION_MAX],
         categories=[CATEGORY],

@@ -110,7 +110,9 @@ def _list_what_waits(**kwargs: Any) -> None:
         return
     from content.inbox.rows import needs_rebuild, rebuild
     from content.migration_operations.derived_data import follow_content_migrations
+    from content.search import follow_word_rules
 
     follow_content_migrations()
+    follow_word_rules()
     if needs_rebuild():
         rebuild()

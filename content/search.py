@@ -16,7 +16,7 @@ from content.models import ModuleInstance, Post, PostModule, SearchEntry
 from content.post_fields import POST_FIELDS, SearchWeight
 from content.posts import queries
 from proofroom.core import outbox, search
-from proofroom.core.actor import Actor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -132,6 +132,17 @@ def keep_words(post_ids: Sequence[UUID], actor: Actor) -> None:
         (None, {"postIds": [str(id_) for id_ in part]}) for part in parts
     ]
     outbox.record_all(STALE, things, actor=actor)
+
+
+def follow_word_rules() -> None:
+    """Keep anew the words that were cut by earlier rules. Called after `migrate`.
+
+    Those of the first hundred posts now, of others in the background.
+    """
+    rows = SearchEntry.objects.filter(word_rules__lt=search.WORD_RULES).order_by("id")
+    if post_ids := list(rows.values_list("post_id", flat=True)):
+        with transaction.atomic():
+            keep_words(post_ids, Actor(user=SYSTEM, via="system"))
 
 
 def keep_words_of_global(instance_id: UUID, actor: Actor) -> None:

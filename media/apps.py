@@ -1,6 +1,9 @@
 """Registers the app with Django."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 from django.utils.translation import gettext_lazy
 
 
@@ -23,6 +26,7 @@ class MediaConfig(AppConfig):
         from proofroom.core.diagnostics.availability import file_users
         from proofroom.core.find_replace import text_sources
 
+        post_migrate.connect(_keep_words, sender=self)
         archive_kinds.register(MediaArchive(), name=MediaArchive.name, order=10)
         text_sources.register(MEDIA)
         file_users.register(has_files)
@@ -36,3 +40,12 @@ class MediaConfig(AppConfig):
             ),
             order=40,
         )
+
+
+def _keep_words(**kwargs: Any) -> None:
+    from proofroom.core.database import migrate
+
+    if migrate.is_complete():
+        from media.search import follow_word_rules
+
+        follow_word_rules()

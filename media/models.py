@@ -159,6 +159,8 @@ class AssetSearchEntry(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     asset = models.OneToOneField(Asset, on_delete=models.CASCADE, related_name="+")
+    word_rules = models.PositiveSmallIntegerField(db_default=1)
+    """The version of the rules by which its words were cut."""
 
     def __str__(self) -> str:
         return f"words of {self.asset_id}"

@@ -7,8 +7,9 @@ from typing import Final
 
 from django.conf import settings
 
-from media.models import Asset
+from media.models import Asset, AssetSearchEntry
 from proofroom.core import search
+from proofroom.core.batches import batches
 
 TABLE: Final = search.SearchTable("media_assetsearchentry", "asset_id")
 
@@ -27,3 +28,10 @@ def index_assets(assets: Iterable[Asset]) -> None:
             for asset in assets
         ],
     )
+
+
+def follow_word_rules() -> None:
+    """Keep anew the words of files that were cut by earlier rules. Called after `migrate`."""
+    rows = AssetSearchEntry.objects.filter(word_rules__lt=search.WORD_RULES).order_by("id")
+    for part in batches(list(rows.values_list("asset_id", flat=True))):
+        index_assets(Asset.objects.filter(pk__in=part))

@@ -37,6 +37,7 @@ from proofroom.archive.imports import ArchiveImport
 from proofroom.archive.kinds import ArchiveKind, format_moment
 from proofroom.core.batches import batches
 from proofroom.core.database.table_statistics import refresh_statistics
+from proofroom.core.i18n.words import cut_slug
 from proofroom.core.json import Json, JsonObject
 
 _KNOWN: Final = "posts.known"
@@ -164,7 +165,7 @@ def _free_slugs(posts: Sequence[Post]) -> dict[UUID, str]:
     ):
         there[type_, locale, slug].append((parent is not None, pk))
     return {
-        post.pk: f"{post.slug[: SLUG_MAX - 9].rstrip('-')}-{post.pk.hex[:8]}"
+        post.pk: f"{cut_slug(post.slug, SLUG_MAX - 9)}-{post.pk.hex[:8]}"
         for post in below_trash
         if min(there[post.type, post.locale, post.slug], default=(True, post.pk))[1] != post.pk
     }

@@ -28,6 +28,7 @@ from proofroom.core.batches import batches
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import Edit, TextPlace, known_tables, select_sources
+from proofroom.core.i18n.words import IN_WORD, compile_pattern
 from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions.richtext.nodes import to_text
@@ -39,8 +40,7 @@ MAX_TEXT_LENGTH: Final = 1_000_000
 _SHARED_TABLES: Final = {"global_modules": GLOBAL_MODULE, "menus": MENU, "taxonomies": TERM}
 _PLAIN: Final = re.compile(r"[\x20\x21\x23-\x5b\x5d-\x7e]+")
 """Characters that stand for themselves in JSON."""
-_IN_WORD: Final = r"[\w\u0300-\u036f]"
-"""A letter, a digit, an underscore, or an accent of its own on one of them."""
+_IN_WORD: Final = compile_pattern(rf"[_{IN_WORD}]")
 
 
 @dataclass(slots=True)
@@ -61,10 +61,11 @@ class Substitution(Edit):
         found = "".join(letters)
         if self.is_whole_words:
             # A text that begins or ends with a blank or a sign begins or ends no word.
-            begin = f"(?<!{_IN_WORD})" if re.match(_IN_WORD, self.old) else ""
-            end = f"(?!{_IN_WORD})" if re.search(f"{_IN_WORD}\\Z", self.old) else ""
-            found = f"{begin}{found}{end}"
-        self.pattern = re.compile(found)
+            begin = f"(?<!{_IN_WORD.pattern})" if _IN_WORD.match(self.old) else ""
+            end = f"(?!{_IN_WORD.pattern})" if _IN_WORD.match(self.old[-1:]) else ""
+            self.pattern = compile_pattern(f"{begin}{found}{end}")
+        else:
+            self.pattern = re.compile(found)
 
     def value(self, table: str, row: str, path: str, value: Json) -> Json:
         if not isinstance(value, str):

@@ -259,6 +259,8 @@ class SearchEntry(models.Model):
 
     id = models.BigAutoField(primary_key=True)
     post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="+")
+    word_rules = models.PositiveSmallIntegerField(db_default=1)
+    """The version of the rules by which its words were cut."""
 
     def __str__(self) -> str:
         return f"words of {self.post_id}"

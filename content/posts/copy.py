@@ -30,6 +30,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.inserts import insert_rows
 from proofroom.core.errors import RuleViolation
+from proofroom.core.i18n.words import cut_slug
 from proofroom.core.json import JsonObject
 
 MAX_COPIED: Final = 5_000
@@ -149,7 +150,7 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
 
 def _free_slug(source: Post) -> str:
     """A slug beside the source that no other page has. One query."""
-    stem = f"{source.slug[: SLUG_MAX - 10]}-copy"
+    stem = f"{cut_slug(source.slug, SLUG_MAX - 10)}-copy"
     siblings = Post.objects.alive().filter(type=source.type, locale=source.locale)
     taken = set(siblings.filter(slug__startswith=stem).values_list("slug", flat=True))
     slug, number = stem, 1

@@ -36,8 +36,8 @@ from proofroom.core.database.inserts import insert_if_free
 from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import require_site_language
+from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import Json
-from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_post_type
 
 PLACEHOLDER_TITLE = "Proposed by an agent"

@@ -6,7 +6,6 @@ Never markup: whoever shows a text escapes it.
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from typing import Final, Literal, TypeAlias, get_args
 
+from proofroom.core.i18n.words import IN_WORD, LETTER, MARK, UNSEEN, compile_pattern
 from proofroom.core.json import Json
 
 MAX_PAIRS: Final = 120_000
@@ -131,7 +131,10 @@ SegmentKind = Literal["same", "removed", "inserted"]
 
 # A token keeps the white space before it. Scripts without spaces are compared by character.
 _CJK: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
-TOKEN: Final = re.compile(rf"\s*(?:[{_CJK}]|[^\W{_CJK}]+(?:['’][^\W{_CJK}]+)*|[^\w\s])|\s+")
+_WORD: Final = rf"[[_{LETTER}]--[{_CJK}]][[_{IN_WORD}]--[{_CJK}]]*+"
+TOKEN: Final = compile_pattern(
+    rf"\s*(?:[{_CJK}][{MARK}{UNSEEN}]*+|{_WORD}(?:['’]{_WORD})*|(?!\s)\X)|\s+"
+)
 _MAX_UNFOLDED: Final = 900
 _EDGE: Final = 240
 """Of an unchanged stretch longer than `_MAX_UNFOLDED`, so much is shown at each end."""

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from content.models.paths import PATTERN_MAX
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.i18n.words import MARK, compile_pattern
 
 VARIABLES: Final = ("slug", "path", "locale", "yyyy", "mm", "dd")
 RESERVED: Final = frozenset(
@@ -37,7 +38,7 @@ _NUMBERED: Final = re.compile(r"sitemap-[0-9]+\.xml")
 RESERVED_IN_EVERY_LOCALE: Final = frozenset({"llms.txt", "search"})
 """First parts that are not for pages after the prefix of a locale either."""
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
-_LITERAL: Final = re.compile(r"[\w.~-]*\Z")
+_LITERAL: Final = compile_pattern(rf"[\w{MARK}.~-]*\Z")
 
 
 def is_reserved(first: str) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -26,9 +24,10 @@ from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import site_languages
+from proofroom.core.i18n.words import ascii_slug_of, numbered_slugs
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.form_fields import InputForm, with_label
-from proofroom.core.validation.input_validation import refuse_unstorable, slug_of
+from proofroom.core.validation.input_validation import refuse_unstorable
 
 KINDS: Final = {
     "text": gettext_lazy("Single-line text"),
@@ -147,8 +146,7 @@ def objects_in(value: Json) -> list[JsonObject]:
 
 def name_for(label: str, taken: set[str]) -> str:
     """A name that programs may use, made from the label."""
-    plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode().lower()
-    name = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:50]
+    name = ascii_slug_of(label, 50).replace("-", "_")
     name = name if name[:1].isalpha() else f"field_{name}".rstrip("_")
     names = (name if number == 1 else f"{name}_{number}" for number in count(1))
     return next(name for name in names if name not in taken)
@@ -283,11 +281,10 @@ class NewDefinitionForm(InputForm):
 
 def free_slug(title: str, locale: str) -> str:
     """A slug made from the title, with a number behind it where a form of the language has it already."""
-    base = slug_of(title)[: SLUG_MAX - 5].strip("-") or "form"
+    base = ascii_slug_of(title, SLUG_MAX - 5) or "form"
     rows = FormDefinition.objects.filter(locale=locale, slug__startswith=base)
     taken = set(rows.values_list("slug", flat=True))
-    slugs = (base if number == 1 else f"{base}-{number}" for number in count(1))
-    return next(slug for slug in slugs if slug not in taken)
+    return next(slug for slug in numbered_slugs(base, SLUG_MAX) if slug not in taken)
 
 
 @admin.register(FormDefinition)

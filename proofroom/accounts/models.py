@@ -10,6 +10,7 @@ from django.conf import settings
 from django.contrib.auth import get_backends
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.auth.validators import UnicodeUsernameValidator
+from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.db.models import Q
 from django.db.models.functions import Lower
@@ -31,12 +32,22 @@ from proofroom.core.content_scope import ContentScope
 from proofroom.core.database.statements import Statement, columns_of, first_instance
 from proofroom.core.i18n.languages import validate_language
 from proofroom.core.i18n.time_zones import validate_time_zone
+from proofroom.core.i18n.words import MARK, compile_pattern
 
 EMAIL_MAX: Final = 254
 USERNAME_MAX: Final = 150
 TOKEN_NAME_MAX: Final = 100
 ROLE_LABEL_MAX: Final = 60
 ROLE_DESCRIPTION_MAX: Final = 200
+_USERNAME_SIGNS: Final = rf"\w{MARK}\u200c\u200d.@+-"
+NOT_IN_USERNAMES: Final = compile_pattern(rf"[^{_USERNAME_SIGNS}]+")
+
+
+def validate_username(value: str) -> None:
+    """Raise `ValidationError` unless all are letters of any script with their marks, digits and some signs."""
+    if not value or NOT_IN_USERNAMES.search(value):
+        validator = UnicodeUsernameValidator()
+        raise ValidationError(validator.message, code=validator.code)
 
 
 class SiteRole(models.Model):
@@ -140,7 +151,7 @@ class User(AbstractBaseUser):
 
     email = models.EmailField(max_length=EMAIL_MAX, unique=True)
     username = models.CharField(
-        max_length=USERNAME_MAX, unique=True, validators=[UnicodeUsernameValidator()]
+        max_length=USERNAME_MAX, unique=True, validators=[validate_username]
     )
     role = models.CharField(
         max_length=ROLE_NAME_MAX, validators=[validate_role], default=Role.EDITOR

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote
 
+from proofroom.core.search import word_positions
 from proofroom.definitions import find_module
 from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.html import unique_heading_id
@@ -44,8 +44,7 @@ class PagePlaces:
 
 def _letters(text: str) -> str:
     """What all rules of ids keep of a text: neither case nor accents nor signs."""
-    plain = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(char for char in plain if char.isalnum())
+    return "".join(word for _, _, word in word_positions(text))
 
 
 def places_of(title: str, modules: Sequence[ModuleItem]) -> PagePlaces:

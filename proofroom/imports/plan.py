@@ -17,7 +17,7 @@ from content.paths.post_paths import fill_pattern, find_posts_at, pattern_of, re
 from content.post_fields import TITLE_MAX
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
-from proofroom.core.validation.input_validation import slug_of
+from proofroom.core.i18n.words import slug_of, spells_out
 from proofroom.definitions import find_post_type
 from proofroom.imports.content_source import MAX_ITEMS, Reader
 from proofroom.imports.items import MediaItem, MenuItem, PostItem, RedirectItem, Remark, TermItem
@@ -43,6 +43,8 @@ class PlannedPost:
     post_id: UUID | None = None
     is_imported: bool = False
     title: str = ""
+    is_spelled_out: bool = True
+    """Whether the slug has all that tells the post from others: `C` and `C++` have the same one."""
 
 
 @dataclass(slots=True)
@@ -131,6 +133,7 @@ def _add_post(plan: ImportPlan, item: PostItem) -> None:
         slug_of(item.slug or item.title),
         item.parent_id if is_tree else None,
         title=item.title,
+        is_spelled_out=spells_out(item.slug or item.title),
     )
     for address in item.addresses:
         plan.addresses.setdefault(address, item.source_id)
@@ -318,7 +321,8 @@ def _same_post(
 ) -> UUID | None:
     """The post that stands at the place of a new one already.
 
-    Where it is not the place of the `slug` that the source has, but one with a number, it has the same title too.
+    Where it is not the place of the `slug` that the source has, but one with a number, or where the slug lost
+    something, it has the same title too.
     """
     parent = plan.posts[post.parent_id] if post.parent_id else None
     if parent is not None and parent.post_id is None:
@@ -328,7 +332,8 @@ def _same_post(
     if found is None:
         return None
     title = " ".join(post.title.split())[:TITLE_MAX].rstrip()
-    return found[0] if post.slug == slug or found[1] == title else None
+    is_named = post.is_spelled_out and post.slug == slug
+    return found[0] if is_named or found[1] == title else None
 
 
 def _rows_of(ids: list[UUID]) -> dict[UUID, tuple[str, str]]:

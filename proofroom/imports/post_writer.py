@@ -22,8 +22,8 @@ from content.posts.scopes import outside_of_scope, require_in_scope, visible_to,
 from content.rules import check_changes
 from proofroom.accounts.models import User
 from proofroom.core.errors import CmsError, NotFound, RuleViolation
+from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import find_module, find_post_type, props_of
 from proofroom.imports.addresses import PostAddresses
 from proofroom.imports.digests import hash_of

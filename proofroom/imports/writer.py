@@ -19,8 +19,9 @@ from media.scopes import visible_assets
 from media.services.update import update_asset
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
+from proofroom.core.i18n.words import ascii_slug_of, numbered_slugs, slug_of, spells_out
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import NOT_ON_A_LINE, slug_of
+from proofroom.core.validation.input_validation import NOT_ON_A_LINE
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import find_module, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import safe_href
@@ -244,11 +245,9 @@ class ImportWriter:
         known = self.imported("term", source_id)
         if known is not None and Term.objects.filter(pk=known.object_id).exists():
             return WrittenItem("unchanged", item.name, "", known.object_id)
-        slug = slug_of(item.slug or item.name)[:SLUG_MAX].strip("-")
+        name = " ".join(item.name.split())[:NAME_MAX].strip()
         locale = self.options.site_locale
-        # One of every language stands for one of this language; of its own language it comes first.
-        named = Term.objects.filter(taxonomy=item.taxonomy, slug=slug, locale__in=(locale, ""))
-        there = named.order_by("-locale").first()
+        slug, there = self._term_at(item, name, locale)
         if there is not None:
             self.remember("term", source_id, there.pk, {})
             return WrittenItem("unchanged", item.name, _("Already exists."), there.pk)
@@ -258,13 +257,12 @@ class ImportWriter:
         definition = taxonomies.get(item.taxonomy)
         if item.parent_id and definition is not None and definition.hierarchical:
             parent = self.imported("term", f"{item.taxonomy}:{item.parent_id}")
-        name = " ".join(item.name.split())[:NAME_MAX].strip() or slug
         try:
             with transaction.atomic():
                 term = create_term(
                     actor=self.actor,
                     taxonomy=item.taxonomy,
-                    name=name,
+                    name=name or slug,
                     slug=slug,
                     locale=locale,
                     parent_id=parent.object_id if parent else None,
@@ -273,6 +271,21 @@ class ImportWriter:
             return WrittenItem("failed", item.name, error.message)
         self.remember("term", source_id, term.pk, {})
         return WrittenItem("created", item.name, "", term.pk)
+
+    def _term_at(self, item: TermItem, name: str, locale: str) -> tuple[str, Term | None]:
+        """Return the slug for a term, and the term that it is already.
+
+        Where the slug lost something, as that of `C++` did, the term has the same name too.
+        """
+        base = slug_of(item.slug or item.name, SLUG_MAX)
+        is_spelled_out = spells_out(item.slug or item.name, SLUG_MAX)
+        for slug in numbered_slugs(base, SLUG_MAX):
+            # One of every language stands for one of this language; of its own language it comes first.
+            named = Term.objects.filter(taxonomy=item.taxonomy, slug=slug, locale__in=(locale, ""))
+            there = named.order_by("-locale").first()
+            if there is None or is_spelled_out or there.name == name:
+                return slug, there
+        raise AssertionError
 
     def write_menu(self, item: MenuItem) -> WrittenItem:
         lost: list[str] = []
@@ -290,13 +303,16 @@ class ImportWriter:
                     "live changes are allowed."
                 )
                 return WrittenItem("skipped", item.name, text, menu.pk)
-        slug = slug_of(item.slug or item.name)
-        slug = "".join(char for char in slug if char.isascii())[:90].strip("-") or "menu"
+        named = item.slug or item.name
+        slug = ascii_slug_of(named, 90) or "menu"
         if menu is None and Menu.objects.filter(slug=slug, locale=item.locale).exists():
             slug = f"{slug}-imported"
-            if Menu.objects.filter(slug=slug, locale=item.locale).exists():
+            taken = set(Menu.objects.filter(locale=item.locale).values_list("slug", flat=True))
+            if slug in taken and named.isascii():
                 text = _("A menu with this name already exists.")
                 return WrittenItem("skipped", item.name, text)
+            # Of a name in another script too little is left to say that it is the same.
+            slug = next(one for one in numbered_slugs(slug, 100) if one not in taken)
         if self.is_dry_run:
             return WrittenItem("updated" if menu else "created", item.name, remarks=remarks)
         try:

@@ -18,8 +18,9 @@ from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n.languages import require_site_language
+from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import clean_name, slug_of
+from proofroom.core.validation.input_validation import clean_name
 from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_taxonomy
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
@@ -68,7 +69,7 @@ def create_term(
     _allow(actor)
     require_taxonomy(taxonomy)
     name = clean_name(name, NAME_MAX)
-    slug = clean_slug(slug_of(name)[:SLUG_MAX].strip("-") if slug is None else slug, SLUG_MAX)
+    slug = clean_slug(slug_of(name, SLUG_MAX) if slug is None else slug, SLUG_MAX)
     # A locale of the site; empty for a term of every language.
     if locale is None:
         locale = settings.CMS_ENV.default_locale

@@ -30,7 +30,9 @@ def suggest_words(asked: Sequence[Word], locale: str) -> str:
     """
     if not 0 < len(asked) <= MAX_WORDS:
         return ""
-    near = find_near_words((word.folded for word in asked if word.folded.isalpha()), locale)
+    near = find_near_words(
+        (word.folded for word in asked if not any(map(str.isdigit, word.folded))), locale
+    )
     unknown = {
         word.folded: near[word.folded]
         for place, word in enumerate(asked)

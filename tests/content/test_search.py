@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from content import search
 from content.document import PostDocument
 from content.layers import approve, digest_of
-from content.models import Layer, ModuleInstance, Post
+from content.models import Layer, ModuleInstance, Post, SearchEntry
 from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
@@ -21,6 +21,7 @@ from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, restore_post
 from proofroom.core import search as core_search
 from proofroom.core.content_scope import ContentScope
+from proofroom.core.models import Event
 from proofroom.core.search import ranked_rows
 from tests import make
 
@@ -441,3 +442,70 @@ def test_a_page_of_keys_is_two_queries_and_compiled_once(
             )
     # The words are parameters of one statement.
     assert len(made) == 1
+
+
+SEEN_ALIKE = {
+    "Zusam\u00admen\u00adarbeit": "zusammenarbeit",
+    "Long\u200bword\u200bbreaks": "longwordbreaks",
+    "مَرْحَبًا": "مرحبا",
+    "שָׁלוֹם": "שלום",
+    "नमस्ते": "नमस्ते",
+    "தமிழ்": "தமிழ்",
+    "ภาษาไทยที่นี่": "ที่นี่",
+    "İSTANBUL": "istanbul",
+    "می\u200cخواهم": "میخواهم",
+    "ꤊꤋꤌ": "ꤊꤋꤌ",
+    "𞤀𞤣𞤤𞤢𞤥": "𞤀𞤣𞤤𞤢𞤥",
+}
+
+
+@pytest.mark.parametrize(("written", "asked"), SEEN_ALIKE.items())
+def test_words_are_found_as_readers_see_them(written: str, asked: str) -> None:
+    page("Seen", body=f"Before {written} after.")
+
+    assert found(asked) == ["Seen"]
+    assert found(asked, locale=None) == ["Seen"]
+
+
+def test_a_word_is_not_found_by_one_with_other_vowel_signs() -> None:
+    page("दिन")
+
+    assert found("दिन") == ["दिन"]
+    assert found("दौन") == []
+
+
+def test_words_that_an_earlier_version_cut_are_kept_anew() -> None:
+    posts = [page("दिन"), page("Coffee")]
+    with connection.cursor() as cursor:
+        kept = "" if connection.vendor == "postgresql" else "_words"
+        emptied = (
+            "document = ''"
+            if connection.vendor == "postgresql"
+            else "a = '', b = '', c = '', d = ''"
+        )
+        cursor.execute(f"UPDATE content_searchentry{kept} SET {emptied}")  # noqa: S608
+    assert found("दिन") == []
+    search.follow_word_rules()
+    assert found("दिन") == [], "they were cut by the present rules"
+
+    SearchEntry.objects.filter(post=posts[0]).update(word_rules=1)
+    search.follow_word_rules()
+
+    assert found("दिन") == ["दिन"]
+    assert found("coffee") == []
+    assert set(SearchEntry.objects.values_list("word_rules", flat=True)) == {core_search.WORD_RULES}
+
+
+def test_words_of_many_posts_are_kept_anew_in_the_background(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search, "POSTS_PER_TASK", 1)
+    posts = [page("One"), page("Two")]
+    SearchEntry.objects.update(word_rules=1)
+
+    search.follow_word_rules()
+
+    events = Event.objects.filter(name=search.STALE)
+    assert [event.payload for event in events] == [{"postIds": [str(posts[1].pk)]}]
+    search.follow(events[0])
+    assert set(SearchEntry.objects.values_list("word_rules", flat=True)) == {core_search.WORD_RULES}

@@ -74,3 +74,47 @@ def test_a_text_is_cut_within_bounds() -> None:
     assert sum(len(word) for word in long.folded) <= MAX_INDEXED_BYTES
     assert cut("x" * 1_000_000, "en").folded == ["x" * MAX_WORD_LENGTH]
     assert len(query_words("tea " * 100_000)) == MAX_QUERY_WORDS
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "words"),
+    [
+        ("Zusam\u00admen\u00adarbeit", "zusammenarbeit", ["zusammenarbeit"]),
+        ("Long\u200bword\u200bbreaks", "longwordbreaks", ["longwordbreaks"]),
+        ("\u202bab\u2060c\u202c", "abc", ["abc"]),
+        ("مَرْحَبًا", "مرحبا", ["مرحبا"]),
+        ("مـــرحبا", "مرحبا", ["مرحبا"]),
+        ("کیک", "كيك", ["كيك"]),
+        ("שָׁלוֹם", "שלום", ["שלום"]),
+        ("İSTANBUL ISPARTA ılıca", "istanbul ısparta ilica", ["istanbul", "isparta", "ilica"]),
+        ("नमस्ते दुनिया", "नमस्ते दुनिया", ["नमस्ते", "दुनिया"]),
+        ("क़लम", "कलम", ["कलम"]),
+        ("தமிழ்", "தமிழ்", ["தமிழ்"]),
+        ("ที่นี่", "ที่นี่", ["ที่", "นี่"]),
+        ("ක්\u200dරියා", "ක්රියා", ["ක්රියා"]),
+        ("パパ ハ", "ハ\u309aパ ハ", ["パ", "パ", "ハ"]),
+    ],
+)
+def test_a_word_is_found_as_its_reader_sees_it(text: str, asked: str, words: list[str]) -> None:
+    assert cut(text, "en").folded == words
+    assert [word.folded for word in query_words(asked)] == words
+    assert [word for _, _, word in word_positions(text)] == words
+    assert [(begin, word) for begin, _, word in words_beginning(text, words)] == [
+        (begin, word) for begin, _, word in word_positions(text)
+    ]
+
+
+def test_words_with_other_vowel_signs_are_other_words() -> None:
+    assert cut("दिन", "hi").folded != cut("दौन", "hi").folded
+
+
+def test_what_a_non_joiner_holds_together_is_found_whole_and_in_parts() -> None:
+    assert cut("می\u200cخواهم", "fa").folded == ["ميخواهم", "مي", "خواهم"]
+    assert [word.folded for word in query_words("می\u200cخواهم")] == ["ميخواهم"]
+
+
+def test_characters_without_letters_are_passed_over_in_one_go() -> None:
+    run = "\u200b\u0301" * 2_000
+
+    assert list(words_beginning(f"{run} kettle{run}", ["kett"])) == [(4_001, 8_007, "kettle")]
+    assert cut(run, "en").folded == []

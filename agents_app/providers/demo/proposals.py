@@ -31,6 +31,7 @@ from agents_app.providers.demo.texts import (
 )
 from agents_app.providers.interface import Toolbox
 from content.post_fields import POST_FIELDS
+from proofroom.core.i18n.words import IN_WORD, LETTER, compile_pattern
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.nodes import children, kind, to_text
 
@@ -65,7 +66,7 @@ def call_tool(tools: Toolbox, name: str, arguments: JsonObject) -> Values:
     return value if isinstance(value, Mapping) else {}
 
 
-_WORD: Final = re.compile(r"\w{4,}")
+_WORD: Final = compile_pattern(rf"{LETTER}[{IN_WORD}]{{3,}}")
 _SEARCHES: Final = 3
 _ALT_MAX: Final = 125
 

@@ -8,12 +8,17 @@ from django.core.management import BaseCommand
 
 from content import search, search_words
 from content.models import Post
+from media.models import Asset
+from media.search import index_assets
+from proofroom.core.batches import batches
 
 
 class Command(BaseCommand):
-    help = "Keep the words of every post for search anew: after rows came in past the services."
+    help = "Keep the words of every post and file for search anew: after rows came in past the services."
 
     def handle(self, *args: Any, **options: Any) -> None:
         count = search.reindex(Post.objects.order_by("id").values_list("id", flat=True))
         search_words.collect_words()
+        for assets in batches(Asset.objects.order_by("pk").iterator()):
+            index_assets(assets)
         self.stdout.write(f"Search knows {count} post{'' if count == 1 else 's'}.")

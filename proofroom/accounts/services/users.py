@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from django.contrib.auth.password_validation import validate_password
@@ -10,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import USERNAME_MAX, User
+from proofroom.accounts.models import NOT_IN_USERNAMES, USERNAME_MAX, User
 from proofroom.accounts.roles import Role, role_label
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.role_grants import (
@@ -57,7 +56,7 @@ def make_user(*, email: str, username: str, role: str, password: str | None) -> 
 def username_for(address: str, name: str = "") -> str:
     """The username of a new account: what they are called, else the first part of their address, in the characters
     that usernames have; the whole address where that is taken."""
-    wanted = re.sub(r"[^\w.@+-]+", "-", name or address.split("@")[0]).strip("-")[:USERNAME_MAX]
+    wanted = NOT_IN_USERNAMES.sub("-", name or address.split("@")[0]).strip("-")[:USERNAME_MAX]
     if not wanted or User.objects.filter(username=wanted).exists():
         return address[:USERNAME_MAX]
     return wanted

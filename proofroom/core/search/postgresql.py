@@ -8,7 +8,7 @@ from typing import Final
 from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.search.entries import WEIGHTS, SearchTable, SearchText
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way, fetch_pair
-from proofroom.core.search.words import Word, cut
+from proofroom.core.search.words import WORD_RULES, Word, cut
 
 _SIMPLE: Final = "simple"
 LANGUAGES: Final = {
@@ -50,9 +50,10 @@ class PostgresqlSearch:
                     parts.append(f"setweight(to_tsvector('{language}', %s), '{weight}')")
                     parameters.append(" ".join(words.folded + words.accented))
             sql = (
-                f'INSERT INTO "{table.name}" ("{table.key}", document) '  # noqa: S608  # names of ours
-                f"VALUES (%s, {' || '.join(parts)}) "
-                f'ON CONFLICT ("{table.key}") DO UPDATE SET document = EXCLUDED.document RETURNING 1'
+                f'INSERT INTO "{table.name}" ("{table.key}", word_rules, document) '  # noqa: S608  # names of ours
+                f"VALUES (%s, {WORD_RULES}, {' || '.join(parts)}) "
+                f'ON CONFLICT ("{table.key}") DO UPDATE '
+                "SET word_rules = EXCLUDED.word_rules, document = EXCLUDED.document RETURNING 1"
             )
             bound.append(BoundUpdate(sql, [entry.key, *parameters]))
         return bound

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.search.entries import WEIGHTS, SearchTable, SearchText
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way, fetch_pair
-from proofroom.core.search.words import Word, cut
+from proofroom.core.search.words import WORD_RULES, Word, cut
 
 
 class SqliteSearch:
-    """An FTS5 table beside the entries, ranked by bm25. It knows no stems."""
+    """An FTS5 table beside the entries, ranked by bm25. It knows no stems, and cuts at blanks what is cut already."""
 
     @staticmethod
     def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:
@@ -19,8 +19,9 @@ class SqliteSearch:
         for entry in entries:
             key = entry.key.hex
             sql = (
-                f'INSERT INTO "{table.name}" ("{table.key}") VALUES (%s) '  # noqa: S608  # names of ours
-                f'ON CONFLICT ("{table.key}") DO NOTHING'
+                f'INSERT INTO "{table.name}" ("{table.key}", word_rules) '  # noqa: S608  # names of ours
+                f"VALUES (%s, {WORD_RULES}) "
+                f'ON CONFLICT ("{table.key}") DO UPDATE SET word_rules = {WORD_RULES}'
             )
             rows.append(BoundUpdate(sql, [key]))
             texts = (cut(text, entry.locale).folded for text in entry.texts)

@@ -9,24 +9,43 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from proofroom.core.i18n.words import IN_WORD, LETTER, MARK, UNSEEN, compile_pattern
+
 MAX_INDEXED_BYTES: Final = 150_000
 MAX_INDEXED_WORDS: Final = 30_000
 """Of one text. PostgreSQL refuses a document beyond 1 MB, and keeps each word in several forms."""
 MAX_INDEXED_CHARACTERS: Final = 500_000
 MAX_WORD_LENGTH: Final = 64
+WORD_RULES: Final = 2
+"""The version of the rules below. It is raised with every change of them: `migrate` then has words kept anew."""
 MAX_QUERY_WORDS: Final = 20
-# Scripts that put no space between words: each of their letters counts as one.
+# Scripts that put no space between words: each of their letters, with its marks, counts as one.
 _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-_WORD: Final = re.compile(f"[{_UNSPACED}]|[^\\W_{_UNSPACED}]+")
-_LETTER: Final = re.compile(f"[^\\W_{_UNSPACED}]")
-_FOREIGN_LETTER: Final = re.compile("[^\\W\x00-\x7f]")
-_MARKS: Final = re.compile("[\u0300-\u036f]+")
+_IN_SPACED: Final = rf"[[{IN_WORD}]--[{_UNSPACED}]]"
+_ALONE: Final = rf"[[{_UNSPACED}]--[{MARK}{UNSEEN}]][{MARK}{UNSEEN}]*"
+# Before its first letter a word may have what is not seen.
+_AHEAD: Final = rf"(?<![{MARK}{UNSEEN}])[{MARK}{UNSEEN}]*+"
+_WORD: Final = compile_pattern(rf"{_ALONE}|(?:{_AHEAD})?[{LETTER}--[{_UNSPACED}]]{_IN_SPACED}*+")
+_LETTER: Final = compile_pattern(_IN_SPACED)
+_RUN: Final = compile_pattern(rf"{_IN_SPACED}++")
+_FOREIGN: Final = re.compile(r"[^\x00-\x7f]")
+# Accents, points and the vowels above and below letters, which are written or not; those of kana make another letter,
+# and those of Indic scripts another syllable. A nukta is as often left out as typed, a tatweel draws a word out.
+_MARKS: Final = compile_pattern(
+    r"[[[\p{Mn}\p{Me}]&&[\p{Inherited}\p{Latin}\p{Greek}\p{Cyrillic}\p{Arabic}\p{Hebrew}\p{Syriac}]]--[\u3099\u309a]]"
+    r"|\p{ccc=7}|\u0640"
+)
+_UNSEEN: Final = compile_pattern(rf"[{UNSEEN}]")
+_NON_JOINER: Final = "\u200c"
+_JOINED: Final = compile_pattern(rf"[\p{{Arabic}}{MARK}]++(?:\u200c[\p{{Arabic}}{MARK}]++)++")
 # Letters with strokes and joined letters, which Unicode does not take apart.
 _STROKES: Final = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ħ": "h", "ı": "i"}
+    # The same letters to the eye, of Persian and Arabic keyboards.
+    | {"ی": "ي", "ى": "ي", "ک": "ك"}
 )
 _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
 
@@ -53,7 +72,8 @@ def cut(text: str, locale: str) -> Words:
     found = Words()
     size = 0
     is_german = locale.partition("-")[0] == "de"
-    for word in _words(text[:MAX_INDEXED_CHARACTERS])[:MAX_INDEXED_WORDS]:
+    text = text[:MAX_INDEXED_CHARACTERS]
+    for word in [*_words(text), *_parts(text)][:MAX_INDEXED_WORDS]:
         forms = [word.folded]
         if word.spelled != word.folded:
             found.accented.append(word.spelled)
@@ -74,7 +94,9 @@ def query_words(text: str) -> list[Word]:
 
 def _words(text: str) -> list[Word]:
     # What remains of marks after composing belongs to no letter of its own.
-    plain = _MARKS.sub("", unicodedata.normalize("NFKC", text.lower()))
+    plain = text.lower()
+    if not plain.isascii():
+        plain = _UNSEEN.sub("", _MARKS.sub("", unicodedata.normalize("NFKC", plain)))
     found = []
     for match in _WORD.findall(plain):
         spelled = match[:MAX_WORD_LENGTH]
@@ -82,8 +104,16 @@ def _words(text: str) -> list[Word]:
     return found
 
 
+def _parts(text: str) -> list[Word]:
+    """The parts of words that non-joiners hold together, as Persian has them: each may be what is looked for."""
+    if _NON_JOINER not in text:
+        return []
+    joined = _JOINED.findall(text)
+    return _words(" ".join(joined).replace(_NON_JOINER, " "))
+
+
 def _folded(word: str) -> str:
-    apart = unicodedata.normalize("NFKD", word.casefold())
+    apart = _UNSEEN.sub("", unicodedata.normalize("NFKD", word.casefold()))
     return unicodedata.normalize("NFC", _MARKS.sub("", apart).translate(_STROKES))
 
 
@@ -110,7 +140,7 @@ def words_beginning(text: str, beginnings: Collection[str]) -> Iterator[tuple[in
     if len(lowered) != len(text):  # a letter became two: places of one are not those of the other
         yield from word_positions(text)
         return
-    begins = {found.start() for found in _FOREIGN_LETTER.finditer(text)}
+    begins = {found.start() for found in _FOREIGN.finditer(text)}
     for beginning in beginnings:
         place = lowered.find(beginning) if beginning else -1
         while place >= 0:
@@ -127,6 +157,8 @@ def words_beginning(text: str, beginnings: Collection[str]) -> Iterator[tuple[in
             done = found.end()
             word = found.group().lower()
             yield begin, done, word if word.isascii() else _folded(word)
+        elif run := _RUN.match(text, begin):
+            done = run.end()
 
 
 @lru_cache(maxsize=200)

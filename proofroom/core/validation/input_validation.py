@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Final
 from uuid import UUID
@@ -127,13 +126,6 @@ def clean_line(
 def clean_name(value: Json, limit: int) -> str:
     """The name of something, on one line of at most so many characters. Raises `RuleViolation` on `name`."""
     return clean_line("name", value, limit, required=True)
-
-
-def slug_of(title: str) -> str:
-    """A slug from a title: letters and digits of any script, in words joined by hyphens."""
-    plain = unicodedata.normalize("NFKC", title).lower()
-    words = re.sub(r"[\W_]+", "-", plain).strip("-")
-    return words[:120].strip("-") or "post"
 
 
 def parse_uuid(value: object) -> UUID | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 from django.utils.translation import gettext as _
 
 from proofroom.core.errors import invalid
+from proofroom.core.i18n.words import is_slug
 
 ASCII_SLUG_PATTERN: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
 _ASCII_SLUG: Final = re.compile(ASCII_SLUG_PATTERN)
-_SLUG: Final = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 
 def is_ascii_slug(text: object, limit: int) -> bool:
@@ -34,8 +35,9 @@ def clean_ascii_slug(field: str, value: object, limit: int) -> str:
 
 
 def clean_slug(value: str, limit: int) -> str:
-    """The slug of a page or term, in any script. Raises `RuleViolation` on `slug`."""
-    if len(value) > limit or not _SLUG.fullmatch(value) or value != value.lower():
+    """The slug of a page or term, in any script, its accents composed. Raises `RuleViolation` on `slug`."""
+    value = unicodedata.normalize("NFC", value)
+    if len(value) > limit or not is_slug(value):
         raise invalid(
             "slug",
             _(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from proofroom.core.i18n.words import join_words
 from proofroom.definitions.richtext.links import is_external
 from proofroom.definitions.richtext.nodes import (
     INLINE,
@@ -230,8 +229,7 @@ def _opening(mark: TextMark) -> str:
 
 def unique_heading_id(text: str, taken: set[str]) -> str:
     """The id that a heading of this text gets on a page where these are `taken`; it is taken then, too."""
-    plain = unicodedata.normalize("NFKC", text).lower()
-    slug = re.sub(r"[\W_]+", "-", plain).strip("-")[:80].strip("-") or "section"
+    slug = join_words(text, 80) or "section"
     unique, number = slug, 1
     while unique in taken:
         number += 1

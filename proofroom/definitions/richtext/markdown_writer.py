@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from string import punctuation
 
+from proofroom.core.i18n.words import MARK, compile_pattern
 from proofroom.definitions.richtext.nodes import (
     INLINE,
     MAX_DEPTH,
@@ -35,6 +36,7 @@ from proofroom.definitions.richtext.nodes import (
 from proofroom.definitions.richtext.schema import LANGUAGE
 
 _SIGNS = {"bold": "**", "italic": "_", "strike": "~~"}
+_LETTER = compile_pattern(rf"[\p{{L}}\p{{N}}{MARK}]")
 _SPECIAL = re.compile(r"[\\`*\[\]<~]|&(?=#?\w{1,32};)")
 _AT_LINE_START = re.compile(r"[#>=:|]|[-+](?=[\s\-:|]|$)")
 _NUMBERED = re.compile(r"(\d{1,9})([.)])")
@@ -74,7 +76,9 @@ def escaped(text: str) -> list[str]:
     at = text.find("_")
     while at != -1:
         # Inside a word an underscore is no sign; the outermost characters may become entities.
-        inside = 2 <= at < len(text) - 2 and text[at - 1].isalnum() and text[at + 1].isalnum()
+        inside = (
+            2 <= at < len(text) - 2 and _LETTER.match(text, at - 1) and _LETTER.match(text, at + 1)
+        )
         if not inside:
             source[at] = "\\_"
         at = text.find("_", at + 1)
@@ -143,7 +147,7 @@ def _plain_edge(signs: list[str], inner: _Piece | None, edge: int) -> bool:
     """Return whether signs hold whatever stands outside: one sign next to a letter that stays a letter."""
     if len(signs) > 1 or signs[0] == "_" or inner is None or not inner.is_text:
         return False
-    return len(inner.text) > 1 and inner.text[edge].isalnum()
+    return len(inner.text) > 1 and _LETTER.fullmatch(inner.text[edge]) is not None
 
 
 def _is_neutral(char: str) -> bool:

@@ -20,8 +20,8 @@ from django.utils.translation import gettext_lazy
 from content.post_fields import EXCERPT_MAX
 from media.models import ALT_TEXT_MAX, DESCRIPTION_MAX
 from proofroom.core.errors import RuleViolation
+from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import slug_of
 from proofroom.definitions import allowed_modules, find_post_type, post_types, taxonomies
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale

@@ -7,6 +7,8 @@ import { attachEach, fetchJson, fetchPage, pageData } from "../http.js";
 
 // Where nothing can be written, the textarea is it, too.
 const FIELDS = "textarea[data-richtext]:not(:disabled)";
+// A vowel sign, a point or a soft hyphen ends no word.
+const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]*(?:['’-][\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]*)*/gu;
 const SIGNS = { bold: "**", italic: "_", strike: "~~", code: "`" };
 
 function inline(node) {
@@ -211,7 +213,7 @@ class RichField {
 
   count() {
     const text = this.editor.getText({ blockSeparator: " " });
-    const number = (text.match(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*/gu) ?? []).length;
+    const number = (text.match(WORD) ?? []).length;
     const { wordsOne, wordsMany } = this.bar.dataset;
     this.foot.querySelector("[data-words]").textContent = number === 1 ? wordsOne : wordsMany.replace("{n}", String(number));
   }
