@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from proofroom.core.json import JsonObject
 from proofroom.core.validation import patterns
-from proofroom.core.validation.input_validation import is_one_line
+from proofroom.core.validation.input_validation import NOT_ON_A_LINE, character_at, is_one_line
 from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 
 FieldType = Literal[
@@ -45,6 +45,14 @@ MAX_BODY_BYTES: Final = 256 * 1024
 
 
 def _one_line(text: str) -> str:
+    if found := NOT_ON_A_LINE.search(text):
+        raise ValueError(
+            _(
+                "Control characters and line breaks are not allowed here (U+%(ord)s at position "
+                "%(start)s)."
+            )
+            % character_at(found)
+        )
     if not is_one_line(text):
         raise ValueError(_("This must not contain control characters or line breaks."))
     return text

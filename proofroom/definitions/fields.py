@@ -23,7 +23,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from proofroom.core.validation.input_validation import NOT_ON_A_LINE
+from proofroom.core.validation.input_validation import (
+    NOT_IN_LINES,
+    NOT_ON_A_LINE,
+    character_at,
+)
 from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions.richtext import schema as richtext
 
@@ -32,7 +36,6 @@ RICH_TEXT_MAX_BYTES = 400_000
 MARKDOWN_MAX = 200_000
 """Characters. Reading hostile Markdown of this length takes seconds."""
 
-_CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]*\Z")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
@@ -51,18 +54,18 @@ def check_line(value: object) -> object:
                 "Control characters and line breaks are not allowed here (U+%(ord)s at position "
                 "%(start)s)."
             )
-            % {"ord": f"{ord(found.group()):04X}", "start": found.start()},
+            % character_at(found),
         )
     return value
 
 
 def check_lines(value: object) -> object:
     """Text of several lines: line breaks and tabs, no other control characters."""
-    if isinstance(value, str) and (found := _CONTROL_BUT_LINES.search(value)):
+    if isinstance(value, str) and (found := NOT_IN_LINES.search(value)):
         raise _wrong(
             "control_character",
             _("Control characters are not allowed (U+%(ord)s at position %(start)s).")
-            % {"ord": f"{ord(found.group()):04X}", "start": found.start()},
+            % character_at(found),
         )
     return value
 

@@ -23,6 +23,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.imports.clean_texts import clean_items
 from proofroom.imports.content_source import ContentSource, ImportOptions, Reader
 from proofroom.imports.items import Item, MediaItem, MenuItem, PostItem, RedirectItem, TermItem
 from proofroom.imports.models import ImportLine, ImportRun
@@ -320,7 +321,7 @@ def _place_of(item: Item) -> str:
 def _posts_of_level(turn: _Turn, reader: Reader, plan: ImportPlan, level: int) -> ItemSteps:
     def steps() -> Iterator[ItemStep]:
         wanted = {post.source_id for post in plan.posts.values() if post.level == level}
-        for item in reader.items(frozenset(wanted)):
+        for item in clean_items(reader.items(frozenset(wanted))):
             if isinstance(item, PostItem) and item.source_id in wanted:
                 wanted.discard(item.source_id)  # a second one of the same id was reported
                 yield _post_step(turn, item)

@@ -19,6 +19,7 @@ from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n.words import slug_of, spells_out
 from proofroom.definitions import find_post_type
+from proofroom.imports.clean_texts import clean_items
 from proofroom.imports.content_source import MAX_ITEMS, Reader
 from proofroom.imports.items import MediaItem, MenuItem, PostItem, RedirectItem, Remark, TermItem
 from proofroom.imports.models import ImportedObject
@@ -80,7 +81,7 @@ def make_plan(reader: Reader, source: str, tick: Callable[[], None]) -> ImportPl
     """Read the outline of the whole source. `tick` is called now and then, since this may take a while."""
     plan = ImportPlan()
     term_ids: set[tuple[str, str]] = set()
-    for number, item in enumerate(reader.items()):
+    for number, item in enumerate(clean_items(reader.items())):
         if number % 500 == 0:
             tick()
         if number >= MAX_ITEMS:
@@ -331,7 +332,7 @@ def _same_post(
     found = there.get(place)
     if found is None:
         return None
-    title = " ".join(post.title.split())[:TITLE_MAX].rstrip()
+    title = post.title[:TITLE_MAX].rstrip()
     is_named = post.is_spelled_out and post.slug == slug
     return found[0] if is_named or found[1] == title else None
 

@@ -21,7 +21,6 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n.words import ascii_slug_of, numbered_slugs, slug_of, spells_out
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import NOT_ON_A_LINE
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import find_module, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import safe_href
@@ -245,7 +244,7 @@ class ImportWriter:
         known = self.imported("term", source_id)
         if known is not None and Term.objects.filter(pk=known.object_id).exists():
             return WrittenItem("unchanged", item.name, "", known.object_id)
-        name = " ".join(item.name.split())[:NAME_MAX].strip()
+        name = item.name[:NAME_MAX].strip()
         locale = self.options.site_locale
         slug, there = self._term_at(item, name, locale)
         if there is not None:
@@ -346,7 +345,7 @@ class ImportWriter:
             elif entry.entries:
                 text = _("Menu items below %(label)s are nested too deeply; %(number)s left out.")
                 lost.append(text % {"label": entry.label[:100], "number": len(entry.entries)})
-            label = NOT_ON_A_LINE.sub("", entry.label).strip()[:LABEL_MAX]
+            label = entry.label[:LABEL_MAX].strip()
             post_id = self.post_id(entry.post_id) if entry.post_id else None
             if post_id is not None:
                 found.append(

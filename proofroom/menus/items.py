@@ -15,7 +15,11 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import is_one_line, refuse_unstorable
+from proofroom.core.validation.input_validation import (
+    NOT_ON_A_LINE,
+    character_at,
+    refuse_unstorable,
+)
 from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 from proofroom.definitions.richtext.links import safe_href
 
@@ -88,13 +92,19 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
         label = text.strip()
         if type_ == "custom" and not label:
             raise invalid(f"{here}.label", gettext("label must not be empty."))
-        if len(label) > LABEL_MAX or not is_one_line(label):
+        if found := NOT_ON_A_LINE.search(label):
             raise invalid(
                 f"{here}.label",
                 gettext(
-                    "label must be one line of at most %(label_max)s characters, "
-                    "without control characters."
+                    "Control characters and line breaks are not allowed here (U+%(ord)s at "
+                    "position %(start)s)."
                 )
+                % character_at(found, text.index(label)),
+            )
+        if len(label) > LABEL_MAX:
+            raise invalid(
+                f"{here}.label",
+                gettext("label must be at most %(label_max)s characters.")
                 % {"label_max": LABEL_MAX},
             )
         cleaned: JsonObject = {

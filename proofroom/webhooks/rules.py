@@ -15,7 +15,11 @@ from proofroom.core.errors import CmsError, invalid
 from proofroom.core.http_client import check_url
 from proofroom.core.post_kinds import post_type_labels
 from proofroom.core.redaction import SECRET_MASK
-from proofroom.core.validation.input_validation import is_one_line, refuse_unstorable
+from proofroom.core.validation.input_validation import (
+    NOT_ON_A_LINE,
+    character_at,
+    refuse_unstorable,
+)
 from proofroom.core.validation.limits import URL_MAX
 from proofroom.webhooks.automation.templates import fault_of, placeholders
 
@@ -56,7 +60,16 @@ def webhook_events() -> dict[str, str]:
 def clean_name(given: str) -> str:
     refuse_unstorable(given, "name")
     name = " ".join(given.split())
-    if not 1 <= len(name) <= NAME_MAX or not is_one_line(name):
+    if found := NOT_ON_A_LINE.search(name):
+        raise invalid(
+            "name",
+            _(
+                "Control characters and line breaks are not allowed here (U+%(ord)s at position "
+                "%(start)s)."
+            )
+            % character_at(found),
+        )
+    if not 1 <= len(name) <= NAME_MAX:
         raise invalid(
             "name",
             _("name must have 1 to %(name_max)s visible characters.") % {"name_max": NAME_MAX},

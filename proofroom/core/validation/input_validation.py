@@ -85,6 +85,14 @@ NOT_ON_A_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e
 the direction of all that follows, so that a name is read as another. No-break spaces, soft hyphens and joiners are
 ordinary: French, Persian and many emoji are written with them."""
 
+NOT_IN_LINES: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""What text of several lines does not have: control characters but tabs and line breaks."""
+
+
+def character_at(found: re.Match[str], before: int = 0) -> dict[str, object]:
+    """Return which character was found, and where, for a sentence; `before` characters were cut off the text."""
+    return {"ord": f"{ord(found.group()[0]):04X}", "start": found.start() + before}
+
 
 def is_one_line(text: str) -> bool:
     """Return whether a text can be stored, and stands on one line without control characters."""
@@ -99,6 +107,7 @@ def clean_line(
         return ""
     if not isinstance(value, str):
         raise invalid(name, _("%(name)s must be text.") % {"name": name})
+    before = len(value) - len(value.lstrip())
     value = value.strip()
     if required and not value:
         raise invalid(name, _("%(name)s must not be empty.") % {"name": name})
@@ -108,10 +117,14 @@ def clean_line(
             _("%(name)s has %(number)s characters; at most %(limit)s are allowed.")
             % {"name": name, "number": f"{len(value):,}", "limit": f"{limit:,}"},
         )
-    if (_CONTROL if lines else NOT_ON_A_LINE).search(value):
+    if found := (_CONTROL if lines else NOT_ON_A_LINE).search(value):
         raise invalid(
             name,
-            _("%(name)s must not contain control characters or line breaks.") % {"name": name},
+            _(
+                "%(name)s must not contain control characters or line breaks (U+%(ord)s at "
+                "position %(start)s)."
+            )
+            % {"name": name, **character_at(found, before)},
         )
     try:
         value.encode()
