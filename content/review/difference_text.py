@@ -248,6 +248,8 @@ _MARKS: Final[Mapping[str, Promise]] = {
     "bold": gettext_lazy("bold"),
     "italic": gettext_lazy("italic"),
     "strike": gettext_lazy("strikethrough"),
+    "superscript": gettext_lazy("superscript"),
+    "subscript": gettext_lazy("subscript"),
     "code": gettext_lazy("code"),
 }
 

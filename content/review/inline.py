@@ -21,7 +21,15 @@ from content.review.differences import (
 )
 from content.review.facts import ChangedText, FactFinder
 from proofroom.core.json import Json
-from proofroom.definitions.richtext.nodes import Node, attributes, kind, string
+from proofroom.definitions.richtext.nodes import (
+    MARK_ORDER,
+    SCRIPT_SIGNS,
+    Node,
+    attributes,
+    kind,
+    script_text,
+    string,
+)
 
 _LEAST_ALIKE: Final = 0.2
 """Below this a mixture of old and new words reads worse than the one after the other."""
@@ -34,7 +42,7 @@ _RECENT_DIFFERENCES: Final = 8
 _MAX_NEAR_UNITS: Final = 60
 """Units of an address, say, on each side of a change in it."""
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？")
-MARK_NAMES: Final = ("bold", "italic", "strike", "code")
+MARK_NAMES: Final = frozenset(MARK_ORDER) - {"link"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +140,11 @@ def nodes_of(units: Units) -> list[Json]:
 
 def text_of_units(units: Units) -> str:
     return "".join(unit.text for unit in units if not unit.atom)
+
+
+def shown_text(units: Units) -> str:
+    """The text of units as a person reads it: a superscript is no figure among the others."""
+    return "".join(_drawn(unit) for unit in units if not unit.atom)
 
 
 def compare_inline(
@@ -245,8 +258,9 @@ class _InlineComparer:
                 if unit.atom:
                     self.draw(status, unit)
                     continue
-                self.draw(status, unit, unit.text[min(skipped, len(unit.text)) :])
-                skipped = max(0, skipped - len(unit.text))
+                drawn = _drawn(unit)
+                self.draw(status, unit, drawn[min(skipped, len(drawn)) :])
+                skipped = max(0, skipped - len(drawn))
         if before != after:
             is_space = not before.strip() and not after.strip()
             of = "space" if is_space else self.text_kind
@@ -383,6 +397,9 @@ class _InlineComparer:
                     name if name in new else None,
                     about=about,
                 )
+            if name in SCRIPT_SIGNS and any(char.isdigit() for char in about):
+                sides = (SCRIPT_SIGNS[name] + about, about)
+                self.add("number", *(sides if name in old else reversed(sides)))
         if len(self.found.differences) == count:
             self.add("structure", before or "[]", after or "[]", about=about)
 
@@ -487,11 +504,17 @@ def _near(units: Units, run: slice) -> str:
 
 def _drawn(unit: InlineUnit) -> str:
     if not unit.atom:
-        return unit.text
+        return "".join(_script(text, marks) for text, marks in _texts([unit]))
     if unit.name == "hardBreak":
         return "↵\n"
     alt = attributes(json.loads(unit.atom)).get("alt")
     return f"[{unit.name}: {alt}]" if isinstance(alt, str) and alt else f"[{unit.name}]"
+
+
+def _script(text: str, marks: str) -> str:
+    for name in _names(marks) if "script" in marks else ():
+        text = script_text(text, name)
+    return text
 
 
 def _atom_text(unit: InlineUnit) -> str:

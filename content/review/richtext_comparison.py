@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from content.changes import ABSENT, same
 from content.review.differences import Difference, Segment, Sink, Status, align, canonical_json
-from content.review.inline import compare_inline, text_of_units, units_of
+from content.review.inline import compare_inline, shown_text, units_of
 from content.review.merge_tree import InlinePart, MergedList, MergePart, NodePart, passages_of
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.nodes import Node, attributes, children, gathered, kind
@@ -143,7 +143,7 @@ class _DocumentComparer:
                 "structure", where, canonical_json(one), canonical_json(other), "", passage
             )
             self.sink.line(
-                self.place, [stored], role=role, segments=[Segment("same", text_of_units(theirs))]
+                self.place, [stored], role=role, segments=[Segment("same", shown_text(theirs))]
             )
             return MergePart(one, other, frozenset({passage}))
         differences = [
@@ -292,7 +292,7 @@ class _DocumentComparer:
             if kind(node) in _CONTAINERS and inner and depth < _MAX_DEPTH:
                 self.context(inner, node, 0, name, depth + 1)
                 continue
-            text = text_of_units(units_of(inner)) if kind(node) in _LEAVES else gathered(node)
+            text = shown_text(units_of(inner)) if kind(node) in _LEAVES else gathered(node)
             self.sink.line(
                 self.place,
                 (),

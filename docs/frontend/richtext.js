@@ -1,6 +1,6 @@
 // A rich-text document as elements. Nothing is ever read as markup: texts stay texts.
 
-const MARKS = { bold: "strong", italic: "em", strike: "s", code: "code" };
+const MARKS = { bold: "strong", italic: "em", strike: "s", superscript: "sup", subscript: "sub", code: "code" };
 const BLOCKS = {
   paragraph: "p",
   bulletList: "ul",

@@ -6,19 +6,26 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import unescape
+from html import escape, unescape
 from html.parser import HTMLParser
 from typing import Final, cast
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.nodes import MARK_ORDER, code_lines, one_line
+from proofroom.definitions.richtext.nodes import (
+    MARK_ORDER,
+    SCRIPT_SIGNS,
+    code_lines,
+    one_line,
+    script_text,
+)
 from proofroom.definitions.richtext.schema import ALIGNMENTS, LANGUAGE, MAX_WORDS
+from proofroom.imports.formulas import with_formulas_as_text
 
 _MARKS: Final = {
     "strong": "bold", "b": "bold", "em": "italic", "i": "italic", "cite": "italic", "dfn": "italic",
     "var": "italic", "s": "strike", "del": "strike", "strike": "strike", "code": "code", "kbd": "code",
-    "samp": "code", "tt": "code",
+    "samp": "code", "tt": "code", "sup": "superscript", "sub": "subscript",
 }  # fmt: skip
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _FLOW: Final = frozenset(
@@ -28,10 +35,13 @@ _FLOW: Final = frozenset(
     | {"iframe", "video", "audio", "object", "embed", "form", "noscript", "menu", "dir", *_HEADINGS}
 )  # fmt: skip
 _INLINE: Final = frozenset(
-    {"a", "img", "br", "span", "u", "mark", "small", "sub", "sup", "abbr", "q", "ins", "time", "font"}
+    {"a", "img", "br", "span", "u", "mark", "small", "abbr", "q", "ins", "time", "font", "input"}
     | {"bdi", "bdo", "big", "data", "label", "picture", "source", "wbr", "acronym", *_MARKS}
+    | {"ruby", "rt", "rp"}
 )  # fmt: skip
-KNOWN_TAGS: Final = _FLOW | _INLINE | {"script", "style", "html", "head", "body", "title", "svg"}
+KNOWN_TAGS: Final = (
+    _FLOW | _INLINE | {"script", "style", "html", "head", "body", "title", "svg", "math"}
+)
 """What is read as markup; anything else between angle brackets is text, such as `<your name>`."""
 _FRAMES: Final = frozenset({"iframe", "video", "audio", "object", "embed"})
 _ATTRIBUTES: Final = frozenset(
@@ -48,11 +58,31 @@ _ATTRIBUTES: Final = frozenset(
         "align",
         "style",
     }
-    | {"data-src", "data", "cite", "id", "name"}
+    | {"data-src", "data", "cite", "id", "name", "value", "reversed", "checked"}
 )
 SOURCE_IDS: Final = "sourceIds"
 """The attribute of a heading with the ids that the source gives it; it is not stored."""
-_VOID: Final = frozenset({"br", "img", "hr", "source", "wbr", "embed"})
+_VOID: Final = frozenset({"br", "img", "hr", "source", "wbr", "embed", "input"})
+_STYLES: Final = (
+    ("bold", re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)),
+    ("italic", re.compile(r"font-style\s*:\s*italic", re.IGNORECASE)),
+    ("strike", re.compile(r"text-decoration[^;:]*:[^;]*line-through", re.IGNORECASE)),
+    (
+        "superscript",
+        re.compile(r"vertical-align\s*:\s*super|mso-text-raise\s*:\s*[1-9.]", re.IGNORECASE),
+    ),
+    (
+        "subscript",
+        re.compile(r"vertical-align\s*:\s*sub(?!\w)|mso-text-raise\s*:\s*-", re.IGNORECASE),
+    ),
+)
+"""Marks that an element without one of its own has by its style."""
+_NOT_BOLD: Final = re.compile(r"font-weight\s*:\s*(?:normal|400)", re.IGNORECASE)
+_HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all", re.IGNORECASE)
+_WORD_COMMENT: Final = re.compile(
+    r"mso-element\s*:\s*comment|mso-special-character\s*:\s*comment", re.IGNORECASE
+)
+_EMOJI: Final = frozenset({"emoji", "wp-smiley", "emojione", "joypixels", "twemoji"})
 _START_OR_END: Final = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])")
 _ENDED_BY_OTHERS: Final = frozenset(
     {"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option", "optgroup"}
@@ -90,6 +120,9 @@ _WORDS: Final = re.compile(
 _IMAGE_ADDRESS: Final = re.compile(
     r"\b(?:data-)?src\s*=\s*(?:[\"']\s*)?(?!data:)[^\s\"'<>]", re.IGNORECASE
 )
+_STYLE: Final = re.compile(r"<[a-z][^<>]*\sstyle\s*=[^<>]*>", re.IGNORECASE)
+_SIMPLER: Final = re.compile(r"<(?P<name>math|rt|ol|input)(?=[\s>/])[^<>]*>", re.IGNORECASE)
+_CHECK_BOX: Final = re.compile(r"<input\b[^<>]*\stype\s*=\s*[\"']?checkbox\b", re.IGNORECASE)
 _MARKERS: Final = re.compile(r"\A\s*(?:/?wp:|(?:more|nextpage|noteaser)\s*\Z)")
 _BLANK: Final = re.compile(r"[ \t\r\n\f]+")
 _PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
@@ -120,11 +153,50 @@ class HtmlElement:
 
     @property
     def text(self) -> str:
-        return "".join(child if isinstance(child, str) else child.text for child in self.content)
+        text = "".join(child if isinstance(child, str) else child.text for child in self.content)
+        if self.tag in _PLAIN_SIGNS and text.strip():
+            begin, end = _PLAIN_SIGNS[self.tag]
+            return begin + text + end
+        return script_text(text, _MARKS.get(self.tag, ""))
 
     @property
     def classes(self) -> set[str]:
         return set(self.attributes.get("class", "").split())
+
+
+_PLAIN_SIGNS: Final = {
+    "q": ("“", "”"), "rt": ("(", ")"), "s": ("~~", "~~"), "del": ("~~", "~~"), "strike": ("~~", "~~"),
+}  # fmt: skip
+"""What plain text says in place of an element without which the words say something else."""
+_SIGNS: Final = re.compile(
+    r"<(?P<tag>sup|sub|s|del|strike|q|rt)(?:\s[^<>]*)?>(?P<text>[^<>]{1,200})</(?P=tag)\s*>",
+    re.IGNORECASE,
+)
+
+
+def signs_as_text(html: str) -> str:
+    """HTML with text in place of elements without which the words say something else, before its tags are removed."""
+
+    def text_of(found: re.Match[str]) -> str:
+        element = HtmlElement(found["tag"].lower(), {}, [unescape(found["text"])])
+        return escape(element.text, quote=False)
+
+    return _SIGNS.sub(text_of, html)
+
+
+def _is_unseen(element: HtmlElement, before: HtmlElement | str | None) -> bool:
+    """Return whether a browser shows nothing of an element, or the program only that it comes from."""
+    values = element.attributes
+    style = values.get("style", "")
+    if _HIDDEN.search(style) or _WORD_COMMENT.search(style):
+        return True
+    if element.tag in ("a", "hr") and element.classes & {"msocomanchor", "msocomoff"}:
+        return True
+    if element.tag == "a" and values.get("href", "").startswith("#_msocom_"):
+        return True
+    # KaTeX draws what stands before it as a formula.
+    is_drawn = "katex-html" in element.classes
+    return is_drawn and isinstance(before, HtmlElement) and "katex-mathml" in before.classes
 
 
 class _TreeBuilder(HTMLParser):
@@ -141,7 +213,9 @@ class _TreeBuilder(HTMLParser):
             self.too_deep += 1
             return
         element = HtmlElement(tag, {name: value or "" for name, value in attrs})
-        self.open[-1].content.append(element)
+        siblings = self.open[-1].content
+        if not _is_unseen(element, siblings[-1] if siblings else None):
+            siblings.append(element)
         if tag not in _VOID:
             self.open.append(element)
 
@@ -176,6 +250,8 @@ def left_out_of(html: str) -> Counter[str]:
             found["comment <!-- … -->"] += not _MARKERS.match(one["comment"])
         elif one["tag"]:
             tag = one["tag"].lower()
+            if tag == "input" and _CHECK_BOX.match(html, one.start()):
+                continue
             found[
                 "drawing <svg>, of which the words are kept" if tag == "svg" else f"element <{tag}>"
             ] += 1
@@ -185,11 +261,30 @@ def left_out_of(html: str) -> Counter[str]:
             )
         else:
             found["frame without an address"] += not _IMAGE_ADDRESS.search(one["frame"])
+    for style in _STYLE.finditer(html):
+        found["hidden text"] += bool(_HIDDEN.search(style[0]))
+        found["comment of Word"] += bool(_WORD_COMMENT.search(style[0]))
     for element in _WITH_WORDS.finditer(html):
         for name, quoted, single in _WORDS.findall(element["attributes"]):
             if words := " ".join(unescape(quoted or single).split()):
                 found[f"{name.lower()} of <{element['tag'].lower()}>: “{words[:300]}”"] += 1
     return +found
+
+
+def simplified_in(html: str) -> Counter[str]:
+    """What of HTML is kept in a simpler form, counted by its name for the report."""
+    found: Counter[str] = Counter()
+    for tag in _SIMPLER.finditer(html):
+        name = tag["name"].lower()
+        if name == "math":
+            found["formula <math>, of which the text is kept"] += 1
+        elif name == "rt":
+            found["reading of <ruby>, in brackets behind the words"] += 1
+        elif name == "ol" and re.search(r"\sreversed(?=[\s=>/])", tag[0], re.IGNORECASE):
+            found["list that counts backwards, with its numbers as text"] += 1
+        elif name == "input" and _CHECK_BOX.match(tag[0]):
+            found["check box, as ☐ or ☑"] += 1
+    return found
 
 
 def _without_comments(html: str) -> str:
@@ -238,7 +333,7 @@ def parse_html(html: str) -> HtmlElement:
     """The elements of HTML, nested properly, without scripts, styles and comments."""
     import nh3
 
-    drawn = _DRAWING.sub(_words_of_drawing, _without_comments(html))
+    drawn = _DRAWING.sub(_words_of_drawing, with_formulas_as_text(_without_comments(html)))
     clean = nh3.clean(
         limit_depth(_CONTROL.sub(" ", drawn)),
         tags=set(_FLOW | _INLINE),
@@ -342,7 +437,7 @@ class _BlockReader:
 
     def _paragraph(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | EmbeddedFrame]:
         inline = _InlineReader().read(nodes)
-        return [{"type": "paragraph", "content": inline}] if inline else []
+        return [{"type": "paragraph", "content": inline}] if _says_something(inline) else []
 
     def _block(
         self, node: HtmlElement, depth: int, quotes: int
@@ -393,30 +488,21 @@ class _BlockReader:
         return [frame, *inside] if safe_href(address) else inside
 
     def _list(self, node: HtmlElement, depth: int, quotes: int) -> list[JsonObject | EmbeddedFrame]:
-        items: list[JsonObject] = []
+        lists = _ListBuilder(node)
         for child in node.content:
             if isinstance(child, str):
                 inside = only_blocks(self._paragraph([child]))
-            elif child.tag in ("ul", "ol") and items:
-                # A list right inside a list belongs to the item before it.
-                nested = only_blocks(self._block(child, depth + 2, quotes))
-                cast("list[Json]", items[-1]["content"]).extend(nested)
+            elif child.tag in ("ul", "ol"):
+                lists.add_list(only_blocks(self._block(child, depth + 2, quotes)))
                 continue
             else:
                 content = child.content if child.tag == "li" else [child]
                 inside = only_blocks(self.flow(content, depth + 2, quotes))
-            if not inside and (isinstance(child, str) or child.tag != "li"):
-                continue
-            if not inside or inside[0]["type"] != "paragraph":
-                inside.insert(0, {"type": "paragraph"})
-            items.append({"type": "listItem", "content": cast("Json", inside)})
-        if not items:
-            return []
-        if node.tag != "ol":
-            return [{"type": "bulletList", "content": cast("Json", items)}]
-        start = node.attributes.get("start", "")
-        number = int(start) if re.fullmatch(r"[0-9]{1,9}", start, re.ASCII) else 1
-        return [{"type": "orderedList", "attrs": {"start": number}, "content": cast("Json", items)}]
+            if inside or (isinstance(child, HtmlElement) and child.tag == "li"):
+                lists.add_item(
+                    inside, "" if isinstance(child, str) else child.attributes.get("value", "")
+                )
+        return lists.finish()
 
     def _table(
         self, node: HtmlElement, depth: int, quotes: int
@@ -441,6 +527,83 @@ class _BlockReader:
             if cells:
                 rows.append({"type": "tableRow", "content": cells})
         return [*blocks, {"type": "table", "content": cast("Json", rows)}] if rows else blocks
+
+
+def _says_something(inline: Sequence[Json]) -> bool:
+    """Return whether inline content is more than the space of an empty line."""
+    return any(
+        isinstance(node, dict)
+        and (node["type"] == "image" or (node["type"] == "text" and str(node["text"]).strip()))
+        for node in inline
+    )
+
+
+class _ListBuilder:
+    """The items of a list, and the lists that its numbers make of it."""
+
+    def __init__(self, node: HtmlElement) -> None:
+        self.is_ordered = node.tag == "ol"
+        values = node.attributes
+        self.start = _whole(values.get("start", ""), 1)
+        self.style = values.get("type", "") if values.get("type") in ("a", "A", "i", "I") else ""
+        self.counts_backwards = self.is_ordered and "reversed" in values
+        self.number = self.start
+        if self.counts_backwards:
+            own = [one for one in node.content if isinstance(one, HtmlElement) and one.tag == "li"]
+            self.number = _whole(values.get("start", ""), len(own))
+        self.lists: list[JsonObject] = []
+        self.items: list[JsonObject] = []
+
+    def add_list(self, nested: list[JsonObject]) -> None:
+        """Put a list right inside the list where it belongs: to the item before it."""
+        for one in nested:
+            if self.items:
+                cast("list[Json]", self.items[-1]["content"]).append(one)
+            elif one["type"] == self._type:
+                self.items += cast("list[JsonObject]", one["content"])
+            else:
+                self.lists.append(one)
+
+    def add_item(self, content: list[JsonObject], value: str) -> None:
+        if not content or content[0]["type"] != "paragraph":
+            content.insert(0, {"type": "paragraph"})
+        if self.counts_backwards:
+            number = _whole(value, self.number)
+            self.number = number - 1
+            inline = cast("list[JsonObject]", content[0].setdefault("content", []))
+            if inline and inline[0]["type"] == "text" and "marks" not in inline[0]:
+                inline[0]["text"] = f"{number}. {inline[0]['text']}"
+            else:
+                inline.insert(0, {"type": "text", "text": f"{number}. "})
+        elif self.is_ordered and _whole(value, self.start + len(self.items)) != (
+            self.start + len(self.items)
+        ):
+            self._end()
+            self.start = _whole(value, 1)
+        self.items.append({"type": "listItem", "content": cast("Json", content)})
+
+    def finish(self) -> list[JsonObject | EmbeddedFrame]:
+        self._end()
+        return list(self.lists)
+
+    @property
+    def _type(self) -> str:
+        return "orderedList" if self.is_ordered and not self.counts_backwards else "bulletList"
+
+    def _end(self) -> None:
+        if not self.items:
+            return
+        made: JsonObject = {"type": self._type, "content": cast("Json", self.items)}
+        if self._type == "orderedList":
+            made["attrs"] = (
+                {"start": self.start, "type": self.style} if self.style else {"start": self.start}
+            )
+        self.lists.append(made)
+        self.items = []
+
+
+def _whole(text: str, default: int) -> int:
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII) else default
 
 
 def _ids_of(node: HtmlElement) -> list[str]:
@@ -487,10 +650,11 @@ def _code_block(node: HtmlElement) -> JsonObject:
 
 
 def _text_with_breaks(node: HtmlElement) -> str:
-    return "".join(
+    text = "".join(
         child if isinstance(child, str) else "\n" if child.tag == "br" else _text_with_breaks(child)
         for child in node.content
     )
+    return script_text(text, _MARKS.get(node.tag, ""))
 
 
 class _InlineReader:
@@ -526,12 +690,25 @@ class _InlineReader:
             self._image(node)
         elif node.tag == "a":
             self._link(node)
-        elif node.tag in _MARKS:
-            self.marks.append(_MARKS[node.tag])
+        elif node.tag == "input":
+            if node.attributes.get("type", "").lower() == "checkbox":
+                self._text("☑ " if "checked" in node.attributes else "☐ ")
+        elif marks := _marks_of(node):
+            sign = SCRIPT_SIGNS.get(marks[0], "")
+            if sign and marks[0] in self.marks:
+                # Within another one, the sign says what a mark of the same kind cannot.
+                self._text(sign)
+            self.marks += marks
             for child in node.content:
                 self._node(child)
-            self.marks.pop()
-        else:
+            del self.marks[-len(marks) :]
+        elif node.tag in ("q", "rt") and node.text.strip():
+            begin, end = _PLAIN_SIGNS[node.tag]
+            self._text(begin)
+            for child in node.content:
+                self._node(child)
+            self._text(end)
+        elif node.tag != "rp":
             if node.tag in _FLOW and self.content:
                 self._text(" ")
             for child in node.content:
@@ -578,7 +755,7 @@ class _InlineReader:
         if address.startswith("//"):
             address = f"https:{address}"
         src, alt = safe_src(address), one_line(values.get("alt", ""))[:MAX_WORDS]
-        if src is None:
+        if src is None or (alt and node.classes & _EMOJI):
             self._text(alt)
             return
         attrs: JsonObject = {"src": src, "alt": alt}
@@ -609,3 +786,13 @@ class _InlineReader:
         found: list[JsonObject] = self.links[-1:]
         found += [{"type": name} for name in MARK_ORDER[1:] if name in self.marks]
         return found
+
+
+def _marks_of(node: HtmlElement) -> list[str]:
+    """The marks of an element by its tag, else by its style."""
+    style = node.attributes.get("style", "")
+    if node.tag in _MARKS:
+        return [] if node.tag in ("b", "strong") and _NOT_BOLD.search(style) else [_MARKS[node.tag]]
+    if node.tag not in ("span", "font") or not style:
+        return []
+    return [name for name, pattern in _STYLES if pattern.search(style)]

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from django.utils.translation import gettext as _
+
 from proofroom.core.json import Json
 
 Severity = Literal["info", "warning", "error"]
@@ -41,6 +43,23 @@ def counted_remarks(
         names.append(f"{name} ({number})")
     if names:
         yield Remark(place, message % {"names": ", ".join(names)}, severity)
+
+
+def content_remarks(
+    place: str,
+    *,
+    unknown: Mapping[str, int],
+    left_out: Mapping[str, int],
+    simpler: Mapping[str, int],
+) -> Iterator[Remark]:
+    """What a report says of a text: what was not understood, nothing was made of, or is kept in a simpler form."""
+    kinds: tuple[tuple[Mapping[str, int], str, Severity], ...] = (
+        (unknown, _("Not recognised and kept as text: %(names)s."), "warning"),
+        (left_out, _("Left out: %(names)s."), "warning"),
+        (simpler, _("Kept in a simpler form: %(names)s."), "info"),
+    )
+    for counts, message, severity in kinds:
+        yield from counted_remarks(place, message, counts, severity)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,20 @@ from functools import cache
 from html import escape
 from typing import Final
 
-from django.utils.translation import gettext as _
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from proofroom.core.json import JsonObject
 from proofroom.definitions.richtext.markdown_reader import parser
-from proofroom.imports.html_reader import KNOWN_TAGS, EmbeddedFrame, blocks_of_html, left_out_of
-from proofroom.imports.items import Remark, Severity, counted_remarks
+from proofroom.imports.html_reader import (
+    KNOWN_TAGS,
+    EmbeddedFrame,
+    blocks_of_html,
+    left_out_of,
+    simplified_in,
+)
+from proofroom.imports.items import Remark, content_remarks
 from proofroom.imports.markdown_dialects import DialectReader, MarkdownSource
 
 _TAG: Final = re.compile(r"</?([A-Za-z][\w.:-]*)")
@@ -47,15 +52,14 @@ class MarkdownContent:
 
     def remarks(self, place: str) -> list[Remark]:
         """What there is to say of the text, for the report."""
-        said: list[Remark] = []
-        kinds: tuple[tuple[Counter[str], str, Severity], ...] = (
-            (self.unknown, _("Not recognised and kept as text: %(names)s."), "warning"),
-            (self.left_out, _("Left out: %(names)s."), "warning"),
-            (self.simpler, _("Kept in a simpler form: %(names)s."), "info"),
-        )
-        for counts, message, severity in kinds:
-            said += counted_remarks(place, message, counts, severity)
-        return said
+        counts = {"unknown": self.unknown, "left_out": self.left_out, "simpler": self.simpler}
+        return list(content_remarks(place, **counts))
+
+    def add_html(self, html: str, *, has_bare_lines: bool = False) -> None:
+        """Put the blocks of HTML after those that are here."""
+        self.left_out += left_out_of(html)
+        self.simpler += simplified_in(html)
+        self.blocks += blocks_of_html(html, has_bare_lines=has_bare_lines)
 
 
 def read_markdown(text: str, source: MarkdownSource | None = None) -> MarkdownContent:
@@ -71,8 +75,7 @@ def read_markdown(text: str, source: MarkdownSource | None = None) -> MarkdownCo
     text = reader.read(text.replace("\r\n", "\n").replace("\r", "\n"))
     env: dict[str, object] = {"unknown": content.unknown}
     html = _renderer().render(text, env)
-    content.left_out += left_out_of(html)
-    content.blocks = blocks_of_html(html)
+    content.add_html(html)
     return content
 
 
@@ -97,7 +100,7 @@ def _render_html(
 
     def judge(found: re.Match[str]) -> str:
         tag = found[1].lower()
-        if tag == "svg":
+        if tag in ("svg", "math"):
             env["drawing"] = not found[0].startswith("</")
         if env.get("drawing"):
             return found[0]

@@ -46,7 +46,7 @@ class ModuleBuilder:
 
     `allowed` are the modules that the post may have: what would need another one becomes text. `alt_of` answers the
     alternative text that a file will have in the library. `unknown` counts what was not understood, by its name,
-    `left_out` what nothing was made of.
+    `left_out` what nothing was made of, `simpler` what is kept in a simpler form.
     """
 
     allowed: frozenset[str]
@@ -54,6 +54,7 @@ class ModuleBuilder:
     modules: list[ModuleItem] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     left_out: Counter[str] = field(default_factory=Counter)
+    simpler: Counter[str] = field(default_factory=Counter)
     _blocks: list[JsonObject] = field(default_factory=list)
     _length: int = 0
 

@@ -21,7 +21,6 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, props_of
 from proofroom.imports.authors import read_authors
 from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
-from proofroom.imports.html_reader import blocks_of_html, left_out_of
 from proofroom.imports.items import Item, MediaItem, ModuleItem, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import MarkdownContent, read_markdown
 from proofroom.imports.media_files import MediaFiles
@@ -268,15 +267,14 @@ class RecordReader(Reader):
     def _content(self, value: object) -> MarkdownContent:
         content = MarkdownContent()
         if isinstance(value, Mapping | list):
-            content.blocks = blocks_of_html(html_of(value, content.simpler))
+            content.add_html(html_of(value, content.simpler))
             return content
         text = "" if value is None or isinstance(value, bool) else str(value)
         if self.format == "markdown":
             return read_markdown(text)
         has_bare_lines = self.format == "text" or "<p" not in text
         text = escape(text) if self.format == "text" else text
-        content.left_out += left_out_of(text)
-        content.blocks = blocks_of_html(text, has_bare_lines=has_bare_lines)
+        content.add_html(text, has_bare_lines=has_bare_lines)
         return content
 
     def _remarks_on_values(self, record: JsonObject, place: str) -> list[Remark]:

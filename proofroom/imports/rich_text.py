@@ -10,9 +10,10 @@ from typing import Final
 
 _MARKS: Final[Mapping[str, str]] = {
     "bold": "strong", "strong": "strong", "italic": "em", "em": "em", "strikethrough": "s",
-    "strike": "s", "strike-through": "s", "code": "code",
+    "strike": "s", "strike-through": "s", "code": "code", "superscript": "sup", "sup": "sup",
+    "subscript": "sub", "sub": "sub",
 }  # fmt: skip
-_FORMAT_BITS: Final = {1: "strong", 2: "em", 4: "s", 16: "code"}
+_FORMAT_BITS: Final = {1: "strong", 2: "em", 4: "s", 16: "code", 32: "sub", 64: "sup"}
 """The marks of a text of Lexical."""
 _TAGS: Final[Mapping[str, str]] = {
     "paragraph": "p", "p": "p", "block": "p", "quote": "blockquote", "blockquote": "blockquote",

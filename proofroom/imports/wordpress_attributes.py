@@ -8,6 +8,7 @@ from html import escape, unescape
 from typing import Final, NamedTuple
 
 from proofroom.core.json import Json
+from proofroom.imports.html_reader import signs_as_text
 
 _IMAGE_KEY: Final = re.compile(
     r"(?:image|img|photo|picture|logo|icon|background|avatar)(?:_?id)?\Z", re.IGNORECASE
@@ -98,7 +99,10 @@ def _text(name: str, value: str) -> Iterator[AttributeValue]:
 
 def plain_words(values: list[AttributeValue]) -> str:
     """The words of some values for a report, in quotation marks."""
-    texts = [" ".join(unescape(re.sub(r"<[^<>]*>", " ", one.text)).split()) for one in values]
+    texts = [
+        " ".join(unescape(re.sub(r"<[^<>]*>", " ", signs_as_text(one.text))).split())
+        for one in values
+    ]
     return ", ".join(f"“{text[:200]}”" for text in texts if text)[:600]
 
 

@@ -22,8 +22,9 @@ from proofroom.imports.html_reader import (
     link_paragraph,
     only_blocks,
     parse_html,
+    simplified_in,
 )
-from proofroom.imports.items import ModuleItem
+from proofroom.imports.items import ModuleItem, Remark, content_remarks
 from proofroom.imports.module_builder import GalleryPicture, ModuleBuilder, no_alt
 from proofroom.imports.wordpress_attributes import (
     AttributeValue,
@@ -156,16 +157,20 @@ class WordPressContent:
     alt_of: Callable[[str], str] = no_alt
 
     def read(
-        self, content: str, post_id: str = ""
-    ) -> tuple[tuple[ModuleItem, ...], dict[str, int], dict[str, int]]:
-        """The modules, what was not understood by its name, and what nothing was made of."""
+        self, content: str, post_id: str = "", place: str = ""
+    ) -> tuple[tuple[ModuleItem, ...], list[Remark]]:
+        """The modules, and what there is to say of the text."""
         builder = ModuleBuilder(self.allowed, self.alt_of)
         reading = _BlockReading(self, builder, post_id)
         if "<!-- wp:" in content:
             reading.children(parse_blocks(content), 0)
         else:
             reading.html(content, has_bare_lines=True)
-        return builder.finish(), dict(builder.unknown), dict(+builder.left_out)
+        modules = builder.finish()
+        counts = {
+            "unknown": builder.unknown, "left_out": builder.left_out, "simpler": builder.simpler
+        }  # fmt: skip
+        return modules, list(content_remarks(place, **counts))
 
 
 @dataclass
@@ -454,6 +459,7 @@ class _BlockReading:
             self.more(found[1])
         html = _MORE.sub("", html)
         self.builder.left_out += left_out_of(html)
+        self.builder.simpler += simplified_in(html)
         html = _bare(html)
         parts: list[str] = []
         end = 0

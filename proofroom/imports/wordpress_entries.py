@@ -11,6 +11,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree.ElementTree import Element
 
 from proofroom.definitions import taxonomies
+from proofroom.imports.html_reader import signs_as_text
 from proofroom.imports.items import TermItem
 
 TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"}
@@ -52,7 +53,7 @@ def text_of(element: Element) -> str:
 
 def plain_text(text: str) -> str:
     """HTML as one line of text."""
-    return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", text)).split())
+    return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", signs_as_text(text))).split())
 
 
 def absolute_in(address: str, base: str) -> str:
@@ -121,7 +122,9 @@ def entry_of(element: Element) -> WordPressEntry:
             setattr(entry, _FIELDS[name], text_of(child).strip())
         elif name == "title":
             entry.title = " ".join(
-                html.unescape(re.sub(r"</?[a-zA-Z][^<>]*>", "", text_of(child))).split()
+                html.unescape(
+                    re.sub(r"</?[a-zA-Z][^<>]*>", "", signs_as_text(text_of(child)))
+                ).split()
             )
         elif name == "encoded":
             if "excerpt" in namespace:

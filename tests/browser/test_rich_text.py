@@ -38,6 +38,8 @@ EVERYTHING = {
                         {"type": "bold"},
                         {"type": "italic"},
                         {"type": "strike"},
+                        {"type": "superscript"},
+                        {"type": "subscript"},
                         {"type": "code"},
                     ],
                 },
@@ -116,7 +118,7 @@ EVERYTHING = {
 KNOWN = {
     "nodes": "blockquote bulletList codeBlock doc hardBreak heading horizontalRule image importedImage listItem "
     "orderedList paragraph table tableCell tableHeader tableRow text",
-    "marks": "bold code italic link strike",
+    "marks": "bold code italic link strike subscript superscript",
 }
 OPENED = """async (content) => {
   const { createEditor, documentOf } = await import("/static/cms/vendor/richtext.js");

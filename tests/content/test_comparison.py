@@ -209,6 +209,20 @@ BOLD, STRIKE = {"type": "bold"}, {"type": "strike"}
             id="strike",
         ),
         pytest.param(
+            from_markdown("About 10<sup>6</sup> people"),
+            from_markdown("About 106 people"),
+            "number",
+            "Number changed: ^6 → 6",
+            id="exponent that becomes a figure",
+        ),
+        pytest.param(
+            from_markdown("About 10<sup>6</sup> people"),
+            from_markdown("About 10<sup>7</sup> people"),
+            "number",
+            "[removed: 10⁶] [inserted: 10⁷] Number changed: 106 → 107",
+            id="exponent",
+        ),
+        pytest.param(
             doc(paragraph(words("all of it"))),
             doc(paragraph(words("all"), words(" of it", BOLD))),
             "mark",

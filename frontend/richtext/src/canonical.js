@@ -3,7 +3,7 @@
 import { safeHref, safeSrc } from "./links.js";
 import { MARKER } from "./pasted_images.js";
 
-const MARKS = ["link", "bold", "italic", "strike", "code"];
+const MARKS = ["link", "bold", "italic", "strike", "superscript", "subscript", "code"];
 const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,40}$/;
 const ALIGNMENTS = ["left", "center", "right"];
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

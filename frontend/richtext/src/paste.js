@@ -1,5 +1,9 @@
 // What word processors put on the clipboard, as plain HTML that the schema understands.
 
+import { orderBlocks } from "./blocks.js";
+import { inlineMeaning } from "./inline_meaning.js";
+import { formulasToText } from "./formulas.js";
+
 const CSS_OF = "data-css";
 const LEVEL = /level(\d+)/i;
 
@@ -69,11 +73,21 @@ function comments(root) {
   for (const comment of found) comment.remove();
 }
 
+const UNSEEN = /display\s*:\s*none|mso-hide\s*:\s*all|mso-element\s*:\s*comment|mso-special-character\s*:\s*comment/i;
+
+/** Remove what the source shows nowhere or beside the text only, and drawings of a formula that stands before them. */
+function removeUnseen(root) {
+  for (const element of root.querySelectorAll(`[${CSS_OF}]`)) if (UNSEEN.test(element.getAttribute(CSS_OF))) element.remove();
+  root.querySelectorAll("a.msocomanchor, a[href^='#_msocom_'], hr.msocomoff, .katex-mathml + .katex-html").forEach((one) => one.remove());
+}
+
 // Marks that a word processor gives by style alone; the styles themselves go.
 const STYLES = [
   ["strong", /font-weight\s*:\s*(?:bold|[6-9]00)/i],
   ["em", /font-style\s*:\s*italic/i],
-  ["s", /text-decoration[^;]*:\s*[^;]*line-through/i],
+  ["s", /text-decoration[^;:]*:[^;]*line-through/i],
+  ["sup", /vertical-align\s*:\s*super|mso-text-raise\s*:\s*[1-9.]/i],
+  ["sub", /vertical-align\s*:\s*sub(?!\w)|mso-text-raise\s*:\s*-/i],
 ];
 
 function stylesToMarks(root) {
@@ -84,7 +98,7 @@ function stylesToMarks(root) {
       continue;
     }
     element.removeAttribute(CSS_OF);
-    if (element.tagName !== "SPAN") continue;
+    if (!/^(SPAN|FONT)$/.test(element.tagName)) continue;
     for (const [tag, rule] of STYLES) {
       if (!rule.test(style)) continue;
       const mark = root.ownerDocument.createElement(tag);
@@ -106,12 +120,16 @@ export function cleaned(html, images) {
   const page = new DOMParser().parseFromString(inert(html), "text/html");
   page.querySelectorAll("script, style, meta, link, title, object, iframe, template, o\\:p").forEach((one) => one.remove());
   comments(page.body);
+  removeUnseen(page.body);
+  formulasToText(page.body);
   wordLists(page.body);
   stylesToMarks(page.body);
+  inlineMeaning(page.body);
   for (const cell of page.querySelectorAll("[colwidth], colgroup")) {
     if (cell.tagName === "COLGROUP") cell.remove();
     else cell.removeAttribute("colwidth");
   }
+  orderBlocks(page.body);
   images.mark(page);
   return page.body.innerHTML;
 }

@@ -1,5 +1,6 @@
 // The nodes and marks of proofroom/definitions/richtext/schema.py, and the marker of an image that is not imported yet.
 
+import { Mark } from "@tiptap/core";
 import { Code } from "@tiptap/extension-code";
 import { Image } from "@tiptap/extension-image";
 import { Link } from "@tiptap/extension-link";
@@ -81,8 +82,20 @@ const PlainTable = Table.extend({
   renderHTML: () => ["table", ["tbody", 0]],
 });
 
+// Without these marks 10⁶ would become 106.
+const script = (name, tag, key) => Mark.create({
+  name,
+  parseHTML: () => [{ tag }],
+  renderHTML: () => [tag, 0],
+  addKeyboardShortcuts() {
+    return { [key]: () => this.editor.commands.toggleMark(name) };
+  },
+});
+
 export const extensions = [
   StarterKit.configure({ code: false, link: false, underline: false, trailingNode: false, heading: { levels: [1, 2, 3, 4, 5, 6] } }),
+  script("superscript", "sup", "Mod-."),
+  script("subscript", "sub", "Mod-,"),
   Code.extend({ excludes: "" }),
   SafeLink.configure({
     openOnClick: false,

@@ -26,7 +26,14 @@ from proofroom.definitions.richtext.nodes import (
 )
 from proofroom.definitions.richtext.schema import ALIGNMENTS, LANGUAGE
 
-_TAGS = {"bold": "strong", "italic": "em", "strike": "s", "code": "code"}
+_TAGS = {
+    "bold": "strong",
+    "italic": "em",
+    "strike": "s",
+    "superscript": "sup",
+    "subscript": "sub",
+    "code": "code",
+}
 _LIST_TYPES = frozenset({"1", "a", "A", "i", "I"})
 
 

@@ -1,4 +1,4 @@
-"""Markdown to the stored form: raw HTML is read as the text it is, and only `<br>` is understood."""
+"""Markdown to the stored form: raw HTML is read as the text it is; only `<br>`, `<sup>`, `<sub>` are understood."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.nodes import MARK_ORDER, code_lines, one_line
+from proofroom.definitions.richtext.nodes import MARK_ORDER, SCRIPT_SIGNS, code_lines, one_line
 from proofroom.definitions.richtext.schema import (
     ALIGNMENTS,
     EMPTY,
@@ -26,6 +26,7 @@ from proofroom.definitions.richtext.schema import (
 )
 
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
+_SCRIPT_TAG = re.compile(r"<(/?)(sup|sub)>", re.IGNORECASE)
 _ALT_OF_CONTAINERS = ["paragraph", "reference", "blockquote", "list"]
 
 
@@ -43,6 +44,7 @@ def parser() -> MarkdownIt:
     rules.at("list", _shallow_list, {"alt": _ALT_OF_CONTAINERS[:3]})
     rules.at("table", _whole_table, {"alt": ["paragraph", "reference"]})
     markdown.inline.ruler.before("autolink", "line_break", _line_break)
+    markdown.inline.ruler.before("autolink", "script_tag", _script_tag)
     return markdown
 
 
@@ -95,8 +97,27 @@ def _line_break(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _script_tag(state: StateInline, silent: bool) -> bool:
+    found = _SCRIPT_TAG.match(state.src, state.pos, state.posMax)
+    if not found:
+        return False
+    if not silent:
+        tag = found[2].lower()
+        token = state.push(f"{tag}_close" if found[1] else f"{tag}_open", tag, 0)
+        token.nesting = -1 if found[1] else 1
+        token.markup = found[0]
+    state.pos = found.end()
+    return True
+
+
 _PARSER = parser()
-_MARKS = {"strong": "bold", "em": "italic", "s": "strike"}
+_MARKS = {
+    "strong": "bold",
+    "em": "italic",
+    "s": "strike",
+    "sup": "superscript",
+    "sub": "subscript",
+}
 _CONTAINERS = {
     "paragraph": "paragraph",
     "heading": "heading",
@@ -193,14 +214,21 @@ class _Inline:
         """The parts of the last text: joined once, since each joining copies it."""
 
     def read(self, tokens: Sequence[Token]) -> list[Json]:
-        for token in tokens:
-            self._token(token)
+        alone = _tags_alone(tokens)
+        for number, token in enumerate(tokens):
+            if number in alone:
+                self._text(token.markup)
+            else:
+                self._token(token)
         self._end_text()
         return self.content
 
     def _token(self, token: Token) -> None:
         name = token.type.removesuffix("_open").removesuffix("_close")
         if name in _MARKS:
+            # Within another one, the sign says what a mark of the same kind cannot.
+            if token.nesting == 1 and self.depths[_MARKS[name]]:
+                self._text(SCRIPT_SIGNS.get(_MARKS[name], ""))
             self.depths[_MARKS[name]] += token.nesting
         elif token.type == "link_open":
             self.links.append(_link(token))
@@ -260,6 +288,21 @@ class _Inline:
         return found
 
 
+def _tags_alone(tokens: Sequence[Token]) -> set[int]:
+    """The places of tags of superscript and subscript that have no partner: they are text."""
+    waiting: dict[str, list[int]] = {"sup": [], "sub": []}
+    alone: set[int] = set()
+    for number, token in enumerate(tokens):
+        if token.type in ("sup_open", "sub_open"):
+            waiting[token.tag].append(number)
+        elif token.type in ("sup_close", "sub_close"):
+            if waiting[token.tag]:
+                waiting[token.tag].pop()
+            else:
+                alone.add(number)
+    return alone.union(*waiting.values())
+
+
 def _link(token: Token) -> JsonObject | None:
     href = safe_href(token.attrGet("href"))
     if href is None:
@@ -278,5 +321,5 @@ def _plain(tokens: Sequence[Token]) -> str:
         elif token.type in {"softbreak", "hardbreak"}:
             parts.append(" ")
         else:
-            parts.append(token.content)
+            parts.append(token.markup if token.tag in ("sup", "sub") else token.content)
     return one_line("".join(parts))

@@ -1,5 +1,7 @@
 """The stored form to Markdown.
 
+Superscript and subscript are written as the tags `<sup>` and `<sub>`.
+
 What CommonMark cannot express is normalised: empty paragraphs go, a table's first row becomes its header and its
 cells hold one paragraph, merged cells and lettered lists become plain ones, a link's target goes, equal neighbours
 join, line breaks in a text become spaces. Text is never lost.
@@ -37,6 +39,8 @@ from proofroom.definitions.richtext.schema import LANGUAGE
 
 _SIGNS = {"bold": "**", "italic": "_", "strike": "~~"}
 _LETTER = compile_pattern(rf"[\p{{L}}\p{{N}}{MARK}]")
+_OPENING_TAGS = {"superscript": "<sup>", "subscript": "<sub>"}
+_CLOSING_TAGS = {"superscript": "</sup>", "subscript": "</sub>"}
 _SPECIAL = re.compile(r"[\\`*\[\]<~]|&(?=#?\w{1,32};)")
 _AT_LINE_START = re.compile(r"[#>=:|]|[-+](?=[\s\-:|]|$)")
 _NUMBERED = re.compile(r"(\d{1,9})([.)])")
@@ -95,11 +99,12 @@ def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
         signs = "".join(
             f"]({_target(mark.href, mark.title)})"
             if mark.kind == "link"
-            else _SIGNS.get(mark.kind, "")
+            else (_SIGNS | _CLOSING_TAGS).get(mark.kind, "")
             for mark in step.closes
         )
         signs += "".join(
-            ("[" if mark.kind == "link" else _SIGNS.get(mark.kind, "")) for mark in step.opens
+            ("[" if mark.kind == "link" else (_SIGNS | _OPENING_TAGS).get(mark.kind, ""))
+            for mark in step.opens
         )
         # Decide which edges of the texts around a change of marks must be entities.
         closes = [_SIGNS[mark.kind] for mark in step.closes if mark.kind in _SIGNS]
@@ -110,10 +115,15 @@ def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
             previous.hides_last = True
         if piece and piece.is_text and piece.text[0].isspace() and opens:
             piece.hides_first = True
-        hides_right = closes and not opens and not linked and not _plain_edge(closes, previous, -1)
+        # A tag stands between a sign and the text, and counts as punctuation.
+        tag_closes = any(mark.kind in _CLOSING_TAGS for mark in step.closes)
+        tag_opens = any(mark.kind in _OPENING_TAGS for mark in step.opens)
+        is_plain = not tag_closes and _plain_edge(closes, previous, -1)
+        hides_right = closes and not (opens or linked or tag_opens or is_plain)
         if hides_right and piece and piece.is_text and not _is_neutral(piece.text[0]):
             piece.hides_first = True
-        hides_left = opens and not closes and not linked and not _plain_edge(opens, piece, 0)
+        is_plain = not tag_opens and _plain_edge(opens, piece, 0)
+        hides_left = opens and not (closes or linked or tag_closes or is_plain)
         if hides_left and previous and previous.is_text and not _is_neutral(previous.text[-1]):
             previous.hides_last = True
         if previous and previous.is_text and signs.startswith("[") and previous.text[-1] == "!":
@@ -145,7 +155,7 @@ def _piece(run: TextRun, with_tag: bool) -> _Piece:
 
 def _plain_edge(signs: list[str], inner: _Piece | None, edge: int) -> bool:
     """Return whether signs hold whatever stands outside: one sign next to a letter that stays a letter."""
-    if len(signs) > 1 or signs[0] == "_" or inner is None or not inner.is_text:
+    if len(signs) != 1 or signs[0] == "_" or inner is None or not inner.is_text:
         return False
     return len(inner.text) > 1 and _LETTER.fullmatch(inner.text[edge]) is not None
 

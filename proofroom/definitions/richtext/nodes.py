@@ -86,8 +86,28 @@ def gathered(node: Node) -> str:
     return " ".join(found)
 
 
-MARK_ORDER = ("link", "bold", "italic", "strike", "code")
+MARK_ORDER = ("link", "bold", "italic", "strike", "superscript", "subscript", "code")
 """Outermost first."""
+
+_SCRIPTS = {
+    "superscript": ("^", dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))),
+    "subscript": ("_", dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))),
+}
+"""The sign before a superscript or subscript in plain text, and the characters that have a form of their own."""
+SCRIPT_SIGNS = {name: sign for name, (sign, _) in _SCRIPTS.items()}
+
+
+def script_text(text: str, name: str) -> str:
+    """Return superscript or subscript as plain text: `⁶`, `^x`. The text stays as it is under another mark.
+
+    Words such as the `st` of an ordinal stay plain; a single letter may be an exponent.
+    """
+    if name not in _SCRIPTS or (len(text) > 1 and text.isalpha()) or not text.strip():
+        return text
+    sign, forms = _SCRIPTS[name]
+    if all(char in forms for char in text):
+        return "".join(forms[char] for char in text)
+    return sign + text
 
 
 @dataclass(frozen=True)
@@ -107,6 +127,14 @@ class TextRun:
     marks: tuple[TextMark, ...] = ()
     src: str = ""
     title: str = ""
+
+    @property
+    def plain(self) -> str:
+        """The text as it is where no mark can be shown."""
+        text = self.text
+        for mark in self.marks:
+            text = script_text(text, mark.kind)
+        return text
 
     @property
     def is_code(self) -> bool:
@@ -231,7 +259,7 @@ def _block(node: Node, depth: int) -> list[str]:
         return [gathered(node)]
     if name in {"paragraph", "heading"} or name in INLINE:
         found = runs([node] if name in INLINE else children(node))
-        return ["".join("\n" if run.kind == "hardBreak" else run.text for run in found)]
+        return ["".join("\n" if run.kind == "hardBreak" else run.plain for run in found)]
     if name == "codeBlock":
         return [code_lines("".join(string(child.get("text")) for child in children(node)))]
     if name in {"bulletList", "orderedList"}:

@@ -18,7 +18,6 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.imports.content_importer import ContentImporter
 from proofroom.imports.content_source import ImportOptions, Reader
-from proofroom.imports.html_reader import blocks_of_html
 from proofroom.imports.items import Item, MediaItem, PostItem, Remark
 from proofroom.imports.markdown_content import MarkdownContent
 from proofroom.imports.record_files import RecordFile, read_text
@@ -261,7 +260,7 @@ class ContentfulReader(RecordReader):
         content = MarkdownContent()
         self.simpler, self.left_out = content.simpler, content.left_out
         self.embedding = []
-        content.blocks = blocks_of_html(self._html(value, 0))
+        content.add_html(self._html(value, 0))
         return content
 
     def _html(self, node: object, depth: int) -> str:

@@ -33,7 +33,6 @@ from proofroom.imports.items import (
     PostItem,
     Remark,
     TermItem,
-    counted_remarks,
 )
 from proofroom.imports.media_files import MediaFiles, path_in
 from proofroom.imports.wordpress_content import Block, WordPressContent, parse_blocks
@@ -364,12 +363,8 @@ class WordPressReader(Reader):
                 attached_images=lambda id_: list(self.index.attached.get(id_, ())),
                 alt_of=lambda address: self.alt_text(self.file_key(address, entry.link)),
             )
-            modules, unknown, nothing = content.read(_with_footnotes(entry), entry.post_id)
-            for counts, message in (
-                (unknown, _("Not recognised and kept as text: %(names)s.")),
-                (nothing, _("Left out: %(names)s.")),
-            ):
-                remarks += counted_remarks(place, message, counts)
+            modules, said = content.read(_with_footnotes(entry), entry.post_id, place)
+            remarks += said
             if entry.creator:
                 name = self.index.authors.get(entry.creator, ("", ""))[1] or entry.creator
                 text = _("Author in the source: %(name)s.") % {"name": name}

@@ -57,6 +57,8 @@ const PLAIN = {
   bold: (chain) => chain.toggleBold(),
   italic: (chain) => chain.toggleItalic(),
   strike: (chain) => chain.toggleStrike(),
+  superscript: (chain) => chain.toggleMark("superscript"),
+  subscript: (chain) => chain.toggleMark("subscript"),
   code: (chain) => chain.toggleCode(),
   bulletList: (chain) => chain.toggleBulletList(),
   orderedList: (chain) => chain.toggleOrderedList(),
@@ -73,7 +75,7 @@ const PLAIN = {
   toggleHeaderRow: (chain) => chain.toggleHeaderRow(),
   deleteTable: (chain) => chain.deleteTable(),
 };
-const MARKS = ["bold", "italic", "strike", "code", "link", "bulletList", "orderedList", "blockquote", "codeBlock", "table"];
+const MARKS = ["bold", "italic", "strike", "superscript", "subscript", "code", "link", "bulletList", "orderedList", "blockquote", "codeBlock", "table"];
 
 async function link(editor, tools, { safeHref }) {
   const before = editor.getAttributes("link").href ?? "";

@@ -9,14 +9,14 @@ import { attachEach, fetchJson, fetchPage, pageData } from "../http.js";
 const FIELDS = "textarea[data-richtext]:not(:disabled)";
 // A vowel sign, a point or a soft hyphen ends no word.
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]*(?:['’-][\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]*)*/gu;
-const SIGNS = { bold: "**", italic: "_", strike: "~~", code: "`" };
+const SIGNS = { bold: ["**", "**"], italic: ["_", "_"], strike: ["~~", "~~"], superscript: ["<sup>", "</sup>"], subscript: ["<sub>", "</sub>"], code: ["`", "`"] };
 
 function inline(node) {
   if (node.type === "hardBreak") return "\n";
   if (node.type === "image") return `![${node.attrs.alt}](${node.attrs.src})`;
   let text = node.text ?? "";
   for (const mark of [...(node.marks ?? [])].reverse()) {
-    text = mark.type === "link" ? `[${text}](${mark.attrs.href})` : `${SIGNS[mark.type]}${text}${SIGNS[mark.type]}`;
+    text = mark.type === "link" ? `[${text}](${mark.attrs.href})` : SIGNS[mark.type].join(text);
   }
   return text;
 }
