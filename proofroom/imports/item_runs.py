@@ -105,8 +105,8 @@ def run_command(
     out.write(summary_of(run))
     if run.state == JobState.FAILED:
         raise RuleViolation(run.why)
-    posts = run.counts.get("posts", {})
-    if posts and set(posts) == {"failed"}:
+    outcomes = {*run.counts.get("posts", {}), *run.counts.get("items", {})}
+    if outcomes == {"failed"}:
         raise RuleViolation(_("No posts could be imported. See the entries above."))
 
 

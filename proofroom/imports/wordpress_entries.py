@@ -149,6 +149,9 @@ def entry_of(element: Element) -> WordPressEntry:
             slug = unquote(child.get("nicename") or "") or label
             entry.terms.append((str(child.get("domain")), slug, label))
     entry.type = entry.type or "post"
+    if entry.post_id in ("", "0"):
+        # Exports that were written by hand or stripped name an item by its address only.
+        entry.post_id = entry.guid or entry.link
     return entry
 
 

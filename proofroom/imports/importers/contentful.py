@@ -63,7 +63,13 @@ class _Space:
         self.wanted = str(mapping.pop("contentType", ""))
         self.remarks: list[Remark] = []
         self.types = {_id(one): one for one in _objects(space.get("contentTypes"))}
-        self.entries = {_id(one): one for one in _objects(space.get("entries"))}
+        self.entries: dict[str, JsonObject] = {}
+        for number, one in enumerate(_objects(space.get("entries")), 1):
+            if id_ := _id(one):
+                self.entries[id_] = one
+            else:
+                place = _("Entry %(number)s") % {"number": number}
+                self.remarks.append(Remark(place, _("The item has no ID; skipped."), "error"))
         self.assets = {_id(one): one for one in _objects(space.get("assets"))}
         locales = _objects(space.get("locales"))
         codes = [str(one.get("code")) for one in locales]

@@ -297,7 +297,9 @@ class WordPressReader(Reader):
             if not entry.post_id:
                 if not wanted:
                     yield Remark(
-                        entry.title or entry.link, _("The item has no ID; skipped."), "error"
+                        entry.title or entry.link,
+                        _("The item has no ID and no address; skipped."),
+                        "error",
                     )
                 continue
             place = entry.title or entry.slug or entry.post_id
@@ -394,7 +396,8 @@ class WordPressReader(Reader):
         old_paths: tuple[str, ...] = (path,) if is_live and "?" not in path else ()
         if old_paths and (old_slug := unquote(entry.meta.get("_wp_old_slug", "")).strip("/")):
             old_paths += (f"{path.rpartition('/')[0]}/{old_slug}",)
-        addresses = [f"?p={entry.post_id}", f"?page_id={entry.post_id}"]
+        names = ("p", "page_id") if entry.post_id.isdigit() else ()
+        addresses = [f"?{name}={entry.post_id}" for name in names]
         if path and "?" not in path:
             addresses.append(path)
         return PostItem(
