@@ -30,6 +30,7 @@ class ContentConfig(AppConfig):
         from content.layers.term_removal import PostTermUsage
         from content.paths import tree_changes
         from content.paths.url_patterns import follow_pattern
+        from content.posts import indirect_updates
         from content.posts.presence import list_open_editors, post_scope_rule, post_visibility_rule
         from content.posts.publish import read_overdue_metrics
         from content.posts.queries import visible_titles
@@ -85,6 +86,12 @@ class ContentConfig(AppConfig):
             [search.STALE],
             search.follow,
             id="content.search_following.follow",
+            apart=True,
+        )
+        outbox.subscribe(
+            indirect_updates.CAUSES,
+            indirect_updates.follow_cause,
+            id="content.posts.indirect_updates.follow_cause",
             apart=True,
         )
         realtime.visibility_rules.register(post_visibility_rule)

@@ -14,6 +14,7 @@ KINDS = (
     EventKind("post.updated", "Post updated", _VIEW, is_live=True, is_webhook=True),
     EventKind("post.published", "Post published", _VIEW, is_live=True, is_webhook=True),
     EventKind("post.deleted", "Post moved to the trash", _VIEW, is_live=True, is_webhook=True),
+    EventKind("post.restored", "Post restored", _VIEW, is_live=True, is_webhook=True),
     # Scopes of agents
     EventKind("post.publish", "Publishing", _VIEW, is_trigger=True),
     EventKind("post.approve", "Changes went live", _VIEW, is_trigger=True),
@@ -31,7 +32,6 @@ KINDS = (
     EventKind("post.ai-review.reconsider", "Rejection in AI Review undone", _VIEW),
     EventKind("post.ai-review.withdraw", "Removed from AI Review with its run", _VIEW),
     EventKind("post.schedule-failed", "Scheduled post not published", _VIEW),
-    EventKind("post.restored", "Post restored", _VIEW, is_live=True),
     EventKind("post.purged", "Post permanently deleted", "posts.delete"),
     EventKind("post.moved", "Address changed", _VIEW, is_live=True),
     EventKind("post.tree-moved", "Addresses below updated", _VIEW),

@@ -23,7 +23,7 @@ from content.find_replace.documents import (
     props_of_places,
     settle_hands,
 )
-from content.global_modules.services import global_document
+from content.global_modules.services import global_document, names_of_changed
 from content.layers.live import Written, record_updates, write_many
 from content.media_usage import follow_globals
 from content.models import ModuleInstance, Post, PostModule
@@ -204,8 +204,9 @@ def _write(
                 "id": str(row.pk),
                 "did": "updated",
                 "slug": row.global_slug,
+                "changed": names_of_changed(earlier, row.props),
             },
         )
-        for row in rows
+        for row, earlier in before
     ]
     outbox.record_all("content.changed", payloads, actor=actor)

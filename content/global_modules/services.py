@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID, uuid4
 
@@ -264,16 +264,23 @@ def _write(module: ModuleInstance, document: JsonObject, actor: Actor, reason: s
     )
     record_revisions(GLOBAL_MODULE, [change], actor=actor, reason=reason)
     keep_words_of_global(module.pk, actor)
-    _tell("updated", module, actor)
+    _tell("updated", module, actor, names_of_changed(before, module.props))
 
 
-def _tell(did: str, module: ModuleInstance, actor: Actor) -> None:
+def names_of_changed(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Json]:
+    """Return the names of the props that differ, in their order."""
+    names = dict.fromkeys([*before, *after])
+    return [name for name in names if before.get(name) != after.get(name)]
+
+
+def _tell(did: str, module: ModuleInstance, actor: Actor, changed: Sequence[Json] = ()) -> None:
     payload: JsonObject = {
         "what": "global-module",
         "id": str(module.pk),
         "did": did,
         "slug": module.global_slug,
         "version": module.version,
+        "changed": list(changed),
     }
     outbox.record("content.changed", actor=actor, payload=payload)
 

@@ -118,7 +118,7 @@ def write_live(
     )
     # Live writes queue up at the content version from here on: what another one made of the tree
     # since it was checked is seen now.
-    record_moves(moves, actor)
+    record_moves(moves, actor, recorded=[post.pk])
     check_paths_are_free([move.post for move in moves], actor)
     if following.is_left:
         check_below(post, actor)

@@ -41,7 +41,11 @@ def follow_content_migrations() -> int:
         outbox.record(
             "content.migrated",
             actor=Actor(user=SYSTEM, via="system"),
-            payload={"type": migration.type, "changed": migration.changed},
+            payload={
+                "type": migration.type,
+                "changed": migration.changed,
+                "migration": str(migration.pk),
+            },
         )
     return len(open_ones)
 

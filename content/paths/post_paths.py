@@ -4,7 +4,7 @@ changes."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, UrlPattern
 from content.models.post import MAX_DEPTH
+from content.posts.indirect_updates import record_indirect_updates
 from content.posts.scopes import sees
 from content.rules.url_patterns import RESERVED_IN_EVERY_LOCALE, is_reserved
 from proofroom.accounts.models import User
@@ -150,8 +151,12 @@ def actor_of_move(changed_by: User | None) -> Actor | None:
     return Actor(user=user, via="system") if user is not None else None
 
 
-def record_moves(moves: Iterable[Move], actor: Actor) -> None:
-    """Tell of each changed path. Only after every row is locked: the content version is locked from here on."""
+def record_moves(moves: Sequence[Move], actor: Actor, *, recorded: Collection[UUID] = ()) -> None:
+    """Record each changed path, and that the post changed unless it is in the trash or in `recorded`.
+
+    `recorded` are posts whose change the caller records itself. Call only after every row is locked: the content
+    version is locked from here on.
+    """
     things: list[tuple[UUID, JsonObject]] = [
         (
             move.post.pk,
@@ -165,6 +170,16 @@ def record_moves(moves: Iterable[Move], actor: Actor) -> None:
         for move in moves
     ]
     outbox.record_all("post.moved", things, actor=actor)
+    changed = [move.post for move in moves if move.post.pk not in recorded]
+    record_indirect_updates(
+        {post: _address_paths(post) for post in changed if post.deleted_at is None}, actor
+    )
+
+
+def _address_paths(post: Post) -> list[str]:
+    # A canonical address that was the post's own has followed it.
+    is_own = post.canonical_url == absolute(post.path)
+    return ["post.url", "post.canonicalUrl"] if is_own else ["post.url"]
 
 
 def check_paths_are_free(posts: Iterable[Post], actor: Actor) -> None:

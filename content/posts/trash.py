@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 from content.layers.revert import is_of_run
 from content.layers.state import event_payload, lock_post, lock_post_in, open_layers
 from content.media_usage import forget_post, return_post
-from content.models import ModuleInstance, Post, PostModule
-from content.paths.post_paths import check_paths_are_free, path_for, set_path
+from content.models import ModuleInstance, Post, PostModule, Status
+from content.paths.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.paths.tree_changes import ancestors_of
 from content.posts.scopes import post_not_found, require_in_scope, require_written_in_scope
 from content.rules.check import check_depth, taken_by_another
@@ -76,7 +76,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     post.deleted_at = None
     if post.publish_at is not None and post.publish_at <= timezone.now():
         post.publish_at = None  # bringing something back is no wish to see it published
-    set_path(post, path_for(post))
+    moves = set_path(post, path_for(post))
     try:
         with transaction.atomic():
             post.save(
@@ -85,7 +85,15 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     except IntegrityError:
         raise taken_by_another(post, actor) from None
     return_post(post)
-    outbox.record("post.restored", actor=actor, post_id=post.pk, payload=event_payload(post))
+    outbox.record_each(
+        ("post.restored", "post.published")
+        if post.status == Status.PUBLISHED
+        else ("post.restored",),
+        actor=actor,
+        post_id=post.pk,
+        payload=event_payload(post),
+    )
+    record_moves(moves, actor, recorded=[post.pk])
     check_paths_are_free([post], actor)
     require_written_in_scope(post, actor)  # its address may be another one by now
     return post

@@ -121,8 +121,8 @@ def replace() -> Work:
     )
 
 
-def restore() -> Work:
-    post = make.post()
+def restore(status: str = "published") -> Work:
+    post = make.post(status=status)
     delete_post(post_id=post.pk, actor=person())
     return lambda: restore_post(post_id=post.pk, actor=person())
 
@@ -219,7 +219,8 @@ CAUSES: Final[dict[str, tuple[Callable[[], Work], list[str]]]] = {
     "revert": (revert, LIVE),
     "find and replace": (replace, [*LIVE, "database.replaced"]),
     "delete": (deleting, ["post.deleted"]),
-    "restore": (restore, ["post.restored"]),
+    "restore": (restore, ["post.restored", "post.published"]),
+    "restore-draft": (lambda: restore("draft"), ["post.restored"]),
     "purge": (purge, ["post.purged"]),
     "submit a form": (submit_form, ["form.submitted", "form.submit"]),
 }

@@ -135,7 +135,7 @@ def test_unknown_names_are_answered_with_the_known_ones() -> None:
 
     assert refused.value.message == (
         "'post.eaten' is not valid in events. Available: form.submitted, post.created, post.deleted, "
-        "post.published, post.updated."
+        "post.published, post.restored, post.updated."
     )
 
 

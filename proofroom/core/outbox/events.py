@@ -197,12 +197,19 @@ def record_each(
 
 
 def record_all(
-    name: str, things: Iterable[tuple[UUID | str | None, JsonObject]], *, actor: Actor
+    name: str,
+    things: Iterable[tuple[UUID | str | None, JsonObject]],
+    *,
+    actor: Actor,
+    tags: Collection[str] = (EVERYTHING,),
 ) -> list[Event]:
-    """Write one event for each pair of post id and payload, in few statements and messages; else like `record`."""
+    """Write one event for each pair of post id and payload, in few statements and messages; else like `record`.
+
+    Without `tags` cached answers stay: for events whose cause made them old.
+    """
     kind = kind_of(name)
     made = [_event(kind, actor, payload, post_id) for post_id, payload in things]
-    _store(made, (EVERYTHING,) if made and kind.is_live else None)
+    _store(made, tags if made and tags and kind.is_live else None)
     for subscriber in _inside[name]:
         for event in made:
             subscriber(event)
