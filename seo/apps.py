@@ -24,10 +24,10 @@ class SeoConfig(AppConfig):
         from proofroom.core.find_replace import text_sources
         from seo.archive import RedirectArchive
         from seo.find_replace import RedirectSource
-        from seo.services.redirects import free_published_path, redirect_moved_post
+        from seo.services.redirects import redirect_moved_post, revive_redirect
 
         outbox.subscribe_inside(("post.moved",), redirect_moved_post)
-        outbox.subscribe_inside(("post.published", "post.restored"), free_published_path)
+        outbox.subscribe_inside(("post.deleted", "post.updated"), revive_redirect)
         archive_kinds.register(RedirectArchive(), name=RedirectArchive.name, order=100)
         text_sources.register(RedirectSource(), name="redirects")
         navigation_entries.register(

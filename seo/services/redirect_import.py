@@ -18,7 +18,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from seo.models import Redirect
 from seo.redirect_csv import LineProblem, RedirectLine, problem_of, read_lines
-from seo.redirect_paths import key_of, query_of, with_query
+from seo.redirect_paths import key_of, path_in, query_of, with_query
 from seo.services.redirects import MAX_CHAIN, aim, loop_of, require_redirect_editor
 
 _BATCH_ROWS: Final = 500
@@ -89,9 +89,7 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
         row.from_key: row
         for row in find_by_key("from_key", [key_of(item.from_path) for item in lines])
     }
-    paths_in_use: set[str] = set()
-    for part in batches([item.from_path for item in lines if item.is_active]):
-        paths_in_use.update(published_posts().filter(path__in=part).values_list("path", flat=True))
+    paths_in_use = published_paths([item.from_path for item in lines if item.is_active])
     rows = []
     for item in lines:
         row = Redirect(type=item.type, is_active=item.is_active)
@@ -106,7 +104,8 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
     for item, row in rows:
         before = standing.get(row.from_key)
         try:
-            if item.is_active and item.from_path in paths_in_use:
+            is_new = before is None or not before.is_active
+            if item.is_active and is_new and item.from_path in paths_in_use:
                 sentence = gettext("A published post has the address %(from_path)s.") % {
                     "from_path": item.from_path
                 }
@@ -127,11 +126,17 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
             plan.unchanged += 1
     if not plan.problems:
         # Redirects that led to where one of these leads on from now: they lead to its end.
-        ends = {row.from_key: row.to_path for _, row in rows if row.is_active}
+        ends = {
+            row.from_key: row.to_path
+            for _, row in rows
+            if row.is_active and row.from_path not in paths_in_use
+        }
         plan.led_here = [
             other
             for other in find_by_key("to_key", ends)
-            if other.is_active and other.from_key not in ends
+            if other.is_active
+            and other.from_key not in ends
+            and key_of(path_in(ends[other.to_key])) != other.from_key
         ]
         for other in plan.led_here:
             to_path = with_query(ends[other.to_key], query_of(other.to_path))
@@ -140,17 +145,27 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
 
 
 class RedirectChains:
-    """Follows redirects to their end: those of the import and, where it has none, those that stand."""
+    """Follows redirects to their end: those of the import and, where it has none, those that stand.
+
+    A redirect at the address of a published post does not count.
+    """
 
     def __init__(self, rows: Sequence[Redirect]) -> None:
         own = {row.from_key for row in rows}
-        self._leads = {row.from_key: (row.to_path, row.to_key) for row in rows if row.is_active}
+        shadowed = published_paths([row.from_path for row in rows])
+        self._leads = {
+            row.from_key: (row.to_path, row.to_key)
+            for row in rows
+            if row.is_active and row.from_path not in shadowed
+        }
         wanted = {row.to_key for row in rows}
         for _ in range(MAX_CHAIN):
             wanted = wanted - set(self._leads) - own - {""}
             found = [row for row in find_by_key("from_key", wanted) if row.is_active]
             if not found:
                 break
+            shadowed = published_paths([row.from_path for row in found])
+            found = [row for row in found if row.from_path not in shadowed]
             self._leads |= {row.from_key: (row.to_path, row.to_key) for row in found}
             wanted = {row.to_key for row in found}
 
@@ -169,6 +184,14 @@ class RedirectChains:
             following, key = self._leads[key]
             to_path = with_query(following, query_of(to_path))
         raise loop_of(row)
+
+
+def published_paths(paths: Iterable[str]) -> set[str]:
+    """Return the paths at which a published post answers. A query for a batch of them."""
+    found: set[str] = set()
+    for part in batches(paths):
+        found.update(published_posts().filter(path__in=part).values_list("path", flat=True))
+    return found
 
 
 def find_by_key(column: str, keys: Iterable[str]) -> Iterator[Redirect]:

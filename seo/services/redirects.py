@@ -37,7 +37,8 @@ def create_redirect(
     require_redirect_editor(actor)
     row = Redirect(id=redirect_id or uuid4(), is_automatic=is_automatic)
     _set_fields(row, redirect)
-    return _store(row, actor)
+    # One that comes from another installation may wait there, too, behind a post.
+    return _store(row, actor, may_be_shadowed=redirect_id is not None)
 
 
 @transaction.atomic
@@ -45,8 +46,9 @@ def change_redirect(*, redirect_id: UUID | str, actor: Actor, changes: RedirectC
     """Change what is given; None leaves a value. Raises as `create_redirect`, and `NotFound`."""
     require_redirect_editor(actor)
     row = _locked(redirect_id)
+    active_at = row.from_key if row.is_active else ""
     _set_fields(row, changes)
-    return _store(row, actor)
+    return _store(row, actor, may_be_shadowed=row.from_key == active_at)
 
 
 @transaction.atomic
@@ -67,18 +69,38 @@ def redirect_moved_post(event: Event) -> None:
     known = Post.objects.filter(pk=str(event.payload["id"]), published_at__isnull=False)
     if not (before and after and known.exists()):
         return
-    Redirect.objects.filter(from_key=key_of(after)).delete()
+    # One that leads away from here to somebody else's post waits until this post leaves again.
+    Redirect.objects.filter(from_key=key_of(after), to_key=key_of(before)).delete()
     standing = Redirect.objects.select_for_update().filter(from_key=key_of(before)).first()
     row = standing or Redirect()
     row.type, row.is_active, row.is_automatic = RedirectType.PERMANENT, True, True
     aim(row, before, after)
-    save_collapsed(row)
+    save_collapsed(row, is_end=True)
 
 
-def free_published_path(event: Event) -> None:
-    """Delete the redirect at the address of a post that is live again."""
-    if event.payload["status"] == "published" and event.payload["url"]:
-        Redirect.objects.filter(from_key=key_of(str(event.payload["url"]))).delete()
+def revive_redirect(event: Event) -> None:
+    """Bring up to date the redirect at the address of a post that is no longer live, which counts again from now on.
+
+    Inside the transaction of the change. A redirect that would lead in a circle by now goes: the others are newer.
+    """
+    status, path = event.payload.get("status"), str(event.payload.get("url", ""))
+    if event.name == "post.updated" and (
+        status == "published" or event.payload.get("changedPaths")
+    ):
+        return
+    rows = Redirect.objects.select_for_update().filter(is_active=True)
+    row = rows.filter(from_key=key_of(path)).first() if path else None
+    if row is None or is_shadowed(row.from_path):
+        return
+    try:
+        save_collapsed(row)
+    except RuleViolation:
+        row.delete()
+
+
+def is_shadowed(path: str) -> bool:
+    """Return whether a published post answers at the path, so that a redirect there does not count."""
+    return published_posts().filter(path=path).exists()
 
 
 def record_export(*, actor: Actor) -> None:
@@ -97,12 +119,12 @@ def _set_fields(row: Redirect, values: NewRedirect) -> None:
     row.is_active = given.get("active", row.is_active)
 
 
-def _store(row: Redirect, actor: Actor) -> Redirect:
+def _store(row: Redirect, actor: Actor, *, may_be_shadowed: bool) -> Redirect:
     if row.type not in RedirectType.values:
         raise invalid("type", gettext("type must be 301 (permanent) or 302 (temporary)."))
     # First, because it locks the content version: two redirects made at once cannot close a loop.
     _record(row, actor, "created" if row._state.adding else "changed")
-    if row.is_active and published_posts().filter(path=row.from_path).exists():
+    if row.is_active and not may_be_shadowed and is_shadowed(row.from_path):
         raise invalid(
             "fromPath",
             gettext(
@@ -121,9 +143,12 @@ def aim(row: Redirect, from_path: str, to_path: str) -> None:
     row.to_path, row.to_key = to_path, key_of(path_in(to_path))
 
 
-def save_collapsed(row: Redirect) -> None:
-    """Save a redirect that leads straight to its end, and point what led to it there too."""
-    if row.is_active:
+def save_collapsed(row: Redirect, *, is_end: bool = False) -> None:
+    """Save a redirect that leads straight to its end, and point what led to it there too.
+
+    Redirects at the address of a published post do not count. `is_end`: where it leads is its end already.
+    """
+    if row.is_active and not is_end:
         aim(row, row.from_path, end_of_chain(row))
     elif row.to_key == row.from_key:
         raise loop_of(row)
@@ -139,7 +164,11 @@ def save_collapsed(row: Redirect) -> None:
         ) from None
     if not row.is_active:
         return
-    led_here = list(Redirect.objects.filter(to_key=row.from_key, is_active=True).exclude(pk=row.pk))
+    leading = Redirect.objects.filter(to_key=row.from_key, is_active=True).exclude(pk=row.pk)
+    # What stands behind the post at the end would lead to itself.
+    led_here = list(leading.exclude(from_key=row.to_key))
+    if led_here and is_shadowed(row.from_path):
+        return
     for other in led_here:
         aim(other, other.from_path, with_query(row.to_path, query_of(other.to_path)))
     Redirect.objects.bulk_update(led_here, ["to_path", "to_key"])
@@ -156,7 +185,7 @@ def end_of_chain(row: Redirect) -> str:
             if key
             else None
         )
-        if following is None:
+        if following is None or is_shadowed(following.from_path):
             return to_path
         to_path = with_query(following.to_path, query_of(to_path))
         key = following.to_key

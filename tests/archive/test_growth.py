@@ -32,9 +32,9 @@ def statements(posts: int) -> list[str]:
 def test_a_post_more_costs_a_statement_for_each_check_of_its_own():
     first, second = statements(5), statements(25)
 
-    # Whether its slug is free, its terms, the redirect at its address. PostgreSQL stores its words for search by
+    # Whether its slug is free, its terms. PostgreSQL stores its words for search by
     # themselves. All else is in batches.
-    own = 4 if connection.vendor == "postgresql" else 3
+    own = 3 if connection.vendor == "postgresql" else 2
     assert len(second) - len(first) == 20 * own
 
 
