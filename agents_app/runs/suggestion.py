@@ -30,6 +30,18 @@ class _Answer(BaseModel):
         extra="forbid", alias_generator=to_camel, populate_by_name=True, frozen=True
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null_keys(cls, answer: object) -> object:
+        """Leave out null, which strict schemas make models write for what they leave out; unknown keys too."""
+        if not isinstance(answer, Mapping):
+            return answer
+        return {key: value for key, value in answer.items() if not cls._is_absent(key, value)}
+
+    @classmethod
+    def _is_absent(cls, key: object, value: object) -> bool:
+        return value is None
+
 
 class SuggestedModuleEdit(_Answer):
     """New props of one module; what is not named stays. `overrides` are for shared (global) modules."""
@@ -37,6 +49,11 @@ class SuggestedModuleEdit(_Answer):
     post_module_id: str | None = Field(
         default=None, description="Which module; may be left out where the post has only one."
     )
+
+    @classmethod
+    def _is_absent(cls, key: object, value: object) -> bool:
+        return value is None or (key == "postModuleId" and value == "")
+
     props: dict[str, JsonValue] | None = None
     overrides: dict[str, JsonValue] | None = None
     content_markdown: str | None = Field(
@@ -76,6 +93,10 @@ class FieldSuggestion(_Answer):
         default=None, description="Instead of value, of a module's prop: props with its new value."
     )
     summary: str | None = Field(default=None, max_length=MAX_SUGGESTION_SUMMARY)
+
+    @classmethod
+    def _is_absent(cls, key: object, value: object) -> bool:
+        return value is None and key != "value"  # null is how a field is emptied
 
     @model_validator(mode="after")
     def _says_it_once(self) -> FieldSuggestion:

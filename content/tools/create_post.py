@@ -32,6 +32,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
+from proofroom.core.tools.call import without_absent
 from proofroom.core.validation.errors import error_path, first_fault, reason_of
 from proofroom.core.validation.limits import LOCALE_MAX
 
@@ -169,6 +170,7 @@ def _apply(
     probe: Post, document: PostDocument, item: dict[str, Any], actor: Actor
 ) -> tuple[PostDocument, JsonObject]:
     """The document with one edit, or without it and with its reason."""
+    item = without_absent(ModuleEdit, item)
     id_ = _target(document, item)
     try:
         entry = _read(item)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Final
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeGuard, get_args, get_origin
 
 import orjson
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from proofroom.core.actor import Actor
@@ -56,9 +58,9 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
                 and schema["properties"].get(name, {}).get("type") == "integer"
             ):
                 raise invalid(name, f"{name} must be an integer; got {value}.")
-        opened = _parse_json_strings(raw, schema)
-        refuse_unstorable(opened)
-        return tool.arguments.model_validate(opened, extra="forbid")
+        given = without_absent(tool.arguments, _parse_json_strings(raw, schema))
+        refuse_unstorable(given)
+        return tool.arguments.model_validate(given, extra="forbid")
     except RuleViolation as error:
         path = next(iter(error.details))
         return [
@@ -94,6 +96,72 @@ def nearest(word: str, known: list[str]) -> str | None:
     lowered = {name.lower(): name for name in known}
     found = get_close_matches(word.lower().replace("_", ""), list(lowered), n=1, cutoff=0.6)
     return lowered[found[0]] if found else None
+
+
+def without_absent(model: type[BaseModel], raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what a client wrote for an argument that it leaves out: null, and an empty text that is no text.
+
+    Only optional arguments, also those of objects within; what an object without declared keys holds stays.
+    """
+    fields = _fields_by_name(model)
+    given: dict[str, Any] = {}
+    for name, value in raw.items():
+        field = fields.get(name)
+        if field is None:
+            given[name] = value
+            continue
+        if not field.is_required() and (
+            value is None or (value == "" and not _takes_text(name, field.annotation))
+        ):
+            continue
+        given[name] = _without_absent_within(field.annotation, value)
+    return given
+
+
+@cache
+def _fields_by_name(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """Return the fields by the names that `model` takes them by."""
+    fields = {}
+    for name, field in model.model_fields.items():
+        fields[name] = fields[field.alias or name] = field
+    return fields
+
+
+def _without_absent_within(annotation: object, value: Any) -> Any:
+    model = next((kind for kind in _kinds_in(annotation) if _is_model(kind)), None)
+    if model is None:
+        return value
+    if isinstance(value, list):
+        return [_without_absent_within(annotation, item) for item in value]
+    return without_absent(model, value) if isinstance(value, dict) else value
+
+
+def _takes_text(name: str, annotation: object) -> bool:
+    """Return whether an empty text can be a value. No id, cursor or choice is empty."""
+    if name in ("id", "cursor") or name.endswith(("Id", "_id")):
+        return False
+    kinds = list(_kinds_in(annotation, within_lists=False))
+    return any(not isinstance(kind, type) or issubclass(kind, str) for kind in kinds)
+
+
+def _kinds_in(annotation: object, *, within_lists: bool = True) -> Iterator[object]:
+    """The types that a value may have, and those of the items of a list."""
+    origin = get_origin(annotation)
+    if origin is Literal:
+        yield from {type(choice) for choice in get_args(annotation) if choice != ""} - {str}
+    elif origin is dict or (origin is list and not within_lists):
+        yield origin
+    elif origin is Annotated:
+        yield from _kinds_in(get_args(annotation)[0], within_lists=within_lists)
+    elif origin is None:
+        yield annotation
+    else:
+        for part in get_args(annotation):
+            yield from _kinds_in(part, within_lists=within_lists)
+
+
+def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def _parse_json_strings(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
