@@ -14,6 +14,7 @@ from content.layers.live import write_live
 from content.layers.selection import require_unchanged
 from content.layers.state import keep_rest, lock_post, open_layers, settle
 from content.models import Post, Revision
+from content.posts.place_scope import require_place_in_scope
 from content.rules import check_changes
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
@@ -40,6 +41,7 @@ def approve(
     layers = open_layers(post)
     selection = require_unchanged(layers.review, seen, paths)
     document = apply(layers.live, selection.taken)
+    require_place_in_scope(post=post, before=layers.live, after=document, actor=actor)
     document = check_changes(
         post=post, before=layers.live, after=document, actor=actor, is_handed_on=True
     )

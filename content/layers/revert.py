@@ -33,6 +33,7 @@ from content.layers.state import (
     writers_of,
 )
 from content.models import Layer, Post, Provenance, Revision, Status
+from content.posts.place_scope import require_place_in_scope
 from content.rules import check_changes
 from content.rules.references import without_missing
 from proofroom.core import outbox
@@ -72,6 +73,7 @@ def revert_to_revision(
     live = open_layers(post).live
     target, left_out = drop_unavailable(post, live, PostDocument.from_json(revision.document))
     # What is text stays as it was, whatever it leads to.
+    require_place_in_scope(post=post, before=live, after=target, actor=actor)
     target = check_changes(post=post, before=live, after=target, actor=actor, taken_over=target)
     if left_out:
         note = f"{note} (left out: {', '.join(left_out)})".strip()
@@ -118,6 +120,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
         target, left = _without(post, target, revision, own_paths[revision.pk])
         kept += left
     target, missing = without_missing(live, target, diff(live, target))
+    require_place_in_scope(post=post, before=live, after=target, actor=actor)
     target = check_changes(post=post, before=live, after=target, actor=actor, taken_over=target)
     reverted = diff(live, target).paths
     note = f"run {run_id}" + (f" (left out: {', '.join(missing)})" if missing else "")

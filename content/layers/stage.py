@@ -22,6 +22,7 @@ from content.layers.state import (
     save_draft,
 )
 from content.models import Layer, Post
+from content.posts.place_scope import require_place_in_scope
 from content.posts.scopes import require_written_in_scope
 from content.rules import check_changes
 from content.translations.translation_status import present_source_hashes
@@ -86,6 +87,9 @@ def stage(
     check_version(expected_version, view.version, _("This draft"))
     begun = view.document if seed is None else seed(view.document)
     document = edit(begun)
+    require_place_in_scope(
+        post=post, before=view.document, after=document, actor=actor, is_live=False
+    )
     if layer == Layer.AI_REVIEW:
         edit_made(actor, begun, document)
     document = check_changes(

@@ -24,6 +24,7 @@ from content.paths.post_paths import check_paths_are_free, path_for
 from content.posts import post_repository
 from content.posts.document_edits import patch_fields, seed_group
 from content.posts.duplicate import pair_modules
+from content.posts.place_scope import require_kind_in_scope, require_place_in_scope
 from content.posts.scopes import remember_sections, require_written_in_scope
 from content.rules import check_changes
 from content.rules.check import taken_by_another, translation_taken
@@ -96,6 +97,7 @@ def create_post(
         group = find_group(module_group) if module_group is not None else None
         seeded = seed_group(empty, group, shared_modules())
         document = replace(document, modules=seeded.modules)
+    require_place_in_scope(post=post, before=empty, after=document, actor=actor)
     document = check_changes(
         post=post, before=empty, after=document, actor=actor, taken_over=seeded
     )
@@ -211,6 +213,7 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
     definition = find_post_type(type)
     locale = locale or settings.CMS_ENV.default_locale
     require_site_language(locale)
+    require_kind_in_scope(type=type, locale=locale, actor=actor)
     post = new_instance(Post, id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)
     post.custom_fields = definition.default_custom_fields()
     post.robots_json = definition.seo()["robotsJson"]

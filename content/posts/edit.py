@@ -13,6 +13,7 @@ from content.layers.live import write_live
 from content.layers.state import check_version, lock_post, settle
 from content.models import Post, Status
 from content.posts import post_repository
+from content.posts.place_scope import require_place_in_scope
 from content.posts.publish import move_status
 from content.rules import check_changes
 from proofroom.core.actor import Actor
@@ -47,6 +48,7 @@ def edit_post(
         move_status(post=post, status=status, actor=actor)
     before = post_repository.load(post)
     after = edit(before) if edit else before
+    require_place_in_scope(post=post, before=before, after=after, actor=actor)
     after = check_changes(post=post, before=before, after=after, actor=actor)
     if status == Status.PUBLISHED:
         due = after.fields.get("publishAt")

@@ -22,6 +22,7 @@ from content.paths.tree_changes import BATCH_SIZE, lock_below
 from content.paths.tree_queries import count_below, ids_below
 from content.posts import post_repository
 from content.posts.edit import edit_post
+from content.posts.place_scope import require_place_in_scope
 from content.posts.scopes import hidden_ids, in_scope_of, post_not_found, visible_to
 from content.rules.check import check_depth, check_parent, check_slug_is_free
 from proofroom.core.actor import Actor
@@ -87,7 +88,8 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
     for post in posts:
         if parent_id == post.parent_id:
             continue
-        check_depth(post, check_parent(post, parent_id))
+        _require_place(post, parent_id, actor)
+        check_depth(post, check_parent(post, parent_id, actor))
         check_slug_is_free(post, post.slug, parent_id)
         if post.slug in taken:
             message = _(
@@ -156,6 +158,9 @@ def move_posts(
                 "Reload the page and try again."
             ) % {"title": post.title}
             raise Conflict(message, code="stale_version", current=post.version)
+    for post in posts:
+        _require_place(post, place.parent_id, actor)
+    check_parent(posts[0], place.parent_id, actor)
     orders, shifted = _orders(posts, place, actor)
     # Everything is locked before the first event is recorded.
     neighbours = _renumber(shifted, actor)
@@ -164,6 +169,15 @@ def move_posts(
     moved = [_move(post, place.parent_id, orders[post.pk], actor) for post in posts]
     record_updates([(item.post.pk, item.payload()) for item in neighbours], actor=actor)
     return moved
+
+
+def _require_place(post: Post, parent_id: UUID | None, actor: Actor) -> None:
+    """Raise `NotAllowed` where the actor may not put the post below that parent, before any rule is asked."""
+    if not actor.scopes:
+        return
+    document = post_repository.load(post)
+    placed = document.with_fields({"parentId": str(parent_id) if parent_id else None})
+    require_place_in_scope(post=post, before=document, after=placed, actor=actor)
 
 
 def _load_below(post: Post, ids: Sequence[UUID]) -> Iterator[tuple[Post, str]]:

@@ -74,7 +74,11 @@ def _refused(message: str) -> RuleViolation:
 
 
 def clean_fields(
-    post: Post, before: PostDocument, after: PostDocument, changes: Changes
+    post: Post,
+    before: PostDocument,
+    after: PostDocument,
+    changes: Changes,
+    actor: Actor | None = None,
 ) -> PostDocument:
     """Clean the fields that `changes` names; raises `RuleViolation` keyed by the field's name."""
     cleaned: JsonObject = {}
@@ -113,7 +117,7 @@ def clean_fields(
     if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
         raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
     if "parentId" in cleaned:
-        check_depth(post, check_parent(post, cleaned["parentId"]))
+        check_depth(post, check_parent(post, cleaned["parentId"], actor))
     after = after.with_fields(cleaned)
     if not {"slug", "parentId"}.isdisjoint(cleaned) and after.fields.get("slug"):
         parent = after.fields.get("parentId")
@@ -192,8 +196,11 @@ def taken_by_another(post: Post, actor: Actor) -> RuleViolation:
     return slug_taken(post, post.slug, post.parent)
 
 
-def check_parent(post: Post, value: object) -> int:
-    """The parent exists, fits, and does not stand below the post. Returns how many posts are above it then."""
+def check_parent(post: Post, value: object, actor: Actor | None = None) -> int:
+    """The parent exists, fits, and does not stand below the post. Returns how many posts are above it then.
+
+    For an `actor`, a parent that they may not see is not there.
+    """
     if value is None:
         return 0
     if not find_post_type(post.type).hierarchical:
@@ -201,7 +208,7 @@ def check_parent(post: Post, value: object) -> int:
             "parentId", _("Posts of type %(type)s have no hierarchy.") % {"type": post.type}
         )
     ancestor = Post.objects.alive().filter(pk=str(value)).first()
-    if ancestor is None:
+    if ancestor is None or (actor is not None and not sees(actor, ancestor)):
         raise invalid("parentId", _("No post has the ID %(value)s.") % {"value": value})
     if (ancestor.type, ancestor.locale) != (post.type, post.locale):
         raise invalid("parentId", _("The parent must have the same type and language."))
@@ -261,7 +268,7 @@ def clean_changes(
     """
     changes = diff(before, after)
     check_locks(before, after)
-    after = clean_fields(post, before, after, changes)
+    after = clean_fields(post, before, after, changes, actor)
     check_terms(post, after, changes)
     after = clean_modules(post, before, after, changes)
     # As cleaned: ids in their one form, Markdown as the document that it stands for.

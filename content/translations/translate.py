@@ -24,6 +24,7 @@ from content.posts.create import (
     require_names,
 )
 from content.posts.duplicate import copied_fields, copy_modules, translate_terms
+from content.posts.place_scope import require_place_in_scope
 from content.posts.scopes import outside_of_scope, post_not_found, visible_to
 from content.rules.check import check_changes, clean_changes
 from content.rules.modules import rekey_by_names
@@ -79,6 +80,11 @@ def create_translation(
     post = _row(actor, source, locale)
     empty = empty_document(post)
     copy, ids = _copied(document, empty, locale)
+    own: JsonObject = {"title": title} if title is not None else {}
+    own["slug"] = slug if slug is not None else str(document.fields["slug"])
+    # With its own slug: what stands at that address is told only to who may write there.
+    placed = copy.with_fields({"slug": own["slug"]})
+    require_place_in_scope(post=post, before=empty, after=placed, actor=actor)
     try:
         # Judged as content: whoever may translate a post may have it copied, locked modules and all.
         copy = clean_changes(post, empty, copy, document)
@@ -86,8 +92,6 @@ def create_translation(
         # The modules of the copy are not there yet: those of the source are.
         names = {copied: of for of, copied in ids.items()}
         raise rekey_by_names(error, names) from None
-    own: JsonObject = {"title": title} if title is not None else {}
-    own["slug"] = slug if slug is not None else str(document.fields["slug"])
     copy = check_changes(
         post=post, before=copy, after=document_edits.patch_fields(copy, own), actor=actor
     )

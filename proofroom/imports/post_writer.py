@@ -281,7 +281,6 @@ class _PostWriter:
         post = new_row(self.writer.actor, self.item.type, self.item.locale, None)
         empty = empty_document(post)
         document = replace(document_edits.patch_fields(empty, fields), modules=tuple(made))
-        check_changes(post=post, before=empty, after=document, actor=self.writer.actor)
         if not all(
             would_be_in_scope(
                 # A term that the import would make is not known yet.
@@ -294,6 +293,7 @@ class _PostWriter:
             for scope in self.writer.actor.scopes
         ):
             raise outside_of_scope()
+        check_changes(post=post, before=empty, after=document, actor=self.writer.actor)
 
     def _update(
         self,

@@ -77,10 +77,10 @@ def test_null_is_as_if_the_argument_were_absent(tool: Tool[BaseModel], name: str
     [
         param
         for param in optional_arguments()
-        if str(param.values[1]).endswith("Id") or param.values[1] in ("cursor", "format", "limit")
+        if str(param.values[1]).endswith("Id") or param.values[1] in ("format", "limit")
     ],
 )
-def test_an_empty_id_cursor_or_choice_is_as_if_it_were_absent(
+def test_an_empty_id_number_or_choice_is_as_if_it_were_absent(
     tool: Tool[BaseModel], name: str
 ) -> None:
     least = least_arguments(tool)

@@ -120,10 +120,12 @@ def without_absent(model: type[BaseModel], raw: Mapping[str, Any]) -> dict[str, 
 
 @cache
 def _fields_by_name(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Return the fields by the names that `model` takes them by."""
+    """Return the fields that `model` offers, by the names that it takes them by."""
+    offered = lean_schema(model)["properties"]
     fields = {}
     for name, field in model.model_fields.items():
-        fields[name] = fields[field.alias or name] = field
+        if (field.alias or name) in offered:
+            fields[name] = fields[field.alias or name] = field
     return fields
 
 
@@ -137,8 +139,8 @@ def _without_absent_within(annotation: object, value: Any) -> Any:
 
 
 def _takes_text(name: str, annotation: object) -> bool:
-    """Return whether an empty text can be a value. No id, cursor or choice is empty."""
-    if name in ("id", "cursor") or name.endswith(("Id", "_id")):
+    """Return whether an empty text can be a value. No id and no choice is empty."""
+    if name == "id" or name.endswith(("Id", "_id")):
         return False
     kinds = list(_kinds_in(annotation, within_lists=False))
     return any(not isinstance(kind, type) or issubclass(kind, str) for kind in kinds)
