@@ -28,7 +28,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.caching.redis_cache import redis_error
 from proofroom.core.errors import Conflict
 from proofroom.core.json import JsonObject
-from proofroom.core.outbox import content_version
+from proofroom.core.outbox import live_state
 from proofroom.core.site_urls import absolute
 from seo.sitemap_query import SitemapPost, listed_posts
 
@@ -73,7 +73,7 @@ class SitemapBuild:
     urls: int
     built_at: float
     fresh_until: float
-    version: int
+    version: str
     digests: tuple[str, ...]
 
     @property
@@ -148,7 +148,7 @@ def current_sitemap(origin: str) -> SitemapBuild:
     if build is not None:
         if build.is_fresh:
             return build
-        if build.version == content_version():
+        if build.version == str(live_state()):
             # Nothing changed since: the old one is a new one then, for one query.
             keep_build(
                 origin, replace(build, fresh_until=time.time() + FRESH_SECONDS), build.built_at
@@ -189,7 +189,7 @@ def sitemap_file(origin: str, number: int) -> SitemapFile | None:
 
 def make_sitemap(origin: str) -> SitemapBuild:
     """Write the sitemap of a name of the site, and keep it."""
-    version, now, id_ = content_version(), time.time(), uuid4().hex
+    version, now, id_ = str(live_state()), time.time(), uuid4().hex
     digests: list[str] = []
     urls, first = 0, None
     kept_seconds = _KEPT_SECONDS + FRESH_SECONDS

@@ -19,6 +19,7 @@ from proofroom.core.caching.front_cache import keep_in_front
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.replica import from_replica
 from proofroom.core.outbox import leased_state, live_state, tags_changed_since
+from proofroom.core.outbox.content_version import NO_STATE
 
 CACHE_CONTROL = "public, max-age=60"
 ROUTE: Final = "delivery"
@@ -38,8 +39,8 @@ class DeliveredViewSet(ApiViewSet):
     cache_control = CACHE_CONTROL
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that say with `depend_on` what their answers show; others depend on everything."""
-    live_version = 0
-    """The content version that is answered, or an earlier one."""
+    live_state = NO_STATE
+    """The state of the content that is answered, or an earlier one."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Count the call, then answer from what is kept, else from the database."""
@@ -69,10 +70,10 @@ class DeliveredViewSet(ApiViewSet):
         meta = request.META
         names_somebody = bool(meta.get("HTTP_AUTHORIZATION") or meta.get("HTTP_COOKIE"))
         state = live_state() if names_somebody else leased_state()
-        self.live_version = state.version
-        answers.follow(state.version, tags_changed_since)
+        self.live_state = state
+        answers.follow(state, tags_changed_since)
         key = request.get_full_path()
-        kept = answers.get(state.version, key)
+        kept = answers.get(state, key)
         if kept is None:
             with collect_tags() as tags:
                 response = super().dispatch(request, *args, **kwargs)
@@ -81,12 +82,12 @@ class DeliveredViewSet(ApiViewSet):
             kept = delivered_answer(
                 dumps(response.data), state, tags if self.action in self.tagged else {EVERYTHING}
             )
-            answers.put(state.version, key, kept)
+            answers.put(state, key, kept)
         answer = HttpResponse(kept.body, content_type="application/json")
         headers = {"ETag": kept.etag, "Cache-Control": CACHE_CONTROL}
         for name, value in (headers | (count.headers if count else {})).items():
             answer[name] = value
-        return keep_in_front(answer, state.version, kept, scope=SCOPE, kind=KIND)
+        return keep_in_front(answer, state, kept, scope=SCOPE, kind=KIND)
 
 
 def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:

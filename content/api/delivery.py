@@ -29,6 +29,7 @@ from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import query_parameter
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -140,7 +141,7 @@ class PublicPostViewSet(DeliveredViewSet):
     )
     def list(self, request: Request) -> Response:
         """Published posts with their modules, or of each the `fields` that are asked for."""
-        return Response(list_posts(request, self.live_version))
+        return Response(list_posts(request, self.live_state))
 
     @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
@@ -151,8 +152,8 @@ class PublicPostViewSet(DeliveredViewSet):
         return Response(orjson.Fragment(body))
 
 
-def list_posts(request: HasQuery, version: int) -> JsonObject:
-    """A page of the published posts that a query asks for, as they are at a content version."""
+def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
+    """A page of the published posts that a query asks for, as they are at a state of the content."""
     fields = fields_of(request, LISTABLE)
     tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
     depend_on(tag)
@@ -160,10 +161,10 @@ def list_posts(request: HasQuery, version: int) -> JsonObject:
         depend_on(EVERYTHING)  # nobody says which files
     filters = post_reads.filters_of(request, staged=False)
     counted = f"count {urlencode(sorted(filters.items()))}"
-    total = cast("int | None", answers.get_value(version, counted))
+    total = cast("int | None", answers.get_value(state, counted))
     listed = post_reads.post_list(request, fields=fields, total=total)
     if total is None:
-        answers.put_value(version, counted, cast(JsonObject, listed["meta"])["total"], tag)
+        answers.put_value(state, counted, cast(JsonObject, listed["meta"])["total"], tag)
     return listed
 
 

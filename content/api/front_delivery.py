@@ -52,15 +52,15 @@ class DeliveryReader:
         parameters = QueryDict(query.encode("latin-1"), encoding="utf-8")
         request = _Asked(cast("Mapping[str, str]", parameters))
         state = live_state() if meta.get("HTTP_COOKIE") else leased_state()
-        answers.follow(state.version, tags_changed_since)
+        answers.follow(state, tags_changed_since)
         with collect_tags() as tags:
             if asked.path == _LIST:
-                body: bytes | None = dumps(delivery.list_posts(request, state.version))
+                body: bytes | None = dumps(delivery.list_posts(request, state))
             else:
                 body = delivery.read_post(request, asked.path[len(_ONE) :])
         if body is None:
             return None
-        return ReadAnswer(state.version, delivered_answer(body, state, tags), KIND)
+        return ReadAnswer(state, delivered_answer(body, state, tags), KIND)
 
 
 @lru_cache(maxsize=10)

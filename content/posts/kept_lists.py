@@ -15,14 +15,13 @@ from typing import Any, Final
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import F, Func, IntegerField, Q, QuerySet, Subquery, TextField, Value
+from django.db.models import F, Func, IntegerField, Q, QuerySet, Subquery
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Concat
 
 from content.models import Post
-from proofroom.core.caching.version_lease import lease
+from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.statements import Argument, Row, Statement
-from proofroom.core.models import ContentVersion
+from proofroom.core.outbox import live_state, parse_state, state_text
 
 DEEP_FROM: Final = 200
 """Rows before a part of a list that make it deep."""
@@ -30,23 +29,6 @@ _MOST_LISTS: Final = 200
 _MOST_PLACES: Final = 1000
 """Places that are kept of a list."""
 _COUNT: Final = Func("pk", function="COUNT", output_field=IntegerField())
-_STATE: Final = ContentVersion.objects.filter(pk=1).values(
-    # With its moment: a database that was set back gives a number a second time.
-    state=Concat(
-        "epoch",
-        Value(" "),
-        Cast("moved_at", TextField()),
-        Value(" "),
-        Cast("number", TextField()),
-        output_field=TextField(),
-    )
-)
-_READ_STATE: Final = Statement(lambda: _STATE)
-
-
-def read_at() -> Subquery:
-    """The state of the content that a statement reads, for its column `read_at`."""
-    return Subquery(_STATE)
 
 
 def total_of(posts: QuerySet[Post]) -> Subquery:
@@ -56,12 +38,12 @@ def total_of(posts: QuerySet[Post]) -> Subquery:
 
 def counted(posts: QuerySet[Post]) -> QuerySet[Any, Any]:
     """One row, with `total` and `read_at`."""
-    return posts.order_by().values(total=_COUNT, read_at=read_at())
+    return posts.order_by().values(total=_COUNT, read_at=state_text())
 
 
 def place_columns(by: str) -> dict[str, Combinable]:
     """Columns that say where a row stands in the order of a time, the latest first, and of ids."""
-    return {"place_moment": F(by), "place_id": F("pk"), "read_at": read_at()}
+    return {"place_moment": F(by), "place_id": F("pk"), "read_at": state_text()}
 
 
 PLACE_COLUMNS: Final = frozenset(place_columns("updated_at"))
@@ -83,7 +65,7 @@ class Place:
 
 @dataclass(slots=True)
 class _KeptList:
-    at: str
+    at: LiveState
     total: int | None = None
     offsets: list[int] = field(default_factory=list)
     """In ascending order."""
@@ -143,7 +125,7 @@ class KeptLists:
         kept = self._find(part.of)
         place = kept.near(part.begin) if kept is not None else None
         rows = part.read(counts, place)
-        is_past = not rows or kept is None or rows[0]["read_at"] != kept.at
+        is_past = not rows or kept is None or parse_state(rows[0]["read_at"]) != kept.at
         if place is not None and is_past:
             rows = part.read(counts, None)
         if rows and (known := self._kept_at(part.of, rows[0])) is not None:
@@ -164,7 +146,12 @@ class KeptLists:
             return rows, 0
         if rows and total is None:
             return rows, self._keep_total(part.of, rows[0])
-        if rows and total is not None and kept is not None and rows[0]["read_at"] == kept.at:
+        if (
+            rows
+            and total is not None
+            and kept is not None
+            and parse_state(rows[0]["read_at"]) == kept.at
+        ):
             return rows, total
         return rows, self._keep_total(part.of, count.rows(*arguments)[0])
 
@@ -175,10 +162,8 @@ class KeptLists:
         """
         of = posts.order_by().query.sql_with_params()
         kept = self._find(of)
-        if kept is not None and kept.total is not None:
-            states = _READ_STATE.rows()
-            if states and states[0]["state"] == kept.at:
-                return kept.total
+        if kept is not None and kept.total is not None and live_state() == kept.at:
+            return kept.total
         return self._keep_total(of, counted(posts)[0])
 
     def _find(self, of: Hashable) -> _KeptList | None:
@@ -186,9 +171,7 @@ class KeptLists:
         kept = self._lists.get(of)
         if kept is None or connection.in_atomic_block:
             return None
-        version = lease.current()
-        is_past = version is not None and not kept.at.endswith(f" {version}")
-        return None if is_past else kept
+        return kept if lease.current() in (None, kept.at) else None
 
     def _keep_total(self, of: Hashable, row: Row) -> int:
         total: int = row["total"]
@@ -199,9 +182,9 @@ class KeptLists:
 
     def _kept_at(self, of: Hashable, row: Row) -> _KeptList | None:
         """What is to be kept of the state that a row was read at."""
-        at: str | None = row["read_at"]
-        if at is None or connection.in_atomic_block:
+        if row["read_at"] is None or connection.in_atomic_block:
             return None
+        at = parse_state(row["read_at"])
         kept = self._lists.get(of)
         if kept is None or kept.at != at:
             if len(self._lists) >= _MOST_LISTS:

@@ -32,7 +32,6 @@ from content.posts.kept_lists import (
     from_place,
     kept_lists,
     place_columns,
-    read_at,
     total_of,
 )
 from content.posts.scopes import hidden_ids
@@ -49,6 +48,7 @@ from proofroom.core.database.json_text import (
 )
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import invalid
+from proofroom.core.outbox import state_text
 from proofroom.taxonomies.models import Term
 
 
@@ -264,7 +264,7 @@ def _page_statement(
         # Nothing is written for rows that are only sorted or passed over.
         deep_from = 0 if parts else 1 if place else None
         page = part_of(ordered, slice(begin, end), deep_from=deep_from)
-        where = place_columns("updated_at") if has_place else {"read_at": read_at()}
+        where = place_columns("updated_at") if has_place else {"read_at": state_text()}
         rows = listed_rows(page).annotate(**_part_columns(parts), **where)
         return rows.annotate(total=total_of(listed)) if counts else rows
 

@@ -14,7 +14,7 @@ from content import search
 from content.models import Layer, Post
 from content.post_fields import LISTED_FIELDS
 from content.posts import queries
-from content.posts.kept_lists import ListPart, Place, counted, kept_lists, read_at, total_of
+from content.posts.kept_lists import ListPart, Place, counted, kept_lists, total_of
 from content.posts.queries import proposed_titles
 from content.posts.scopes import visible_to
 from content.tools.arguments import hint
@@ -24,6 +24,7 @@ from proofroom.core.database.event_loop_reads import leave_event_loop
 from proofroom.core.database.statements import Statement
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
+from proofroom.core.outbox import state_text
 from proofroom.core.tools import Result, tool
 from proofroom.core.tools.pagination import (
     Paged,
@@ -183,7 +184,7 @@ def _first_page(
 
     def build(*values: str) -> QuerySet[Post, Row]:
         posts = _filtered(dict(zip(names, values, strict=True)), *waiting)
-        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(read_at=read_at())
+        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(read_at=state_text())
         if counts:
             rows = rows.annotate(total=total_of(posts))
         return cast("QuerySet[Post, Row]", rows[:end])

@@ -13,6 +13,7 @@ from uuid import UUID
 
 from content.models import Post
 from proofroom.core.caching.fragments import made_of
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PageLocation, absolute
 from proofroom.definitions.listings import IndexPage, feed_path, list_title
 from proofroom.website.http_cache import RenderedPage
@@ -26,12 +27,12 @@ _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U001
 _TO_CHANGE: Final = re.compile(f"{_NOT_XML.pattern}|[&<>\"']").search
 
 
-def render_feed(index: IndexPage, version: int | None = None) -> RenderedPage | None:
+def render_feed(index: IndexPage, state: LiveState | None = None) -> RenderedPage | None:
     """None where nothing is published. At most two queries, and the frame of the site."""
     listed = load_listed_posts(index, 0, FEED_ITEMS)
     if not listed.rows:
         return None
-    around = load_surroundings(PageLocation(index.path, index.locale), version=version)
+    around = load_surroundings(PageLocation(index.path, index.locale), state=state)
     contents = {"index": index, "listed": listed.content, "site_name": around.site_name}
     return made_of(
         render_feed,

@@ -54,7 +54,7 @@ class PageReader:
         if not isinstance(found, SiteAnswer):
             cast("dict[str, object]", asked.meta)[LOOKED_UP] = begun.posts
             return None
-        return ReadAnswer(found.version, found.answer, found.form.kind, found.is_for_all)
+        return ReadAnswer(found.state, found.answer, found.form.kind, found.is_for_all)
 
 
 class SearchReader:
@@ -84,7 +84,7 @@ class SearchReader:
         if found is None:
             return None
         return ReadAnswer(
-            found.version, found.answer, found.form.kind, found.is_for_all, shows_limit=False
+            found.state, found.answer, found.form.kind, found.is_for_all, shows_limit=False
         )
 
 

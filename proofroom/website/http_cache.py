@@ -15,6 +15,7 @@ from proofroom.core.api.throttles import count_caller
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
 from proofroom.core.caching.front_cache import Kind, keep_in_front
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.outbox import tags_changed_since
 from proofroom.core.site_urls import PAGE_ROUTE
 from proofroom.website.queries import FoundPost, find_published_post
@@ -91,7 +92,7 @@ class SiteAnswer:
     """What stands at an address, in one of its forms. One of an address with a query is kept for nobody else."""
 
     form: Representation
-    version: int
+    state: LiveState
     answer: CachedAnswer
     is_for_all: bool
 
@@ -106,14 +107,14 @@ class SiteAnswer:
         if self.answer.etag:
             response.headers["ETag"] = self.answer.etag
         return keep_in_front(
-            response, self.version, self.answer, is_for_all=self.is_for_all, kind=self.form.kind
+            response, self.state, self.answer, is_for_all=self.is_for_all, kind=self.form.kind
         )
 
 
 def cached_answer(
     asked: RequestedPage,
     form: Representation,
-    version: int,
+    state: LiveState,
     render: Callable[[], RenderedPage | None],
     *,
     is_for_all: bool = True,
@@ -124,10 +125,10 @@ def cached_answer(
     One that is not `is_for_all` depends on more than the address and what is accepted. Of one that `is_tagged`, the
     queries say what of the content it depends on; else it depends on everything.
     """
-    answers.follow(version, tags_changed_since)
+    answers.follow(state, tags_changed_since)
     # Of addresses with a query there is no end: they would push out what visitors ask for.
     key = "" if asked.query else f"{form.name or 'page'} {asked.full_path}"
-    answer = answers.get(version, key) if key else None
+    answer = answers.get(state, key) if key else None
     if answer is None:
         with collect_tags() as tags:
             page = render()
@@ -141,8 +142,8 @@ def cached_answer(
             tags=frozenset(tags if is_tagged else {EVERYTHING}),
         )
         if key:
-            answers.put(version, key, answer)
-    return SiteAnswer(form, version, answer, is_for_all and not asked.query)
+            answers.put(state, key, answer)
+    return SiteAnswer(form, state, answer, is_for_all and not asked.query)
 
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 
 from proofroom.core.caching.fragments import made_of
 from proofroom.core.caching.outlines import page_template, render_page
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.website.meta_tags import seo_of_list, title_with_site
@@ -103,20 +104,22 @@ class ListPage:
         return path if number == 1 else f"{path}?page={number}"
 
 
-def load_list_page(listing: IndexPage, number: int, version: int | None = None) -> ListPage | None:
+def load_list_page(
+    listing: IndexPage, number: int, state: LiveState | None = None
+) -> ListPage | None:
     """A page of a listing; None past the last, where nothing is published, and where a post stands in its place.
 
     As many queries as `load_listed_page`, and its surroundings; one more for a page that is not the first.
     """
     # A statement is made for each page, so that none is for one that nobody can see.
-    if number > 1 and number > _last_page(load_extents(listing, version).get(listing.locale)):
+    if number > 1 and number > _last_page(load_extents(listing, state).get(listing.locale)):
         return None
-    found = load_listed_page(listing, (number - 1) * PER_PAGE, PER_PAGE, version)
+    found = load_listed_page(listing, (number - 1) * PER_PAGE, PER_PAGE, state)
     if found is None:
         return None
     last = _last_page(found.extents[listing.locale])
     place = PageLocation(listing.path, listing.locale)
-    around = load_surroundings(place, version=version)
+    around = load_surroundings(place, state=state)
     return ListPage(listing, number, last, found.extents, found.listed, around)
 
 
@@ -124,9 +127,9 @@ def _last_page(extent: Extent | None) -> int:
     return -(-extent.posts // PER_PAGE) if extent is not None else 0
 
 
-def list_page(listing: IndexPage, number: int, version: int | None = None) -> str | None:
+def list_page(listing: IndexPage, number: int, state: LiveState | None = None) -> str | None:
     """A page of a listing as HTML; None where there is none. As many queries as `load_list_page`."""
-    part = load_list_page(listing, number, version)
+    part = load_list_page(listing, number, state)
     if part is None:
         return None
     if part.contents is None:

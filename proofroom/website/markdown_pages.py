@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from media.presenters import SiteImage
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
 from proofroom.core.caching.fragments import made_of
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.json import format_time
 from proofroom.core.site_urls import absolute, markdown_path
 from proofroom.definitions import markdown_of, post_types, props_of
@@ -87,10 +88,10 @@ def _render(found: queries.FoundPost, media: Mapping[str, SiteImage]) -> Rendere
 
 
 def list_in_markdown(
-    listing: IndexPage, number: int, version: int | None = None
+    listing: IndexPage, number: int, state: LiveState | None = None
 ) -> RenderedPage | None:
     """A page of a listing; None where there is none. As many queries as its HTML."""
-    part = load_list_page(listing, number, version)
+    part = load_list_page(listing, number, state)
     if part is None:
         return None
     with use_template_language(listing.locale):

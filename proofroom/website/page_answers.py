@@ -8,6 +8,7 @@ from typing import Final
 
 from proofroom.core.caching.accepted_forms import prefers_markdown
 from proofroom.core.caching.answer_cache import CachedAnswer
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.outbox import leased_state, live_state
 from proofroom.core.site_urls import LLMS, home_of, locale_of, page_in_markdown
 from proofroom.definitions.listings import IndexPage, feed_at, listing_at
@@ -65,16 +66,16 @@ def page_number(asked: RequestedPage) -> int | None:
 def search_answer(asked: RequestedPage, locale: str) -> SiteAnswer | None:
     """A page of what was found; None past the last. Everybody asks something else, so it is kept for nobody."""
     number = page_number(asked)
-    version = _version(asked)
-    html = search_page(locale, asked.parameters.get("q", ""), number, version) if number else None
+    state = _state(asked)
+    html = search_page(locale, asked.parameters.get("q", ""), number, state) if number else None
     if html is None:
         return None
-    return SiteAnswer(FOUND, version, CachedAnswer(html.encode(), etag=""), is_for_all=False)
+    return SiteAnswer(FOUND, state, CachedAnswer(html.encode(), etag=""), is_for_all=False)
 
 
-def _version(asked: RequestedPage) -> int:
-    """The content version: as this process knows it for visitors, as the database has it for who is signed in."""
-    return (leased_state() if asked.is_visitor else live_state()).version
+def _state(asked: RequestedPage) -> LiveState:
+    """The state as this process knows it for visitors, as the database has it for who is signed in."""
+    return leased_state() if asked.is_visitor else live_state()
 
 
 def _post_at(asked: RequestedPage, address: str, locale: str, form: Representation) -> Found:
@@ -91,7 +92,7 @@ def _post_at(asked: RequestedPage, address: str, locale: str, form: Representati
             return render_post_markdown(found)
         return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
 
-    return cached_answer(asked, form, found.version, render, is_tagged=True)
+    return cached_answer(asked, form, found.state, render, is_tagged=True)
 
 
 def _list_at(
@@ -101,23 +102,23 @@ def _list_at(
     number = page_number(asked) if listing is not None else None
     if listing is None or number is None:
         return None
-    version = _version(asked)
+    state = _state(asked)
 
     def render() -> RenderedPage | None:
         if form is not HTML:
-            return list_in_markdown(listing, number, version)
-        html = list_page(listing, number, version)
+            return list_in_markdown(listing, number, state)
+        html = list_page(listing, number, state)
         return RenderedPage(html) if html is not None else None
 
-    return cached_answer(asked, form, version, render, is_tagged=True)
+    return cached_answer(asked, form, state, render, is_tagged=True)
 
 
 def _feed_at(asked: RequestedPage, locale: str) -> SiteAnswer | None:
     type = feed_at(asked.path, locale)
     if type is None:
         return None
-    version, index = _version(asked), IndexPage(type, locale)
-    return cached_answer(asked, FEED, version, lambda: render_feed(index, version), is_tagged=True)
+    state, index = _state(asked), IndexPage(type, locale)
+    return cached_answer(asked, FEED, state, lambda: render_feed(index, state), is_tagged=True)
 
 
 def _markdown_at(asked: RequestedPage, locale: str) -> Found:
@@ -130,7 +131,7 @@ def _markdown_at(asked: RequestedPage, locale: str) -> Found:
 
 
 def _llms(asked: RequestedPage, locale: str) -> SiteAnswer | None:
-    return cached_answer(asked, TEXT, _version(asked), lambda: render_llms_txt(locale))
+    return cached_answer(asked, TEXT, _state(asked), lambda: render_llms_txt(locale))
 
 
 OWN_ANSWERS: Final[dict[str, Callable[[RequestedPage, str], SiteAnswer | None]]] = {LLMS: _llms}

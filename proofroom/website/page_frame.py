@@ -27,6 +27,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_post,
 )
 from proofroom.core.caching.fragments import content_key, fragments
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PageLocation, home_of, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
@@ -77,7 +78,7 @@ class SiteFrame:
     `content` is a name for these, the same for the same only.
     """
 
-    version: int
+    state: LiveState
     menus: dict[str, MenuItems]
     neighbours: Sequence[Neighbour]
     links: MenuLinks
@@ -93,10 +94,10 @@ frames: Final[dict[str, SiteFrame]] = {}
 """The last frame of each locale, which holds as long as no live content changes."""
 
 
-def load_frame(locale: str, version: int) -> SiteFrame:
-    """The frame in a language. Two queries, none where it was read at that content version before."""
+def load_frame(locale: str, state: LiveState) -> SiteFrame:
+    """The frame in a language. Two queries, none where it was read at that state of the content before."""
     kept = frames.get(locale)
-    if kept is not None and kept.version == version:
+    if kept is not None and kept.state == state:
         depend_on(*kept.tags)
         return kept
     place = PageLocation(home_of(locale), locale)
@@ -109,7 +110,7 @@ def load_frame(locale: str, version: int) -> SiteFrame:
         for slug, items in around.menus.items()
     }
     content = content_key([around.menus, around.neighbours])
-    frame = SiteFrame(version, around.menus, around.neighbours, links, frozenset(tags), content)
+    frame = SiteFrame(state, around.menus, around.neighbours, links, frozenset(tags), content)
     frames[locale] = frame
     return frame
 
@@ -151,7 +152,7 @@ class Surroundings:
 def load_surroundings(
     place: PageLocation,
     *,
-    version: int | None = None,
+    state: LiveState | None = None,
     group: UUID | None = None,
     near: Sequence[Neighbour] | None = None,
     menus: Mapping[str, MenuItems] | None = None,
@@ -160,16 +161,16 @@ def load_surroundings(
 ) -> Surroundings:
     """Two queries: the menus, and all posts that they and the page link to or list.
 
-    With the content version that the page was read at, menus and home pages are most often there already. `near` are
+    With the state that the page was read at, menus and home pages are most often there already. `near` are
     the posts above the page and its translations, where they were read with it; they leave nothing to ask for then.
-    `menus` take the place of stored ones of their slugs, where no version is given.
+    `menus` take the place of stored ones of their slugs, where no state is given.
     """
     ids = {*post_ids}
     paths = set(paths_above(place)) if near is None else set()
     known: Sequence[Neighbour] = near or ()
     frame = None
-    if version is not None:
-        frame = load_frame(place.locale, version)
+    if state is not None:
+        frame = load_frame(place.locale, state)
         shown, known = frame.menus, [*frame.neighbours, *known]
         paths.discard(home_of(place.locale))
     else:

@@ -72,7 +72,7 @@ def post_page(
     `load_page_data`."""
     post = found.post
     depend_on(tag_of_post(post.pk))
-    data = load_page_data(post, needs_of(found), version=found.version, near=found.near)
+    data = load_page_data(post, needs_of(found), state=found.state, near=found.near)
 
     def make() -> str:
         content = PageContent(post, found.modules(), found.terms, is_counted=is_counted)

@@ -16,6 +16,7 @@ from content.posts.opening_images import media_of_opening_module, opening_media
 from media.presenters import SiteImage, site_image
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
 from proofroom.core.caching.fragments import made_of, note_failure
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, JsonObject
@@ -216,18 +217,18 @@ def load_page_data(
     post: Post,
     needs: Needs,
     *,
-    version: int | None = None,
+    state: LiveState | None = None,
     near: Sequence[Neighbour] | None = None,
     menus: Mapping[str, MenuItems] | None = None,
 ) -> PageData:
     """At most four queries, and one for each source: the frame of the site, linked posts, files.
 
     `menus` take the place of stored ones of their slugs.
-    Two less where the frame is known by its `version`, and with what is `near` the page none for links alone.
+    Two less where the frame is known by its `state`, and with what is `near` the page none for links alone.
     """
     around = load_surroundings(
         PageLocation(post.path, post.locale),
-        version=version,
+        state=state,
         group=post.translation_group,
         near=near,
         menus=menus,

@@ -24,7 +24,7 @@ from django.db.models import (
     TextField,
 )
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Cast
 
 from content import search
 from content.models import Post, PostModule, PostTerm
@@ -47,11 +47,11 @@ from media.queries import load_assets_by_name
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media, tag_of_path
 from proofroom.core.caching.fragments import content_key
-from proofroom.core.caching.version_lease import lease
+from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
-from proofroom.core.models import ContentVersion
+from proofroom.core.outbox import parse_state, state_text
 from proofroom.core.search import RankedKeys, Word
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import custom_text_of, text_of
@@ -67,13 +67,13 @@ MENUS = ("main", "footer")
 
 @dataclass(frozen=True)
 class FoundPost:
-    """A post to show, and the content version that it was read at. `row` is all that was read of it.
+    """A post to show, and the state of the content that it was read at. `row` is all that was read of it.
 
     `arms` are its running variations, which take visitors from it. Of one that is shown in its place, `arm_row` was
     read.
     """
 
-    version: int
+    state: LiveState
     arms: Sequence[Arm]
     row: Row
     has_near: bool
@@ -123,14 +123,13 @@ _SHOWN: Final = (
     *columns_of(Post),
     *(f"featured_media__{name}" for name in columns_of(Asset)),
 )
-_VERSION: Final = ContentVersion.objects.filter(pk=1).values("number")
 _MOST_ABOVE: Final = 8
 """Paths above a page that are read with it."""
 _PAGE: Final = Statement(
     lambda path, locale, above: (
         published_at(path, locale)
         .annotate(
-            content_version=Coalesce(Subquery(_VERSION), 0),
+            content_state=state_text(),
             terms=_terms(),
             arms=running_arms(),
             modules=_modules(),
@@ -139,7 +138,7 @@ _PAGE: Final = Statement(
                 published_posts().filter(translation_group=OuterRef("translation_group"))
             ),
         )
-        .values(*_SHOWN, "content_version", "terms", "arms", "modules", "above", "translations")[:1]
+        .values(*_SHOWN, "content_state", "terms", "arms", "modules", "above", "translations")[:1]
     )
 )
 _ARM: Final = Statement(
@@ -171,9 +170,9 @@ def find_published_post(path: str, locale: str) -> FoundPost | None:
     if not rows:
         return None
     row = rows[0]
-    version = row.pop("content_version")
-    lease.renew(begun, version)
-    return FoundPost(version, arms_in(row["arms"]), row, has_near=not is_deep)
+    state = parse_state(row.pop("content_state"))
+    lease.renew(begun, state)
+    return FoundPost(state, arms_in(row["arms"]), row, has_near=not is_deep)
 
 
 def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
@@ -273,28 +272,28 @@ Extents = Mapping[str, Extent]
 """Of one listing, by locale: of every locale that has posts for it."""
 
 
-def load_extents(listing: IndexPage, version: int | None) -> Extents:
-    """The extents of a listing at a content version. One query, none where they are kept."""
+def load_extents(listing: IndexPage, state: LiveState | None) -> Extents:
+    """The extents of a listing at a state of the content. One query, none where they are kept."""
     depend_on(tag_of_list(listing.type))
-    kept = _kept_extents(listing, version)
+    kept = _kept_extents(listing, state)
     if kept is not None:
         return kept
     if listing.term:
         rows = _COUNTS_OF_TERM.rows(listing.type, listing.taxonomy, listing.term)
     else:
         rows = _COUNTS.rows(listing.type)
-    return _keep_extents(listing, version, rows)
+    return _keep_extents(listing, state, rows)
 
 
-def _kept_extents(listing: IndexPage, version: int | None) -> Extents | None:
+def _kept_extents(listing: IndexPage, state: LiveState | None) -> Extents | None:
     """Those that nothing has changed since. Counting reads an entry of the index for every post of the type."""
-    kept = answers.get_value(version, _extents_key(listing)) if version is not None else None
+    kept = answers.get_value(state, _extents_key(listing)) if state is not None else None
     return None if kept is None else _by_locale(cast("list[Row]", kept))
 
 
-def _keep_extents(listing: IndexPage, version: int | None, rows: list[Row]) -> Extents:
-    if version is not None:
-        answers.put_value(version, _extents_key(listing), rows, tag_of_list(listing.type))
+def _keep_extents(listing: IndexPage, state: LiveState | None, rows: list[Row]) -> Extents:
+    if state is not None:
+        answers.put_value(state, _extents_key(listing), rows, tag_of_list(listing.type))
     return _by_locale(rows)
 
 
@@ -424,15 +423,15 @@ class ListedPage:
 
 
 def load_listed_page(
-    listing: IndexPage, begin: int, size: int, version: int | None
+    listing: IndexPage, begin: int, size: int, state: LiveState | None
 ) -> ListedPage | None:
     """The posts of a listing from `begin` on; None where there are none, and where a post stands in its place.
 
-    As many queries as `load_listed_posts`; extents that are not known of the version are read with the posts. One
+    As many queries as `load_listed_posts`; extents that are not known of the state are read with the posts. One
     more for a part far back of a list that changed.
     """
     depend_on(tag_of_path(listing.path))
-    extents = _kept_extents(listing, version)
+    extents = _kept_extents(listing, state)
     if extents is not None and listing.locale not in extents:
         extents = None  # the first post may have come a moment ago
     named = _named(listing)
@@ -462,7 +461,7 @@ def load_listed_page(
         return None
     if extents is None:
         counted = [row.pop("extents") for row in listed.rows]
-        extents = _keep_extents(listing, version, orjson.loads(counted[0]))
+        extents = _keep_extents(listing, state, orjson.loads(counted[0]))
     return ListedPage(listed, extents)
 
 

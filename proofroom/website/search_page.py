@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from proofroom.core.caching.outlines import render_page
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.search import MatchCount, Word, query_words, words_beginning
 from proofroom.core.site_urls import PageLocation, search_path
 from proofroom.definitions.listings import list_title
@@ -102,10 +103,10 @@ MAX_QUERY_LENGTH: Final = 200
 """Characters of a question; what is beyond is not looked for."""
 
 
-def search_page(locale: str, asked: str, number: int, version: int) -> str | None:
-    """A page of what was found; None past the last. `version` is the content version that it is read at.
+def search_page(locale: str, asked: str, number: int, state: LiveState) -> str | None:
+    """A page of what was found; None past the last. `state` is that of the content that it is read at.
 
-    Three queries and none for its surroundings where these were read at that version before. SQLite counts a full
+    Three queries and none for its surroundings where these were read at it before. SQLite counts a full
     page in one more, as PostgreSQL does for common words. Where nothing is found there are at most two and those of
     `suggest_words`; nothing is asked for no words.
     """
@@ -125,7 +126,7 @@ def search_page(locale: str, asked: str, number: int, version: int) -> str | Non
         total = hits.estimate(MAX_RESULTS)
     last = max(1, -(-min(total.number, MAX_RESULTS) // PER_PAGE))
     suggestion = suggest_words(asked_words, locale) if words and not posts else ""
-    around = load_surroundings(PageLocation(search_path(locale), locale), version=version)
+    around = load_surroundings(PageLocation(search_path(locale), locale), state=state)
 
     def url(page: int, words: str = words) -> str:
         query = {"q": words, **({"page": str(page)} if page > 1 else {})}

@@ -6,6 +6,9 @@ from typing import Any
 
 from proofroom.core.caching.answer_cache import AnswerCache, CachedAnswer, answers
 from proofroom.core.caching.fragments import fragments
+from proofroom.core.caching.version_lease import LiveState
+
+FIRST = LiveState(1, None)
 
 
 def test_addresses_count_as_well_as_bodies() -> None:
@@ -13,9 +16,9 @@ def test_addresses_count_as_well_as_bodies() -> None:
     cache = AnswerCache(most_bytes=10_000)
 
     for number in range(1_000):
-        cache.put(1, f"/api/public/posts?x={number}", CachedAnswer(b"{}", ""))
+        cache.put(FIRST, f"/api/public/posts?x={number}", CachedAnswer(b"{}", ""))
 
-    kept = [n for n in range(1_000) if cache.get(1, f"/api/public/posts?x={n}") is not None]
+    kept = [n for n in range(1_000) if cache.get(FIRST, f"/api/public/posts?x={n}") is not None]
     assert 10 <= len(kept) <= 40
     assert kept == list(range(1_000 - len(kept), 1_000))
 
@@ -24,19 +27,19 @@ def test_an_answer_in_place_of_another_counts_once() -> None:
     cache = AnswerCache(most_bytes=1_000)
 
     for number in range(50):
-        cache.put(1, "/a", CachedAnswer(b"x" * number, ""))
+        cache.put(FIRST, "/a", CachedAnswer(b"x" * number, ""))
 
-    assert cache.get(1, "/a") is not None
+    assert cache.get(FIRST, "/a") is not None
 
 
 def test_what_was_cleared_may_begin_at_any_version() -> None:
     cache = AnswerCache(most_bytes=1_000_000)
-    cache.put(9, "/a", CachedAnswer(b"x", ""))
+    cache.put(LiveState(9, None), "/a", CachedAnswer(b"x", ""))
 
     cache.clear()
-    cache.put(2, "/a", CachedAnswer(b"y", ""))
+    cache.put(FIRST, "/a", CachedAnswer(b"y", ""))
 
-    found = cache.get(2, "/a")
+    found = cache.get(FIRST, "/a")
     assert found is not None
     assert found.body == b"y"
 

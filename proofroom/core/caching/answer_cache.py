@@ -13,6 +13,7 @@ import orjson
 from django.conf import settings
 
 from proofroom.core.caching.content_tags import EVERYTHING
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.json import Json
 
 LONGEST_KEY: Final = 500
@@ -45,36 +46,34 @@ def etag_of(body: bytes, name: str = "") -> str:
 
 
 class AnswerCache:
-    """The most recently used answers of one content version, bounded in bytes.
+    """The most recently used answers of one state of the content, bounded in bytes.
 
-    `follow` takes it to the next version, and drops what depends on what changed until there.
+    `follow` takes it to the next state, and drops what depends on what changed until there.
     """
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self._size = 0
-        self._version = 0
+        self._state: LiveState | None = None
         self._kept: OrderedDict[str, CachedAnswer] = OrderedDict()
         self._by_tag: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = Lock()
 
-    def get(self, version: int, key: str) -> CachedAnswer | None:
+    def get(self, state: LiveState, key: str) -> CachedAnswer | None:
         with self._lock:
-            if version != self._version:
+            if state != self._state:
                 return None
             found = self._kept.get(key)
             if found is not None:
                 self._kept.move_to_end(key)
             return found
 
-    def put(self, version: int, key: str, answer: CachedAnswer) -> None:
-        """Keep an answer that was read at a version; not one that a change which is already known may have missed."""
+    def put(self, state: LiveState, key: str, answer: CachedAnswer) -> None:
+        """Keep an answer that was read at the state that the cache is at; what was read at another one may be old."""
         with self._lock:
-            if version < self._version or len(key) > LONGEST_KEY:
+            self._state = self._state or state
+            if state != self._state or len(key) > LONGEST_KEY:
                 return
-            if version > self._version:
-                self._drop_all()
-                self._version = version
             self._drop(key)
             self._kept[key] = answer
             self._size += _size(key, answer)
@@ -83,40 +82,47 @@ class AnswerCache:
             while self._size > self.most_bytes and self._kept:
                 self._drop(next(iter(self._kept)))
 
-    def get_value(self, version: int, key: str) -> Json:
+    def get_value(self, state: LiveState, key: str) -> Json:
         """A value that `put_value` kept; None where there is none."""
-        kept = self.get(version, key)
+        kept = self.get(state, key)
         return None if kept is None else cast(Json, orjson.loads(kept.body))
 
-    def put_value(self, version: int, key: str, value: Json, tag: str) -> None:
+    def put_value(self, state: LiveState, key: str, value: Json, tag: str) -> None:
         """Keep what an answer is made with, such as a number that takes long to count, until the tag changes."""
-        self.put(version, key, CachedAnswer(orjson.dumps(value), etag="", tags=frozenset({tag})))
+        self.put(state, key, CachedAnswer(orjson.dumps(value), etag="", tags=frozenset({tag})))
 
-    def follow(self, version: int, tags_changed_since: Callable[[int], Collection[str]]) -> None:
-        """Take the cache to a version. Asks for the tags that changed only where there is something to drop."""
+    def follow(
+        self, state: LiveState, tags_changed_since: Callable[[LiveState], Collection[str]]
+    ) -> None:
+        """Take the cache to a state. Asks for the tags that changed only where there is something to drop.
+
+        Everything is dropped where the database no longer knows the state that the cache is at.
+        """
         while True:
             with self._lock:
-                known, is_empty = self._version, not self._kept
-            if version <= known:
+                known, is_empty = self._state, not self._kept
+            if state == known:
                 return
-            changed = () if is_empty else tags_changed_since(known)
+            changed = () if is_empty or known is None else tags_changed_since(known)
             with self._lock:
                 # Another thread may have been as far, or have kept the first answer meanwhile.
-                if self._version != known or (is_empty and self._kept):
+                if self._state != known or (is_empty and self._kept):
                     continue
                 if EVERYTHING in changed:
                     self._drop_all()
+                elif known is not None and state.version < known.version and not is_empty:
+                    return  # it was read before what the cache knows
                 for tag in (EVERYTHING, *changed):
                     for key in tuple(self._by_tag.get(tag, ())):
                         self._drop(key)
-                self._version = version
+                self._state = state
                 return
 
     def clear(self) -> None:
-        """Forget the version too: whatever comes next may be kept."""
+        """Forget the state too: whatever comes next may be kept."""
         with self._lock:
             self._drop_all()
-            self._version = 0
+            self._state = None
 
     def _drop_all(self) -> None:
         self._kept.clear()

@@ -35,7 +35,7 @@ from proofroom.core.api.throttles import (
 from proofroom.core.caching.accepted_forms import Encoding, accepted_encoding, prefers_markdown
 from proofroom.core.caching.answer_cache import CachedAnswer, answers
 from proofroom.core.caching.hit_batches import hit_batches
-from proofroom.core.caching.version_lease import lease
+from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.middleware import STAFF_COOKIE
 
 MIN_COMPRESSED_BYTES: Final = 600
@@ -144,7 +144,8 @@ class FrontAnswer(CachedAnswer):
         return Reply(200, [*self.lines, *headers, ("Content-Length", str(len(body)))], body)
 
     def _is_known(self, meta: Mapping[str, Any], modified: int | None) -> bool:
-        # An ETag says exactly whether the caller has this answer already, so it wins over a date.
+        # An ETag says exactly whether the caller has this answer already, so it wins over a date. A later date may be
+        # that of a change which a failover lost.
         given = meta.get("HTTP_IF_NONE_MATCH")
         if not self.etag:
             return False
@@ -152,12 +153,12 @@ class FrontAnswer(CachedAnswer):
             known = (f'{self.etag[:-1]}{end}"' for end in ("", "-br", "-gzip"))
             return given.strip() == "*" or any(etag in given for etag in known)
         since = parse_http_date_safe(meta.get("HTTP_IF_MODIFIED_SINCE", ""))
-        return modified is not None and since is not None and modified <= since
+        return modified is not None and since == modified
 
 
 def keep_in_front(
     response: HttpResponse,
-    version: int,
+    state: LiveState,
     answer: CachedAnswer,
     *,
     scope: str = "",
@@ -168,7 +169,7 @@ def keep_in_front(
 
     Answers of one `kind` have the same headers, but for those of the answer itself: `front_reads` sends them too.
     """
-    response.kept_in_front = (version, answer, scope, is_for_all, kind)  # type: ignore[attr-defined]
+    response.kept_in_front = (state, answer, scope, is_for_all, kind)  # type: ignore[attr-defined]
     return response
 
 
@@ -251,12 +252,17 @@ def _limited_address(scope: str, meta: Mapping[str, Any]) -> str | None:
 
 
 def keep_answer(
-    asked: FrontRequest, version: int, front: FrontAnswer, more: Mapping[str, str], *, is_kept: bool
+    asked: FrontRequest,
+    state: LiveState,
+    front: FrontAnswer,
+    more: Mapping[str, str],
+    *,
+    is_kept: bool,
 ) -> Reply:
     """Keep an answer that just left Django, or would have, and reply to who asked for it."""
     meta = asked.meta
     if is_kept:
-        answers.put(version, asked.key, front)
+        answers.put(state, asked.key, front)
     elif "HTTP_ACCEPT_ENCODING" in meta:
         # Nobody else would get what is compressed here.
         meta = {name: value for name, value in meta.items() if name != "HTTP_ACCEPT_ENCODING"}
@@ -283,8 +289,8 @@ def find(request: FrontRequest) -> FrontAnswer | None:
     """Return what is kept for a request, as long as it is known to be what Django would answer."""
     if not request.is_for_all:
         return None
-    version = lease.current()
-    found = answers.get(version, request.key) if version is not None else None
+    state = lease.current()
+    found = answers.get(state, request.key) if state is not None else None
     return found if isinstance(found, FrontAnswer) else None
 
 
@@ -292,7 +298,7 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     kept = getattr(response, "kept_in_front", None)
     if kept is None or not isinstance(response, HttpResponse):
         return response
-    version, answer, scope, is_for_all, kind = kept
+    state, answer, scope, is_for_all, kind = kept
     is_for_all = is_for_all and not response.cookies
     limits = {name: response.headers[name] for name in RATE_LIMIT_HEADERS if name in response}
     apart = {"Content-Length", "ETag", *limits}
@@ -301,7 +307,7 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     if kind is not None and asked.is_for_all and not response.cookies:
         learnt_lines.note(asked.scheme, kind, answer, lines)
     front = FrontAnswer.of(answer, lines, scope, is_for_all=is_for_all)
-    reply = keep_answer(asked, version, front, limits, is_kept=is_for_all and asked.is_for_all)
+    reply = keep_answer(asked, state, front, limits, is_kept=is_for_all and asked.is_for_all)
     response.status_code = reply.status
     if reply.body is not answer.body:
         response.content = reply.body

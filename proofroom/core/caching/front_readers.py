@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
 from proofroom.core.caching.answer_cache import CachedAnswer
+from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.hooks import ExtensionPoint
 
 if TYPE_CHECKING:
@@ -17,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """An answer as it is at a content version. Its headers are those of its `kind` (`keep_in_front`) and its own.
+    """An answer as it is at a state. Its headers are those of its `kind` (`keep_in_front`) and its own.
 
     One that is not `is_for_all` is kept for nobody else. `shows_limit`: its headers say how many calls are left.
     """
 
-    version: int
+    state: LiveState
     answer: CachedAnswer
     kind: Kind
     is_for_all: bool = True

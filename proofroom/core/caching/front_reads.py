@@ -71,7 +71,7 @@ def _read(reader: FrontReader, asked: FrontRequest, request_id: str) -> Reply | 
                 return None
             more |= count.headers if found.shows_limit else {}
         front = FrontAnswer.of(found.answer, lines, reader.scope, is_for_all=found.is_for_all)
-        reply = keep_answer(asked, found.version, front, more, is_kept=found.is_for_all)
+        reply = keep_answer(asked, found.state, front, more, is_kept=found.is_for_all)
         measured.is_passed_on = False
         measured.outcome = str(reply.status)
         return reply

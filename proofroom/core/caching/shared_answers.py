@@ -42,6 +42,7 @@ from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.database.replica import from_replica
 from proofroom.core.outbox.content_version import (
+    NO_STATE,
     RecentChanges,
     leased_state,
     recent_changes,
@@ -61,7 +62,7 @@ TIMEOUT_SECONDS: Final = 0.2
 """Making a page takes a few milliseconds: nobody waits long for one that is made."""
 PAUSE_SECONDS: Final = 30.0
 """Redis is left alone for so long after it failed."""
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _SUFFIXES: Final = (".py", ".html", ".xml", ".txt", ".md", ".svg", ".mo", ".json")
 _NO_PROGRAMS: Final = frozenset({"__pycache__", "migrations", "node_modules", "static", "tests"})
 
@@ -70,7 +71,7 @@ class SharedAnswers:
     """What is shared by processes of one site with the same programs, templates and settings."""
 
     def __init__(self) -> None:
-        self._known = "", RecentChanges(0, {})
+        self._known = RecentChanges(NO_STATE, {})
         self._paused_until = 0.0
 
     def find(self, asked: FrontRequest) -> FrontAnswer | None:
@@ -92,16 +93,16 @@ class SharedAnswers:
 
     def keep(self, asked: FrontRequest) -> None:
         """Share what this process keeps for a request. What it does not keep, nobody else gets."""
-        state = lease.current_state() if self._is_shared(asked) else None
+        state = lease.current() if self._is_shared(asked) else None
         if state is None or not state.epoch or connection.in_atomic_block:
             return
         front = find(asked)
-        packed = pack(asked.key, state.version, front) if front is not None else b""
+        packed = pack(asked.key, state, front) if front is not None else b""
         if packed:
             self._call("set", _slot_of(asked.key, state.epoch), packed, ex=LIFETIME_SECONDS)
 
     def _find(self, asked: FrontRequest, state: LiveState) -> FrontAnswer | None:
-        answers.follow(state.version, tags_changed_since)
+        answers.follow(state, tags_changed_since)
         found = find(asked)
         if found is not None or not state.epoch or connection.in_atomic_block:
             return found
@@ -109,22 +110,21 @@ class SharedAnswers:
         unpacked = unpack(asked.key, packed) if packed else None
         if unpacked is None:
             return None
-        version, front = unpacked
-        if version != state.version and self._has_changed(front, version, state):
+        made_at, front = unpacked
+        if made_at != state and self._has_changed(front, made_at, state):
             return None
-        answers.put(state.version, asked.key, front)
+        answers.put(state, asked.key, front)
         return front
 
-    def _has_changed(self, front: FrontAnswer, version: int, state: LiveState) -> bool:
-        """Whether what was made at a version may be another answer now."""
-        epoch, changes = self._known
-        if epoch != state.epoch or changes.version < state.version:
-            changes = recent_changes()
-            self._known = state.epoch, changes
-        changed = changes.since(version)
+    def _has_changed(self, front: FrontAnswer, made_at: LiveState, state: LiveState) -> bool:
+        """Whether what was made at a state may be another answer now."""
+        changes = self._known
+        if changes.state != state:
+            changes = self._known = recent_changes()
+        changed = changes.since(made_at)
         return (
-            # Another replica may be behind the one that told the version.
-            changes.version < state.version
+            # Another replica may be behind the one that told the state.
+            EVERYTHING in changes.since(state)
             or EVERYTHING in changed
             or EVERYTHING in front.tags
             or not front.tags.isdisjoint(changed)
@@ -154,12 +154,12 @@ class SharedAnswers:
 shared_answers: Final = SharedAnswers()
 
 
-def pack(key: str, version: int, front: FrontAnswer) -> bytes:
+def pack(key: str, state: LiveState, front: FrontAnswer) -> bytes:
     """An answer in bytes; none for one that is too long."""
     about = {
         "format": _FORMAT,
         "key": key,
-        "version": version,
+        "state": str(state),
         "etag": front.etag,
         "headers": dict(front.headers),
         "modified": front.modified,
@@ -172,8 +172,8 @@ def pack(key: str, version: int, front: FrontAnswer) -> bytes:
     return packed if len(packed) <= MAX_PACKED_BYTES else b""
 
 
-def unpack(key: str, packed: bytes) -> tuple[int, FrontAnswer] | None:
-    """The version that an answer was made at, and the answer; None where the slot holds another key's."""
+def unpack(key: str, packed: bytes) -> tuple[LiveState, FrontAnswer] | None:
+    """The state that an answer was made at, and the answer; None where the slot holds another key's."""
     line, _, compressed = packed.partition(b"\n")
     about = orjson.loads(line)
     if (about["format"], about["key"]) != (_FORMAT, key):
@@ -189,7 +189,7 @@ def unpack(key: str, packed: bytes) -> tuple[int, FrontAnswer] | None:
         scope=about["scope"],
         compressed={"br": compressed} if len(body) >= MIN_COMPRESSED_BYTES else {},
     )
-    return about["version"], front
+    return LiveState.parse(about["state"]), front
 
 
 def _slot_of(key: str, epoch: str) -> str:

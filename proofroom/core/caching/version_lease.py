@@ -10,7 +10,7 @@ import os
 import sqlite3
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from threading import Lock
 from typing import Final
 
@@ -25,14 +25,32 @@ CHANNEL: Final = "content_version"
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """The content version, and since when it is that; None where nothing was ever written.
+    """The content version with what tells it from the same number of another history: since when it is that number,
+    and the `epoch` of the database.
 
-    Versions of another `epoch` are those of another database, whatever their numbers; of "" nothing is known.
+    Caches are keyed by all of it. A standby that is promoted without the last transactions of its primary gives their
+    numbers a second time. `moved_at` is None where nothing was ever written; of the epoch "" nothing is known.
     """
 
     version: int
     moved_at: datetime | None
     epoch: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> LiveState:
+        """Return the state that a statement has read as a text (`state_text`)."""
+        number, day, time_of_day, epoch = text.split(" ", 3)
+        return cls(int(number), parse_moment(day, time_of_day), epoch)
+
+    def __str__(self) -> str:
+        moment = self.moved_at.isoformat(" ") if self.moved_at is not None else "- -"
+        return f"{self.version} {moment} {self.epoch}"
+
+
+def parse_moment(day: str, time_of_day: str) -> datetime:
+    """Return a moment that the database wrote as a text; SQLite leaves out that it is in UTC."""
+    moment = datetime.fromisoformat(f"{day} {time_of_day}")
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +62,11 @@ class VersionReading:
 
 
 class VersionLease:
-    """A version with the moment until when it may be taken for the present one."""
+    """The state that this process last read, with the moment until when it may be taken for the present one."""
 
     def __init__(self) -> None:
-        self._version = 0
         self._state: LiveState | None = None
+        self._began_at = 0.0
         self._until = 0.0
         self._ends = 0
         self._listening_process = 0
@@ -56,34 +74,28 @@ class VersionLease:
         self._lock = Lock()
         self._file = DatabaseFile()
 
-    def current(self) -> int | None:
-        """The version; None where it must be asked for."""
+    def current(self) -> LiveState | None:
+        """The state; None where it must be asked for."""
         if self._file.has_changed():
             self.end()
-        return self._version if time.monotonic() < self._until else None
-
-    def current_state(self) -> LiveState | None:
-        """The version with its moment; None where it must be asked for."""
-        state = self._state
-        return state if state is not None and state.version == self.current() else None
+        return self._state if time.monotonic() < self._until else None
 
     def begin(self) -> VersionReading:
         """To be called before the version is read."""
         return VersionReading(self._ends, time.monotonic())
 
-    def renew(self, reading: VersionReading, version: int, state: LiveState | None = None) -> None:
-        """Rely on a version that was just read, but for what a transaction sees that only it may ever see.
+    def renew(self, reading: VersionReading, state: LiveState) -> None:
+        """Rely on a state that was just read, but for what a transaction sees that only it may ever see.
 
-        `state` is the version with its moment, where that was read too. Beside a replica, which has it later, only
-        on its own.
+        The latest reading counts, whatever its number: after a failover it may be lower. Beside a replica, which has
+        it later, only one of its own.
         """
         if connection.in_atomic_block or has_replica() != reads_replica():
             return
         with self._lock:
-            if reading.ends == self._ends and version >= self._version:
-                self._version = version
-                self._state = state or self._state
-                self._until = max(self._until, reading.began_at + LEASE_SECONDS)
+            if reading.ends == self._ends and reading.began_at >= self._began_at:
+                self._state, self._began_at = state, reading.began_at
+                self._until = reading.began_at + LEASE_SECONDS
 
     def end(self) -> None:
         """Have the next one ask."""
@@ -112,7 +124,7 @@ class VersionLease:
             self._subscription.close()
         self._subscription, self._listening_process = None, 0
         self.end()
-        self._version, self._state = 0, None
+        self._state, self._began_at = None, 0.0
 
 
 class DatabaseFile:

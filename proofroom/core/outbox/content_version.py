@@ -6,38 +6,71 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final
+from datetime import datetime, timedelta
+from typing import Any, Final
 
-from django.db import models
-from django.db.models.functions import Cast, Concat, Greatest, Left
+from django.db import connection, models
+from django.db.models.functions import Cast, Concat, Greatest, Left, Random
 from django.utils import timezone
 
 from proofroom.core.caching.content_tags import EVERYTHING
-from proofroom.core.caching.version_lease import LiveState, lease
+from proofroom.core.caching.version_lease import LiveState, lease, parse_moment
 from proofroom.core.database.inserts import insert_rows
 from proofroom.core.database.statements import Statement, Update
 from proofroom.core.models import ContentVersion
 
-MAX_CHANGES_LENGTH: Final = 12_000
+MAX_CHANGES_LENGTH: Final = 15_000
 """Characters of the list of what lately changed: about a hundred changes of posts."""
 MAX_TAGS_LENGTH: Final = 1_500
 """Characters of the tags of one change; one with more is a change of everything."""
+NO_STATE: Final = LiveState(0, None)
+"""Of a database in which nothing was ever written."""
 _asked_for: ContextVar[list[Collection[str]] | None] = ContextVar("asked_for", default=None)
-_STATE = Statement(
-    lambda: ContentVersion.objects.filter(pk=1).values("number", "moved_at", "epoch")
-)
-_CHANGES = Statement(lambda: ContentVersion.objects.filter(pk=1).values("number", "changes"))
+_SPACE: Final = models.Value(" ", models.TextField())
+
+
+def _states(*more: str) -> models.QuerySet[Any, Any]:
+    state = Concat(
+        Cast("number", models.TextField()),
+        _SPACE,
+        Cast("moved_at", models.TextField()),
+        _SPACE,
+        "epoch",
+        output_field=models.TextField(),
+    )
+    rows: models.QuerySet[Any] = ContentVersion.objects.filter(pk=1).annotate(state=state)
+    return rows.values("state", *more)
+
+
+_STATE: Final = Statement(_states)
+_CHANGES: Final = Statement(lambda: _states("changes"))
+
+
+def _least_step() -> models.Expression:
+    """Return how much later each change is made than the one before.
+
+    On PostgreSQL a bit more than a second: else the moments of a burst of changes, which run ahead of the clock,
+    would be the same ones in a database that is set back and gets other changes.
+    """
+    second: models.Expression = models.Value(timedelta(seconds=1), models.DurationField())
+    if connection.vendor != "postgresql":
+        return second
+    more = models.Value(timedelta(milliseconds=100), models.DurationField()) * Random()
+    return models.ExpressionWrapper(second + more, output_field=models.DurationField())
+
+
 _BUMP: Final = Update(
     lambda now, entry: (
         ContentVersion.objects.filter(pk=1),
         {
             "number": models.F("number") + 1,
-            "moved_at": Greatest(models.Value(now), models.F("moved_at") + timedelta(seconds=1)),
+            "moved_at": Greatest(models.Value(now), models.F("moved_at") + _least_step()),
             # The newest first, so that the end of the list is what falls off.
             "changes": Left(
                 Concat(
                     Cast(models.F("number") + 1, models.TextField()),
+                    _SPACE,
+                    Cast("moved_at", models.TextField()),  # of the number before
                     models.Value(entry, output_field=models.TextField()),
                     models.F("changes"),
                 ),
@@ -97,57 +130,81 @@ def lock_content_version() -> None:
 
 
 def content_version() -> int:
-    """The number that caches of live content are keyed by."""
+    """The number that grows with every change of live content. Caches are keyed by the whole state."""
     return live_state().version
 
 
+def state_text() -> models.Subquery:
+    """The state that a statement reads, for a column of its rows; NULL where nothing was ever written."""
+    return models.Subquery(_states())
+
+
+def parse_state(text: str | None) -> LiveState:
+    """Return the state in a column of `state_text`."""
+    return LiveState.parse(text) if text is not None else NO_STATE
+
+
 def live_state() -> LiveState:
-    """The version with the moment of its making. One query."""
+    """The state as the database has it now. One query."""
     begun = lease.begin()
     rows = _STATE.rows()
-    state = (
-        LiveState(rows[0]["number"], rows[0]["moved_at"], rows[0]["epoch"])
-        if rows
-        else LiveState(0, None)
-    )
-    lease.renew(begun, state.version, state)
+    state = parse_state(rows[0]["state"] if rows else None)
+    lease.renew(begun, state)
     return state
 
 
 def leased_state() -> LiveState:
-    """The version as this process last read it, at most a second ago: for answers that are the same for everybody.
+    """The state as this process last read it, at most a second ago: for answers that are the same for everybody.
 
     No query, or one where it must be asked for.
     """
-    return lease.current_state() or live_state()
+    return lease.current() or live_state()
 
 
-def tags_changed_since(version: int) -> Collection[str]:
-    """The tags of what changed after a version; `EVERYTHING` where that is no longer known. One query."""
-    return recent_changes().since(version)
+def tags_changed_since(state: LiveState) -> Collection[str]:
+    """The tags of what changed after a state; `EVERYTHING` where that is not known. One query."""
+    return recent_changes().since(state)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change of live content: the moment of the state before it, and the tags of what it changed."""
+
+    moved_before: datetime
+    tags: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class RecentChanges:
-    """What the last changes changed, up to a version: the tags by the number that each of them made."""
+    """The last changes up to a state, by the number that each of them made."""
 
-    version: int
-    tags: Mapping[int, Sequence[str]]
+    state: LiveState
+    changes: Mapping[int, Change]
 
-    def since(self, version: int) -> Collection[str]:
-        """The tags of what changed after a version; `EVERYTHING` where that is no longer known."""
-        numbers = range(version + 1, self.version + 1)
-        is_known = version <= self.version and len(numbers) <= len(self.tags)
-        if not is_known or not all(number in self.tags for number in numbers):
+    def since(self, state: LiveState) -> Collection[str]:
+        """The tags of what changed after a state; `EVERYTHING` where that is not known, nor of this history."""
+        if state == self.state:
+            return ()
+        numbers = range(state.version + 1, self.state.version + 1)
+        is_known = state.epoch == self.state.epoch and 0 < len(numbers) <= len(self.changes)
+        if not is_known or not all(number in self.changes for number in numbers):
             return (EVERYTHING,)
-        return {tag for number in numbers for tag in self.tags[number]}
+        if self.changes[numbers[0]].moved_before != state.moved_at:
+            return (EVERYTHING,)
+        return {tag for number in numbers for tag in self.changes[number].tags}
 
 
 def recent_changes() -> RecentChanges:
     """One query."""
     rows = _CHANGES.rows()
     if not rows:
-        return RecentChanges(0, {})
+        return RecentChanges(NO_STATE, {})
+    found: dict[int, Change] = {}
     # What stands behind the last line break is the rest of an entry that was cut off.
-    entries = [line.split(" ") for line in rows[0]["changes"].split("\n")[:-1]]
-    return RecentChanges(rows[0]["number"], {int(number): tags for number, *tags in entries})
+    for line in rows[0]["changes"].split("\n")[:-1]:
+        try:
+            number, day, time_of_day, *tags = line.split(" ")
+            found[int(number)] = Change(parse_moment(day, time_of_day), tags)
+        except ValueError:  # an earlier release wrote no moment
+            break
+    return RecentChanges(LiveState.parse(rows[0]["state"]), found)
