@@ -7,11 +7,14 @@ worker reads it once a minute.
 
 from __future__ import annotations
 
+import logging
 import os
+import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from pathlib import Path
 from platform import node
+from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from django.conf import settings
@@ -27,12 +30,14 @@ from proofroom.core.observability.operations import (
     OperationKind,
     operation_ended,
 )
+from proofroom.core.once import once
 from proofroom.core.outbox.dispatch import due_events
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter, _Gauge
     from prometheus_client.core import Metric
 
+logger = logging.getLogger(__name__)
 _SHORT: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 _LONG: Final = (0.1, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600)
 _COUNTS: Final = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 100, 200, 500)
@@ -158,17 +163,32 @@ def record_operation(operation: MeasuredOperation) -> None:
 operation_ended.register(record_operation)
 
 
-@cache
+_named: Final[set[str]] = set()
+
+
+def _name_process() -> str:
+    """Return the name in the files of this process, and remove those that it could not go on with.
+
+    Containers that share the folder have the same numbers of processes, and would write into each other's files.
+    """
+    name = f"{node()}-{os.getpid()}"
+    if name not in _named:
+        _named.add(name)
+        for file in _metrics_folder().glob(f"*_{name}.db"):
+            if is_damaged(file):
+                logger.warning("metrics of an earlier process are damaged, and removed: %s", file)
+                file.unlink()
+    return name
+
+
+@once
 def _prometheus_histograms() -> Mapping[str, Histogram]:
     if settings.CMS_ENV.metrics_token is None:
         return {}
     from prometheus_client import CollectorRegistry, values
     from prometheus_client import Histogram as PrometheusHistogram
 
-    # Containers that share the folder have the same numbers of processes, and would write into each other's files.
-    values.ValueClass = values.MultiProcessValue(  # type: ignore[no-untyped-call]
-        lambda: f"{node()}-{os.getpid()}"
-    )
+    values.ValueClass = values.MultiProcessValue(_name_process)  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()  # what is shown is read from the files, not from this one
 
     def build(kind: MetricKind) -> Histogram:
@@ -180,7 +200,7 @@ def _prometheus_histograms() -> Mapping[str, Histogram]:
     return {kind.name: build(kind) for kind in (*DURATIONS.values(), STATEMENTS)}
 
 
-@cache
+@once
 def _otlp_meter() -> Meter | None:
     endpoint = settings.CMS_ENV.otel_exporter_otlp_endpoint
     if endpoint is None:
@@ -198,7 +218,7 @@ def _otlp_meter() -> Meter | None:
     return provider.get_meter("proofroom")
 
 
-@cache
+@once
 def _otlp_histograms() -> Mapping[str, Histogram]:
     meter = _otlp_meter()
     if meter is None:
@@ -216,21 +236,21 @@ def _otlp_histograms() -> Mapping[str, Histogram]:
     return {kind.name: build(kind) for kind in (*DURATIONS.values(), STATEMENTS)}
 
 
-@cache
-def _otlp_gauge(name: str, help: str) -> _Gauge | None:
-    meter = _otlp_meter()
-    return meter.create_gauge(name, description=help) if meter is not None else None
+_gauges: Final[dict[str, _Gauge]] = {}
+_gauges_lock: Final = Lock()
 
 
 def export_readings() -> int:
     """Send what waits to the collector with the next export of this process. Returns how many readings."""
-    if _otlp_meter() is None:
+    meter = _otlp_meter()
+    if meter is None:
         return 0
     readings = all_readings()
-    for reading in readings:
-        gauge = _otlp_gauge(reading.name, reading.help)
-        if gauge is not None:
-            gauge.set(reading.value, dict(reading.labels))
+    with _gauges_lock:
+        for reading in readings:
+            if reading.name not in _gauges:
+                _gauges[reading.name] = meter.create_gauge(reading.name, description=reading.help)
+            _gauges[reading.name].set(reading.value, dict(reading.labels))
     return len(readings)
 
 
@@ -265,14 +285,63 @@ def prometheus_text() -> tuple[bytes, str]:
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 
+    # A process makes its file empty.
+    files = [file for file in _metrics_folder().glob("*.db") if file.stat().st_size]
+    damaged = [file for file in files if is_damaged(file)]
+    for file in damaged:
+        if file.name not in _damaged_named:
+            _damaged_named.add(file.name)
+            logger.error("metrics are left out, since their file is damaged: %s", file)
     registry = CollectorRegistry(support_collectors_without_names=True)
-    MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # it registers itself
+    whole = [str(file) for file in files if file not in damaged]
+    registry.register(FilesCollector(MultiProcessCollector.merge(whole)))  # type: ignore[no-untyped-call]
     is_up = database_check.wait(database_check.begin())
     readings = [MetricReading("proofroom_database_up", "Whether the database answers.", is_up)]
+    readings += [
+        MetricReading(
+            "proofroom_metrics_file_damaged",
+            "A file of metrics that cannot be read, and is left out.",
+            1,
+            {"file": file.name},
+        )
+        for file in damaged
+    ]
     if is_up:
         readings += all_readings()
     registry.register(WaitingCollector(readings))
     return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+def _metrics_folder() -> Path:
+    return Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
+
+
+_damaged_named: Final[set[str]] = set()
+
+
+def is_damaged(file: Path) -> bool:
+    """Whether Prometheus' library cannot read a file of metrics to its end."""
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    try:
+        with file.open("rb") as opened:
+            (used,) = struct.unpack("i", opened.read(4))
+        if not 0 <= used <= file.stat().st_size:  # which the library reads as empty
+            return True
+        MultiProcessCollector.merge([str(file)])  # type: ignore[no-untyped-call]
+    except Exception:  # whatever it stumbles over: nothing says what
+        return True
+    return False
+
+
+@dataclass(frozen=True, eq=False)
+class FilesCollector:
+    """Shows the histograms of all processes, as their files have them."""
+
+    metrics: Iterable[Metric]
+
+    def collect(self) -> Iterable[Metric]:
+        return self.metrics
 
 
 @dataclass(frozen=True, eq=False)

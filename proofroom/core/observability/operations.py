@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from django.conf import settings
@@ -21,6 +20,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from proofroom.core.hooks import Hook
 from proofroom.core.observability.work_ids import current_ids
+from proofroom.core.once import once
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, Tracer
@@ -125,7 +125,7 @@ def watch_connection(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
         connection.execute_wrappers.insert(0, count_statement)
 
 
-@cache
+@once
 def find_tracer() -> Tracer | None:
     """Return the tracer of this process, which sends spans by OTLP over HTTP; None where no collector is named."""
     endpoint = settings.CMS_ENV.otel_exporter_otlp_endpoint
