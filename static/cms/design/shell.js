@@ -2,6 +2,7 @@
 // and the pages that were opened last.
 
 import { csrfToken, fetchJson, fetchPage, request } from "../http.js";
+import { TYPED, startLetterKeys } from "./letter_keys.js";
 
 const YEAR_SECONDS = 31_536_000;
 const shell = document.querySelector("[data-shell]");
@@ -65,15 +66,7 @@ document.addEventListener("toggle", ({ target }) => {
 // The keys of every page: `?` shows them with those of the page itself, `/` goes to its search, `g` and a letter to a
 // part of the admin. A page names its own in a `<template data-page-keys>`; what they do is its own scripts' matter.
 
-const TYPED = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=range]), textarea, select, [contenteditable]";
-
-// Whoever turned single letters off, or speaks to the computer, gets none of these keys nor those of a page.
-if (document.documentElement.dataset.letterKeys === "off") {
-  window.addEventListener("keydown", (event) => {
-    const isLetter = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (isLetter && !event.target.closest?.(TYPED)) event.stopImmediatePropagation();
-  }, true);
-}
+startLetterKeys();
 
 const sheet = document.querySelector("[data-keys-sheet]");
 const SEQUENCE_MILLISECONDS = 1500; // between `g` and its letter

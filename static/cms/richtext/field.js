@@ -76,7 +76,7 @@ const convertMarkdown = async (address, markdown) => (await convert(address, "ma
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
 // Nothing of the editor itself is loaded before somebody comes to a field.
-const loadEditor = () => Promise.all([import("../vendor/richtext.js"), import("./controls.js")]);
+const loadEditor = () => Promise.all([import("../vendor/richtext.js"), import("./controls.js"), import("./selection.js")]);
 
 class RichField {
   constructor(area) {
@@ -85,6 +85,9 @@ class RichField {
     // A copy of a field that had an editor is a field without one.
     if (area.nextElementSibling?.matches(".rt")) area.nextElementSibling.remove();
     area.hidden = false;
+    this.written = this.hidden.value;
+    this.isTyped = false;
+    this.wasWritten = Boolean(this.written);
   }
 
   get hidden() {
@@ -103,26 +106,97 @@ class RichField {
   async start() {
     if (this.isStarted) return;
     this.isStarted = true;
-    const hadFocus = document.activeElement === this.area;
+    let typed;
     try {
-      const [[bundle, controls], tools, content] = await Promise.all([loadEditor(), fetchTools(this.address), this.content()]);
-      Object.assign(this, { bundle, controls });
-      this.build(tools, content);
+      const [[bundle, controls, selection], tools] = await Promise.all([loadEditor(), fetchTools(this.address)]);
+      Object.assign(this, { bundle, controls, selection });
+      const stored = await this.storedContent();
+      typed = await this.typedContent();
+      // Nothing waits from here on: whatever is typed next is typed into the editor.
+      this.build(tools, stored);
+      this.takeOver(typed);
     } catch {
       // Offline, logged out, or a document of another time: the Markdown can be written all the same.
+      this.editor?.destroy();
+      this.editor = undefined;
       this.frame?.remove();
       this.area.hidden = false;
-      return;
+      if (typed?.range) this.area.focus();
     }
-    if (hadFocus) this.editor.commands.focus("end");
   }
 
-  /** What the editor opens with: its own words from before, what is stored, or what the Markdown says. */
-  async content() {
-    if (this.hidden.value) return JSON.parse(this.hidden.value);
+  /** What the field held before anything was typed: words that were sent and refused, what is stored, or its Markdown. */
+  async storedContent() {
+    if (this.written) return JSON.parse(this.written);
     const stored = this.area.parentElement.querySelector("template[data-document]")?.dataset.document;
-    if (stored && this.area.value === this.area.defaultValue) return JSON.parse(stored);
-    return this.area.value.trim() ? convertMarkdown(this.address, this.area.value) : EMPTY;
+    if (stored) return JSON.parse(stored);
+    return this.area.defaultValue.trim() ? convertMarkdown(this.address, this.area.defaultValue) : EMPTY;
+  }
+
+  /** What the textarea holds, read again until nothing was typed, composed or moved while it was converted. */
+  async typedContent() {
+    for (;;) {
+      await this.composing;
+      const now = this.readArea();
+      const found = await this.convertTyped(now);
+      if (!this.composing && JSON.stringify(this.readArea()) === JSON.stringify(now)) return found;
+    }
+  }
+
+  readArea() {
+    const { value, selectionStart, selectionEnd } = this.area;
+    const hasFocus = document.activeElement === this.area;
+    return { value, document_: this.hidden.value, range: hasFocus ? [selectionStart, selectionEnd] : null };
+  }
+
+  /** `content` are the words, where they are others than those stored. `marked` or `counts` say where the cursor is. */
+  async convertTyped({ value, document_, range }) {
+    const { isSameText, markSelection, lengthOf } = this.selection;
+    const toDocument = (markdown) => convertMarkdown(this.address, markdown);
+    const isChanged = !document_ && value !== this.area.defaultValue;
+    if (!isChanged && !range) return {};
+    const withSigns = range && markSelection(value, range);
+    const [plain, marked] = await Promise.all([toDocument(value), withSigns && toDocument(withSigns)]);
+    const found = { range, content: isChanged ? plain : null };
+    if (marked && isSameText(marked, plain)) found.marked = marked;
+    // Within a sign of Markdown, such as the address of a link, the cursor makes another text of it.
+    else if (range) found.counts = await Promise.all(range.map(async (at) => lengthOf(await toDocument(value.slice(0, at)))));
+    return found;
+  }
+
+  /** Give the editor the words, the selection and the focus of the textarea; words that were typed can be undone. */
+  takeOver({ content, marked, counts, range }) {
+    const { view, schema } = this.editor;
+    let selected;
+    if (content) {
+      const step = view.state.tr.replaceWith(0, view.state.doc.content.size, schema.nodeFromJSON(marked ?? content).content);
+      if (marked) selected = this.selection.takeSignsOut(step);
+      view.dispatch(step.setMeta("addToHistory", this.isTyped));
+    }
+    if (!range) return;
+    selected ??= (counts ?? this.selection.lengthsBeforeSigns(marked)).map((count) => this.selection.positionOf(view.state.doc, count));
+    const [x, y] = [window.scrollX, window.scrollY];
+    this.editor.commands.setTextSelection({ from: selected[0], to: selected[1] });
+    view.focus();
+    window.scrollTo(x, y);
+    this.editor.commands.scrollIntoView();
+  }
+
+  /** Whether the document beside the Markdown is that of the same text. */
+  saysTheSame() {
+    return Boolean(this.hidden.value) && blocks(JSON.parse(this.hidden.value)).trim() === this.area.value.trim();
+  }
+
+  /** The text of a field without its editor changed: a document that was sent before is not this text any more. */
+  noteTyped() {
+    this.isTyped = true;
+    this.hidden.value = "";
+  }
+
+  /** An input method composes a word, which would break off if the field went away below it. */
+  waitForComposition() {
+    this.composing = new Promise((resolve) => { this.area.addEventListener("compositionend", resolve, { once: true }); });
+    this.composing.then(() => { this.composing = undefined; });
   }
 
   build(tools, content) {
@@ -249,6 +323,8 @@ class RichField {
   }
 
   async toggleSource() {
+    if (this.isToggling) return;
+    this.isToggling = true;
     const said = this.foot.querySelector("[data-said]");
     said.textContent = "";
     try {
@@ -256,16 +332,21 @@ class RichField {
       else await this.toSource();
     } catch (error) {
       said.textContent = error.message || this.bar.dataset.failed;
+    } finally {
+      this.isToggling = false;
     }
   }
 
+  /** What is typed while a text is converted is in it, too: it is converted again until it is the same. */
   async toSource() {
-    const isSame = !this.hidden.value;
-    if (isSame) this.area.value = this.area.defaultValue;
-    else {
+    while (this.hidden.value) {
       const text = JSON.stringify(this.stored());
-      this.area.value = (await convert(this.address, "document", text)).markdown;
+      const { markdown } = await convert(this.address, "document", text);
+      if (JSON.stringify(this.stored()) !== text) continue;
+      this.area.value = markdown;
+      break;
     }
+    if (!this.hidden.value) this.area.value = this.area.defaultValue;
     this.shown = this.area.value;
     this.showRich(false);
     this.area.focus();
@@ -273,9 +354,12 @@ class RichField {
 
   /** Markdown that nobody changed leaves the document as it was: it may say more. */
   async fromSource() {
-    if (this.area.value !== this.shown) {
-      const content = await convertMarkdown(this.address, this.area.value);
+    while (this.area.value !== this.shown) {
+      const markdown = this.area.value;
+      const content = await convertMarkdown(this.address, markdown);
+      if (this.area.value !== markdown) continue;
       this.editor.commands.setContent(content, { emitUpdate: true });
+      break;
     }
     this.showRich(true);
     this.editor.commands.focus();
@@ -299,7 +383,7 @@ class RichField {
   }
 
   /** Somebody else wrote into the textarea: a draft brought back, an agent's words. */
-  async written() {
+  async takeWritten() {
     if (this.isOwn) return;
     if (this.isSource) {
       this.hidden.value = "";
@@ -352,11 +436,19 @@ document.addEventListener("cms:saved", () => {
   }
 });
 
+let isFirst = true; // fields of the page itself: only a person, or the browser that goes back, can have changed them
+
 attachEach(FIELDS, (area) => {
   const field = new RichField(area);
   fields.set(area, field);
-  field.wasWritten = Boolean(field.hidden.value);
+  if (isFirst && area.value !== area.defaultValue && !field.saysTheSame()) field.noteTyped();
   area.addEventListener("focus", () => field.start(), { once: true });
-  area.addEventListener("input", () => { if (field.editor) field.written(); });
+  area.addEventListener("input", ({ isComposing }) => {
+    if (field.editor) return field.takeWritten();
+    if (isComposing && !field.composing) field.waitForComposition();
+    return field.noteTyped();
+  });
+  if (document.activeElement === area) field.start();
   near.observe(area);
 });
+isFirst = false;
