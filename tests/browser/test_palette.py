@@ -48,3 +48,29 @@ def test_arrows_go_round_and_nothing_found_is_said(open_page: Any) -> None:
     page.keyboard.type("nothing of that name")
     palette.get_by_text("No results").first.wait_for()
     expect(palette.get_by_role("option")).to_have_count(0)
+
+
+def test_enter_waits_for_what_is_typed(open_page: Any) -> None:
+    page = open_page("admin")
+    page.locator("[data-open-palette]").click()
+    palette = page.get_by_role("dialog", name="Search and commands")
+    palette.get_by_role("option", name="Inbox").wait_for()
+
+    page.keyboard.type("Redirects")
+    page.keyboard.press("Enter")
+
+    page.wait_for_url("**/seo/redirect/")
+
+
+def test_enter_opens_nothing_where_the_search_failed(open_page: Any) -> None:
+    page = open_page("admin")
+    page.locator("[data-open-palette]").click()
+    palette = page.get_by_role("dialog", name="Search and commands")
+    palette.get_by_role("option", name="Inbox").wait_for()
+    page.route("**/*q=Redirects*", lambda route: route.fulfill(status=409, body=""))
+
+    page.keyboard.type("Redirects")
+    page.keyboard.press("Enter")
+
+    expect(palette.get_by_role("option")).to_have_count(0)
+    assert page.url.endswith("/admin/")

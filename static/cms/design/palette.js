@@ -1,6 +1,7 @@
 // The command palette: what is typed finds posts, media, people, pages of the admin and actions. Without words it shows
 // what this browser opened last, and where one can go. `shell.js` loads it when somebody first asks for it.
 
+import { DelayedSearch } from "../fields/delayed_search.js";
 import { fetchJson } from "../http.js";
 
 const PAUSE_MILLISECONDS = 120;
@@ -12,8 +13,7 @@ export function preparePalette(palette, recentPages) {
   const list = palette.querySelector("[role=listbox]");
   const status = palette.querySelector("[data-palette-status]");
   const words = palette.dataset;
-  let asked = 0;
-  let pause;
+  const search = new DelayedSearch(PAUSE_MILLISECONDS, ask);
 
   const options = () => [...list.querySelectorAll("[role=option]")];
 
@@ -89,18 +89,23 @@ export function preparePalette(palette, recentPages) {
     status.textContent = number ? `${words.found} ${number}` : words.none;
   }
 
-  async function ask() {
-    const turn = ++asked;
+  async function ask(isCurrent) {
     const query = input.value.trim();
     try {
       const { groups: found } = await fetchJson(`${words.address}?${new URLSearchParams({ q: query, post: words.post ?? "" })}`);
-      if (turn !== asked) return; // more was typed meanwhile
+      if (!isCurrent()) return true; // more was typed meanwhile
       const recent = query ? [] : recentPages().map((one) => ({ ...one, icon: "file" }));
       const actions = headerActions(query);
       const groups = [{ label: words.actions, items: actions }, { label: words.recent, items: recent }, ...found];
       show(groups.filter(({ items }) => items.length));
+      return true;
     } catch (error) {
-      if (turn === asked) status.textContent = error.message || words.failed;
+      if (!isCurrent()) return false;
+      // What it shows is for other words.
+      list.replaceChildren();
+      choose(null);
+      status.textContent = error.message || words.failed;
+      return false;
     }
   }
 
@@ -109,24 +114,30 @@ export function preparePalette(palette, recentPages) {
     input.value = "";
     palette.showModal();
     input.focus();
-    ask();
+    search.start();
   }
 
-  input.addEventListener("input", () => {
-    clearTimeout(pause);
-    pause = setTimeout(ask, PAUSE_MILLISECONDS);
-  });
+  const chosenIn = (all) => all.findIndex((one) => one.getAttribute("aria-selected") === "true");
+
+  async function openChosen() {
+    if (search.isPending && !(await search.settle())) return;
+    const all = options();
+    if (palette.open) all[chosenIn(all)]?.click();
+  }
+
+  input.addEventListener("input", () => search.plan());
+  palette.addEventListener("close", () => search.cancel());
 
   input.addEventListener("keydown", (event) => {
     const all = options();
-    const at = all.findIndex((one) => one.getAttribute("aria-selected") === "true");
+    const at = chosenIn(all);
     const moves = { ArrowDown: at + 1, ArrowUp: at - 1 };
     if (event.key in moves && all.length) {
       choose(all[(moves[event.key] + all.length) % all.length]);
       event.preventDefault();
-    } else if (event.key === "Enter" && !event.isComposing && all[at]) {
+    } else if (event.key === "Enter" && !event.isComposing) {
       event.preventDefault();
-      all[at].click();
+      openChosen();
     }
   });
 

@@ -3,13 +3,15 @@
 //   combobox(input, { search: async (words) => [{ title, detail, state }], onPick: (item) => {} })
 
 import { fetchJson, notifyChanged, pageData } from "../http.js";
+import { DelayedSearch } from "./delayed_search.js";
 
 let number = 0;
 const TYPING_PAUSE_MILLISECONDS = 150;
 
 class Combobox {
   constructor(input, { search, onPick, keepsText = false }) {
-    Object.assign(this, { input, search, onPick, keepsText, items: [], at: -1, asked: 0 });
+    Object.assign(this, { input, search, onPick, keepsText, items: [], at: -1 });
+    this.delayed = new DelayedSearch(TYPING_PAUSE_MILLISECONDS, (isCurrent) => this.look(isCurrent));
     number += 1;
     this.list = document.createElement("ul");
     this.list.id = `found-${number}`;
@@ -31,11 +33,10 @@ class Combobox {
   listen() {
     this.input.addEventListener("input", (event) => {
       if (!event.isTrusted) return;
-      clearTimeout(this.timer);
-      // What stands in the list, or is on its way, is not for these words any more.
-      this.asked += 1;
+      // What stands in the list is not for these words any more.
+      this.unmark();
       this.list.setAttribute("aria-busy", "true");
-      this.timer = setTimeout(() => this.look(), TYPING_PAUSE_MILLISECONDS);
+      this.delayed.plan();
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
     // What is highlighted when somebody goes on to the next field is what they meant.
@@ -43,7 +44,7 @@ class Combobox {
       if (this.keepsText && this.at >= 0 && !this.list.hidden) this.pick(this.at);
       else this.close();
     });
-    if (!this.keepsText) this.input.addEventListener("focus", () => this.look());
+    if (!this.keepsText) this.input.addEventListener("focus", () => this.delayed.start());
     // The input keeps the focus, so that a press on the list is no blur.
     this.list.addEventListener("pointerdown", (event) => event.preventDefault());
     this.list.addEventListener("click", (event) => {
@@ -52,9 +53,7 @@ class Combobox {
     });
   }
 
-  async look() {
-    this.asked += 1;
-    const mine = this.asked;
+  async look(isCurrent) {
     this.list.setAttribute("aria-busy", "true");
     let found = null;
     try {
@@ -62,12 +61,13 @@ class Combobox {
     } catch {
       // Said below.
     }
-    if (mine !== this.asked) return;
+    if (!isCurrent()) return true;
     this.list.removeAttribute("aria-busy");
-    if (document.activeElement !== this.input) return;
+    if (document.activeElement !== this.input) return false;
     this.show(found);
     if (this.isEager) this.move(0);
     this.isEager = false;
+    return found !== null;
   }
 
   show(found) {
@@ -106,6 +106,13 @@ class Combobox {
     return option;
   }
 
+  unmark() {
+    this.at = -1;
+    this.isEager = false;
+    for (const option of this.list.children) if (option.matches("[role=option]")) option.setAttribute("aria-selected", "false");
+    this.input.removeAttribute("aria-activedescendant");
+  }
+
   move(to) {
     const options = [...this.list.querySelectorAll("[role=option]")];
     if (!options.length) return;
@@ -121,9 +128,12 @@ class Combobox {
     if (event.key in steps) {
       event.preventDefault();
       // Who is faster than the answer gets its first line.
-      if (this.list.hasAttribute("aria-busy")) this.isEager = true;
+      if (this.delayed.isPending) this.isEager = true;
       else if (isOpen) this.move(steps[event.key]);
-      else this.look();
+      else this.delayed.start();
+    } else if (event.key === "Enter" && this.delayed.isPending && (this.isEager || !this.keepsText)) {
+      event.preventDefault();
+      this.pickWhenFound();
     } else if (event.key === "Enter" && isOpen && this.at >= 0) {
       event.preventDefault();
       this.pick(this.at);
@@ -137,6 +147,14 @@ class Combobox {
     }
   }
 
+  /** Enter came before the result: take its first line where an arrow asked for it, else only mark that. */
+  async pickWhenFound() {
+    const { isEager } = this;
+    if (!(await this.delayed.settle()) || !this.items.length) return;
+    if (isEager) this.pick(0);
+    else this.move(0);
+  }
+
   pick(at) {
     const item = this.items[at];
     this.close();
@@ -144,14 +162,11 @@ class Combobox {
   }
 
   close() {
-    this.asked += 1;
-    this.isEager = false;
+    this.delayed.cancel();
+    this.unmark();
     this.list.removeAttribute("aria-busy");
-    clearTimeout(this.timer);
     this.list.hidden = true;
-    this.at = -1;
     this.input.setAttribute("aria-expanded", "false");
-    this.input.removeAttribute("aria-activedescendant");
   }
 }
 

@@ -3,6 +3,7 @@
 //
 //   openTask(dialog, address, { onDone: (answer) => {}, onClose: () => {}, onFail: (text) => {}, failed })
 
+import { DelayedSearch } from "../fields/delayed_search.js";
 import { fetchJson, fetchPage, swap } from "../http.js";
 
 const PARTS = ["task-choices", "task-plan", "task-buttons"];
@@ -17,28 +18,25 @@ export async function openTask(dialog, address, { onDone, onClose = () => {}, on
   }
   if (!form) return onFail(failed);
   dialog.replaceChildren(form);
-  let typing;
-  let asked = 0;
 
-  async function renew() {
-    const mine = ++asked;
+  const search = new DelayedSearch(TYPING_PAUSE_MILLISECONDS, async (isCurrent) => {
     const query = new URLSearchParams(new FormData(form));
     query.delete("csrfmiddlewaretoken");
     const page = await fetchPage(`${form.getAttribute("action")}?${query}`).catch(() => null);
-    if (!page || mine !== asked) return;
+    if (!page || !isCurrent()) return Boolean(page);
     for (const id of PARTS) {
       const part = form.querySelector(`#${id}`);
       if (part) swap(part, page.getElementById(id));
     }
-  }
-
-  form.addEventListener("input", (event) => {
-    clearTimeout(typing);
-    typing = setTimeout(renew, event.target.type === "search" ? TYPING_PAUSE_MILLISECONDS : 0);
+    return true;
   });
+
+  form.addEventListener("input", (event) => search.plan(event.target.type === "search" ? TYPING_PAUSE_MILLISECONDS : 0));
   form.addEventListener("keydown", (event) => {
     // Enter in the search looks for something, and sends nothing.
-    if (event.key === "Enter" && event.target.type === "search") event.preventDefault();
+    if (event.key !== "Enter" || event.target.type !== "search") return;
+    event.preventDefault();
+    search.settle();
   });
   form.addEventListener("click", (event) => {
     if (!event.target.closest("[data-cancel]")) return;
