@@ -35,6 +35,7 @@ export async function request(
 ) {
   const isJson = body !== undefined && !(body instanceof FormData);
   const sent = { ...headers };
+  const started = performance.now();
   if (isJson) sent["Content-Type"] = "application/json";
   if (body !== undefined || method) sent["X-CSRFToken"] = csrfToken();
   let answer;
@@ -46,6 +47,7 @@ export async function request(
     throw error.name === "AbortError" ? error : new HttpError("network", { cause: error });
   }
   const { status } = answer;
+  askedAt.set(answer, started);
   if (answer.redirected && !redirects) throw new HttpError("signed-out", { status });
   if (answer.ok || anyStatus || statuses.includes(status)) return answer;
   throw new HttpError(REASONS[status] ?? "failed", { status, data: await answer.json().catch(() => null) });
@@ -66,29 +68,79 @@ export async function fetchPage(address, { headers, ...options } = {}) {
 
 /** Return the document of a response. */
 export async function readPage(answer) {
-  return new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  askedAt.set(page, askedAt.get(answer));
+  return page;
 }
 
-/** Put what is in `fresh` in place of what is in `region`, keeping focus and scroll. Returns whether it differs. */
+/** Put what is in `fresh` in place of what is in `region`, keeping what is typed, focus and scroll. Returns whether it differs. */
 export function swap(region, fresh) {
   if (!fresh || fresh.innerHTML === region.innerHTML) return false;
-  const focused = region.contains(document.activeElement) ? selectFocused(document.activeElement) : "";
+  keepTyped(region, fresh);
+  const { activeElement: active } = document;
+  const focused = region.contains(active) ? twinOf(active, fresh) : null;
+  const selection = active.matches(TYPED) ? [active.selectionStart, active.selectionEnd] : [];
   const [x, y] = [window.scrollX, window.scrollY];
   region.replaceChildren(...fresh.childNodes);
-  if (focused) region.querySelector(focused)?.focus({ preventScroll: true });
+  focused?.focus({ preventScroll: true });
+  if (typeof selection[0] === "number" && focused?.setSelectionRange) focused.setSelectionRange(...selection);
   window.scrollTo(x, y);
   notifyAdded(region);
   return true;
 }
 
-/** Return a selector that finds the same control in newer HTML, or nothing where none does. */
-function selectFocused(element) {
+// What a page answers was asked for with the words of a moment; what was typed since is newer.
+
+export const TYPED = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=range]), textarea, select, [contenteditable]";
+
+const askedAt = new WeakMap(); // of responses and their documents
+const typedAt = new WeakMap(); // of fields
+for (const name of ["input", "change"]) document.addEventListener(name, ({ target }) => typedAt.set(target, performance.now()), true);
+
+/** Give the fields of `fresh`, a part of a document that was fetched, what was typed into those of `old` since it was asked for. */
+export function keepTyped(old, fresh) {
+  const since = askedAt.get(fresh.ownerDocument) ?? Infinity;
+  for (const field of old.querySelectorAll("input:not([type=file]), textarea, select")) {
+    const twin = typedAt.get(field) > since ? twinOf(field, fresh) : null;
+    if (!twin) continue;
+    if (["checkbox", "radio"].includes(field.type)) twin.checked = field.checked;
+    else twin.value = field.value;
+    // The same text in another form, such as the document beside its Markdown.
+    for (const also of old.querySelectorAll(`input[type=hidden][name^="${CSS.escape(`${field.name}~`)}"]`)) {
+      const beside = twinOf(also, fresh) ?? also.cloneNode();
+      beside.value = also.value;
+      if (!beside.parentNode) twin.after(beside);
+    }
+  }
+}
+
+/** Return the same control in newer HTML, or null where there is none. */
+function twinOf(element, fresh) {
+  const selector = selectTwin(element);
+  return selector ? fresh.querySelector(selector) : null;
+}
+
+function selectTwin(element) {
   if (element.hasAttribute("href")) return `[href="${CSS.escape(element.getAttribute("href"))}"]`;
   if (element.id) return `#${CSS.escape(element.id)}`;
+  const own = element.getAttribute("value");
+  const value = own ? `[value="${CSS.escape(own)}"]` : "";
   const action = element.form?.getAttribute("action");
-  if (!action || !element.matches("button")) return "";
-  const value = element.value ? `[value="${CSS.escape(element.value)}"]` : "";
-  return `form[action="${CSS.escape(action)}"] button${value}`;
+  if (element.matches("button")) return action ? `form[action="${CSS.escape(action)}"] button${value}` : "";
+  if (!element.name) return "";
+  return `${element.localName}[name="${CSS.escape(element.name)}"]${["checkbox", "radio"].includes(element.type) ? value : ""}`;
+}
+
+/**
+ * Return a function that says whether the focus may be moved: nobody went on to a field, or typed in one, since this was
+ * called. What moves the focus after a wait calls it before.
+ */
+export function watchFocus() {
+  const [from, since] = [document.activeElement, performance.now()];
+  return () => {
+    const { activeElement: active } = document;
+    return !active.matches(TYPED) || (active === from && !(typedAt.get(active) > since));
+  };
 }
 
 /** Tell the other scripts that elements came into the page, so that they attach to those too. */
@@ -110,6 +162,26 @@ export function attachEach(selector, attach) {
   };
   look(document);
   document.addEventListener("cms:added", (event) => look(event.detail?.root ?? document));
+}
+
+/** Return what a form would send as the server made it, whatever was typed before this script was there. */
+export function untouchedEntries(form) {
+  const entries = [];
+  for (const field of form.elements) {
+    if (!field.name || field.matches(":disabled, button, fieldset, output, object")) continue;
+    const fresh = field.cloneNode(true);
+    if (field instanceof HTMLSelectElement) {
+      for (const option of fresh.options) option.selected = option.defaultSelected;
+      if (!fresh.multiple && fresh.selectedIndex < 0) fresh.selectedIndex = [...fresh.options].findIndex((option) => !option.disabled);
+      for (const option of fresh.selectedOptions) if (!option.disabled) entries.push([field.name, option.value]);
+    } else if (["checkbox", "radio"].includes(field.type)) {
+      if (field.defaultChecked) entries.push([field.name, field.value]);
+    } else if (!["file", "image", "reset", "submit", "button"].includes(field.type)) {
+      fresh.value = fresh.defaultValue;
+      entries.push([field.name, fresh.value]);
+    }
+  }
+  return entries;
 }
 
 /** A field changed by a script tells the form as if somebody had typed. */

@@ -90,3 +90,47 @@ def test_an_object_is_sent_as_json_with_the_token_of_the_cookie(page: Any) -> No
 
 def test_a_swap_keeps_the_focus_and_tells_the_other_scripts(page: Any) -> None:
     assert page.evaluate(SWAP) == [False, True, "new", ["region"]]
+
+
+TYPED_SWAP = """async () => {
+  const { fetchPage, keepTyped, swap } = await import("/static/cms/http.js");
+  const fields = "<input id='a' value='stored'><textarea name='b'></textarea><input type='checkbox' name='c'>";
+  const region = document.createElement("div");
+  region.innerHTML = `<p>old</p>${fields}`;
+  document.body.replaceChildren(region);
+  const type = (field, text) => {
+    field.value = text;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  const [a, b, c] = region.querySelectorAll("input, textarea");
+  type(a, "sent");
+  await new Promise((resolve) => { setTimeout(resolve, 20); });
+  const asking = fetchPage("/asked");
+  type(b, "typed since");
+  c.checked = true;
+  c.dispatchEvent(new Event("change", { bubbles: true }));
+  b.focus();
+  b.setSelectionRange(2, 5);
+  const page = await asking;
+  const isNew = swap(region, page.querySelector("#region"));
+  const [freshA, freshB, freshC] = region.querySelectorAll("input, textarea");
+  const active = document.activeElement;
+  return [isNew, freshA.value, freshB.value, freshC.checked, active === freshB, active.selectionStart, active.selectionEnd];
+}"""
+
+
+def test_a_swap_keeps_what_was_typed_since_the_page_was_asked_for(page: Any) -> None:
+    fields = (
+        "<input id='a' value='answered'><textarea name='b'></textarea>"
+        "<input type='checkbox' name='c'>"
+    )
+    page.route(
+        "**/asked",
+        lambda route: route.fulfill(
+            content_type="text/html", body=f"<div id='region'><p>new</p>{fields}</div>"
+        ),
+    )
+
+    found = page.evaluate(TYPED_SWAP)
+
+    assert found == [True, "answered", "typed since", True, True, 2, 5]

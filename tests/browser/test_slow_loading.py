@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from content.models import Post
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make
+from tests.browser.test_menus import a_menu
 from tests.browser.test_rich_text import save, text_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -243,3 +244,118 @@ def test_letters_are_keys_at_once_where_the_field_was_left(open_page: Any) -> No
     page.keyboard.press("c")
 
     expect(page.locator("[data-new-menu]")).to_have_attribute("open", "")
+
+
+def test_words_typed_before_the_editor_of_the_post_runs_can_be_saved(open_page: Any) -> None:
+    post = make.post("Before", markdown="")
+    page = open_page()
+    held = Held(page, "**/editor/editor*.js")
+    page.goto(f"/admin/content/post/{post.pk}/change/", wait_until="commit")
+
+    page.fill("[name='post.title']", "Typed at once")
+    held.release()
+    save(page)
+
+    post.refresh_from_db()
+    assert post.title == "Typed at once"
+
+
+def test_words_of_a_new_post_typed_before_its_script_are_kept(open_page: Any) -> None:
+    page = open_page()
+    held = Held(page, "**/editor/autosave*.js")
+    page.goto("/admin/content/post/add/?type=blog", wait_until="commit")
+
+    page.fill("#title", "Typed at once")
+    with page.expect_response("**/autosave/**"):
+        held.release()
+
+
+def test_a_module_that_arrives_takes_no_focus_from_typing(open_page: Any) -> None:
+    post = make.post("Before", markdown="")
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    title = page.locator("[name='post.title']")
+    held = Held(page, "**/module/**")
+    page.locator("[data-pick-open]").first.click()
+    page.keyboard.type("callout")
+    page.keyboard.press("Enter")
+    title.click()
+    page.keyboard.press("End")
+    page.keyboard.type(" and")
+
+    held.release()
+    page.locator("[data-module^='new-'] [data-controls]").wait_for()
+    page.keyboard.type(" after")
+
+    expect(title).to_have_value("Before and after")
+
+
+def test_the_next_tag_is_typed_while_the_one_before_is_created(open_page: Any) -> None:
+    for number in range(13):
+        make.term(f"Topic {number}", taxonomy="tags")
+    post = make.post("Tagged", markdown="")
+    page = open_page("admin")
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    held = Held(page, "**/api/taxonomies/*/terms")
+    search = page.locator("[data-creatable] .reference-search").first
+    search.press_sequentially("Milk")
+    page.get_by_role("option", name="Milk").first.wait_for()
+    search.press("ArrowDown")
+    search.press("Enter")
+
+    search.fill("")
+    search.press_sequentially("Oat")
+    held.release()
+    page.locator("[data-checks] .check", has_text="Milk").wait_for()
+
+    expect(search).to_have_value("Oat")
+
+
+def test_what_is_typed_while_a_row_is_added_stays(open_page: Any) -> None:
+    page = open_page()
+    page.goto(a_menu("Home"))
+    held = Held(page, "**/proofroom_menus/menu/*/change/")
+    page.fill("#new-label", "Tea")
+    page.fill("#new-url", "/tea")
+    page.get_by_role("button", name="Add", exact=True).click()
+
+    page.fill("#new-label", "Coffee")
+    held.release()
+    page.get_by_role("button", name="Move Tea", exact=True).wait_for()
+
+    expect(page.locator("#new-label")).to_have_value("Coffee")
+    expect(page.locator("#new-url")).to_have_value("")
+
+
+def test_enter_in_a_search_takes_nothing_of_the_words_before(open_page: Any) -> None:
+    make.post("Green tea", slug="green")
+    make.post("Black coffee", slug="black")
+    page = open_page()
+    page.goto(a_menu("Home"))
+    find = page.get_by_label("Find a page")
+    find.press_sequentially("green")
+    page.locator(".menu-found button", has_text="Green tea").wait_for()
+
+    find.fill("")
+    page.keyboard.type("black")
+    page.keyboard.press("Enter")
+    expect(page.locator(".menu-found button", has_text="Black coffee")).to_be_focused()
+
+
+def test_leaving_a_link_field_while_it_searches_keeps_what_is_typed(open_page: Any) -> None:
+    make.post("Green tea", slug="green")
+    post = make.post("Links", markdown="")
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    page.locator("#f-post-canonicalUrl, [data-link=link]").first.wait_for(state="attached")
+    link = page.locator("input[data-link=link]:visible").first
+    link.scroll_into_view_if_needed()
+    link.click()
+    page.keyboard.type("green")
+    page.get_by_role("option", name="Green tea").wait_for()
+    page.keyboard.press("ArrowDown")
+
+    page.keyboard.type(" olive")
+    page.keyboard.press("Tab")
+
+    expect(link).to_have_value("green olive")

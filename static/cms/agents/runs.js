@@ -2,7 +2,7 @@
 // Every link and form in it leads to a page that works without this file; here its content is fetched alone. Runs that
 // were started in this tab are followed from page to page, as a chip in the corner while no dialog shows them.
 
-import { fetchJson, fetchPage, hasWebsockets, notifyAdded, openWebsocket, readPage, request, swap } from "../http.js";
+import { fetchJson, fetchPage, hasWebsockets, keepTyped, notifyAdded, openWebsocket, readPage, request, swap } from "../http.js";
 
 const LINKS = "a[data-agent-dialog], a.ask-agent, a.field-ai, .field-ai a";
 const OF_MANY = "run_agent"; // what the list of posts calls the action
@@ -91,6 +91,7 @@ async function load(address, { body, keeps = false } = {}) {
     const page = await readPage(answer);
     if (mine !== asked) return false;
     if (page.querySelector("#agent-dialog-title")) {
+      keepTyped(content, page.body);
       show([...page.body.childNodes], body !== undefined);
       return answer.ok;
     }

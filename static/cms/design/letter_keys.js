@@ -1,7 +1,7 @@
 // Single letters are keys of pages only where nobody is typing. They rest where an account turned them off, and for a
 // moment after the field that somebody was typing in went away below them: what follows was meant for the field.
 
-export const TYPED = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=range]), textarea, select, [contenteditable]";
+import { TYPED } from "../http.js";
 
 const REST_MILLISECONDS = 1000; // after the field, and after each letter of a sentence that goes on
 

@@ -1,8 +1,8 @@
 // The frame: the width of the navigation, which a cookie tells the server, menus that close as menus do, the bell, keys,
 // and the pages that were opened last.
 
-import { csrfToken, fetchJson, fetchPage, request } from "../http.js";
-import { TYPED, startLetterKeys } from "./letter_keys.js";
+import { TYPED, csrfToken, fetchJson, fetchPage, request } from "../http.js";
+import { startLetterKeys } from "./letter_keys.js";
 
 const YEAR_SECONDS = 31_536_000;
 const shell = document.querySelector("[data-shell]");

@@ -2,7 +2,7 @@
 // they open the form the next time, on any machine, and goes once they save. Every page writes a copy of its own; one that
 // it was restored from goes with the first that holds its content.
 
-import { fetchJson } from "../http.js";
+import { fetchJson, untouchedEntries } from "../http.js";
 
 const PAUSE_MILLISECONDS = 1_000;
 const LONGEST_WAIT_MILLISECONDS = 10_000; // while somebody types without a pause
@@ -99,10 +99,13 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
 // The form of a new post has nothing but this to it.
 const small = document.querySelector("form[data-autosave-new]");
 if (small) {
-  const before = JSON.stringify([...new FormData(small)]);
-  const isDirty = () => JSON.stringify([...new FormData(small)]) !== before || Boolean(small.dataset.sent);
+  const textOf = (entries) => JSON.stringify([...entries].filter(([name]) => name !== "csrfmiddlewaretoken"));
+  const before = textOf(untouchedEntries(small));
+  const isDirty = () => textOf(new FormData(small)) !== before || Boolean(small.dataset.sent);
   const state = document.querySelector("[data-copy-state]");
   const copies = startAutosave(small, { isDirty, onState: (name) => { state.textContent = state.dataset[name] ?? ""; } });
   small.addEventListener("input", () => copies.plan());
+  // Words may have been typed before this script was there.
+  if (isDirty()) copies.plan();
   small.addEventListener("submit", () => { small.dataset.leaving = "true"; copies.stop(); });
 }

@@ -1,7 +1,7 @@
 // The form of a post. Everything here makes faster what the form does without it: keys, the way back to the field where
 // somebody was, and the preview of a search result.
 
-import { fetchPage } from "../http.js";
+import { fetchPage, watchFocus } from "../http.js";
 import { startModules, startOutline, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
@@ -71,8 +71,10 @@ function startPlace(form, modules, rail) {
   async function putBack({ y, id, at, module, opened = [] }) {
     const cards = modules?.cards() ?? [];
     const card = cards[at];
+    const isFocusFree = watchFocus();
     await Promise.all([...opened.map((number) => cards[number]), card].filter(Boolean).map(modules.open));
     const field = document.getElementById(card ? id.replace(module, card.dataset.module) : id);
+    if (!isFocusFree()) return;
     rail.reveal(field);
     window.scrollTo(0, y);
     (field?.closest(".rt-field")?.querySelector("[contenteditable=true]") ?? field)?.focus({ preventScroll: !card });

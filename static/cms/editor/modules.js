@@ -1,7 +1,7 @@
 // Modules as cards: loaded when they are opened, added from a dialog, duplicated, moved, removed and restored without a
 // reload.
 
-import { HttpError, announce, fetchPage, notifyAdded } from "../http.js";
+import { HttpError, announce, fetchPage, notifyAdded, watchFocus } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
 const REMEMBERED = 300; // cards of posts, in this browser
@@ -78,6 +78,7 @@ export function startModules(form, changes) {
     body.append("number", String(lastNumber));
     body.append("do", target ? `duplicate:${target}` : "add");
     if (!target) body.append("add", verb);
+    const isFocusFree = watchFocus();
     try {
       const card = (await fetchPage(part, { body, statuses: [] })).querySelector("[data-module]");
       if (!card) throw new HttpError("failed");
@@ -87,12 +88,15 @@ export function startModules(form, changes) {
       notifyAdded(card);
       changed();
       foldOf(card).open = true;
-      card.scrollIntoView({ block: "nearest" });
-      (firstField(card) ?? foldOf(card).querySelector("summary")).focus();
+      if (isFocusFree()) {
+        card.scrollIntoView({ block: "nearest" });
+        (firstField(card) ?? foldOf(card).querySelector("summary")).focus();
+      }
       say(list.dataset.added, card);
     } catch (error) {
       const place = after ?? cards().at(-1);
       const notice = showFailure(form, place ?? list.parentElement, error, list.dataset.failed, () => make(verb, target, after));
+      if (!isFocusFree()) return;
       notice.scrollIntoView({ block: "nearest" });
       notice.querySelector("button").focus({ preventScroll: true });
     }
@@ -176,8 +180,10 @@ export function startModules(form, changes) {
     const found = /^#(?:m-|f-modules-)((?:new-\d+)|[0-9a-f-]{36})/.exec(location.hash);
     const card = found && find(found[1]);
     if (!card) return;
+    const isFocusFree = watchFocus();
     await open(card);
     const target = document.getElementById(location.hash.slice(1)) ?? card;
+    if (!isFocusFree()) return;
     target.scrollIntoView({ block: "center" });
     if (target !== card) target.focus();
   }
@@ -220,9 +226,15 @@ export function startPicker(form, modules) {
   const found = dialog.querySelector("[data-picker-found]");
   let after;
   let isLoaded = false;
+  let loading;
   const picks = () => [...body.querySelectorAll("[data-pick]:not([hidden]) > .pick")];
 
-  async function load() {
+  function load() {
+    loading ??= fetchPicks().finally(() => { loading = undefined; });
+    return loading;
+  }
+
+  async function fetchPicks() {
     if (isLoaded) return;
     try {
       const page = await fetchPage(dialog.dataset.picker);
@@ -282,11 +294,18 @@ export function startPicker(form, modules) {
   }
 
   box.addEventListener("input", search);
+  /** Enter takes the first of what is found, once it is there. */
+  async function pickFirst() {
+    const words = box.value;
+    await load();
+    const [first] = picks();
+    if (first && dialog.open && words.trim() && box.value === words) pick(first);
+  }
+
   box.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") {
+    if (event.key === "Enter" && !event.isComposing) {
       event.preventDefault();
-      const [first] = picks();
-      if (first && box.value.trim()) pick(first);
+      pickFirst();
     } else if (event.key === "ArrowDown") {
       event.preventDefault();
       picks()[0]?.focus();

@@ -1,7 +1,7 @@
 // Saving in place. The page says how many changes are not saved, when it saved, and why it could not. Whatever the server
 // refuses is shown by the page that the server answers, as without scripts.
 
-import { fetchJson } from "../http.js";
+import { fetchJson, untouchedEntries } from "../http.js";
 import { startAutosave } from "./autosave.js";
 
 const PAUSE_MILLISECONDS = 200;
@@ -78,9 +78,8 @@ function sameEntries(one, other) {
  */
 export function watchChanges(form) {
   const listeners = [];
-  const sent = new FormData(form);
-  let before = partsOf(sent);
-  let typed = partsOf(sent);
+  let before = partsOf(untouchedEntries(form));
+  let typed = partsOf(new FormData(form));
   let orders = [[], []];
   const differing = new Map();
   let touched = new Set(JSON.parse(form.dataset.touched || "[]"));

@@ -51,8 +51,8 @@ class MediaField {
     if (!this.box) return;
     this.state = this.box.querySelector("[data-state]");
     this.box.hidden = false;
-    select.hidden = true;
-    select.parentElement.querySelector("[data-other]")?.remove();
+    hide(select, this.part("choose"));
+    removeOther(select.parentElement);
     this.part("choose").addEventListener("click", () => this.choose());
     this.part("remove").addEventListener("click", () => {
       this.set(null);
@@ -120,16 +120,34 @@ class MediaField {
   }
 
   async upload(file) {
+    this.uploads = (this.uploads ?? 0) + 1;
+    const [mine, before] = [this.uploads, this.select.value];
     this.state.textContent = this.state.dataset.uploading.replace("{name}", file.name);
+    let said = "";
     try {
-      this.set(await uploadFile(file));
-      this.state.textContent = "";
+      const stored = await uploadFile(file);
+      // A file that was chosen meanwhile is the newer choice; this one is in the library.
+      if (mine === this.uploads && this.select.value === before) this.set(stored);
     } catch (error) {
-      this.state.textContent = error.message || this.state.dataset.failed;
+      said = error.message || this.state.dataset.failed;
     }
+    if (mine === this.uploads) this.state.textContent = said;
   }
 }
 
+/** Hide a control that another one stands for; the focus goes with it. */
+function hide(control, replacement) {
+  const hadFocus = document.activeElement === control;
+  control.hidden = true;
+  if (hadFocus) replacement.focus();
+}
+
+/** Remove the field for an ID that is in no list, unless somebody has written into it already. */
+function removeOther(place) {
+  const other = place.querySelector("[data-other]");
+  const field = other?.querySelector("input");
+  if (other && field.value === "" && document.activeElement !== field) other.remove();
+}
 
 const FEW = 12;
 
@@ -201,8 +219,8 @@ function referenceField(select) {
   const clear = clearButton();
   place.append(input, clear);
   select.before(place);
-  select.hidden = true;
-  select.parentElement.querySelector("[data-other]")?.remove();
+  hide(select, input);
+  removeOther(select.parentElement);
   if (select.getAttribute("aria-describedby")) input.setAttribute("aria-describedby", select.getAttribute("aria-describedby"));
   if (select.getAttribute("aria-invalid")) input.setAttribute("aria-invalid", "true");
 
@@ -225,8 +243,10 @@ function referenceField(select) {
       return findOrCreate(select, words, await findTargets(kind, words, ...boundsOf(select)));
     },
     onPick: async (item) => {
+      const before = select.value;
       const made = item.creates ? await createTerm(item.creates, place) : item;
-      if (made) choose(made);
+      // What was chosen while the term was created is the newer choice.
+      if (made && select.value === before) choose(made);
     },
   });
   for (const name of [select.dataset.amongOf, select.dataset.onlyLocaleOf]) {
@@ -251,8 +271,9 @@ function manyReferences(group) {
   const isLong = boxes.length > FEW || group.dataset.many !== "terms";
   if (!isLong && !group.dataset.creatable) return;
   const checks = group.querySelector("[data-checks]");
+  const hadFocus = checks.contains(document.activeElement);
   if (isLong) {
-    group.querySelector("[data-other]")?.remove();
+    removeOther(group);
     for (const box of boxes) if (!box.querySelector("input").checked) box.remove();
     for (const group of checks.querySelectorAll(".check-group, .help")) group.remove();
     checks.classList.add("chosen");
@@ -263,6 +284,7 @@ function manyReferences(group) {
   if (group.dataset.creatable) input.placeholder = pageData("findOrCreate");
   place.append(input);
   checks.after(place);
+  if (hadFocus && !checks.contains(document.activeElement)) input.focus();
 
   function add(item) {
     checks.querySelector(".help")?.remove();
@@ -282,13 +304,16 @@ function manyReferences(group) {
     const box = there ?? checks.lastElementChild.querySelector("input");
     box.checked = true;
     notifyChanged(box);
-    input.value = "";
   }
   combobox(input, {
     search: async (q) => findOrCreate(group, q, await findTargets(group.dataset.many, q, group.dataset.among ?? "")),
     onPick: async (item) => {
+      const typed = input.value;
       const made = item.creates ? await createTerm(item.creates, place) : item;
-      if (made) add(made);
+      if (!made) return;
+      add(made);
+      // The next name may have been typed already.
+      if (input.value === typed) input.value = "";
     },
   });
 }

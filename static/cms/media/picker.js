@@ -2,10 +2,12 @@
 // {id, title, alt, thumbnail, width, height, kind, url, address, facts, isDecorative}, or null where nobody chose one.
 // The content comes from the server with all its words.
 
-import { fetchJson, readPage, request } from "../http.js";
+import { fetchJson, readPage, request, watchFocus } from "../http.js";
+import { DelayedSearch } from "../fields/delayed_search.js";
 import { acceptFiles, uploads } from "./uploads.js";
 
 const ADDRESS = "/admin/media/asset/pick/";
+const TYPING_PAUSE_MILLISECONDS = 300;
 let open = null;
 
 export async function pickMedia({ kind = "", language = "" } = {}) {
@@ -105,11 +107,10 @@ class Picker {
 
   wire(content) {
     const form = this.part("search");
-    let planned;
-    const search = () => { clearTimeout(planned); this.search(form); };
-    form.addEventListener("submit", (event) => { event.preventDefault(); search(); });
-    form.addEventListener("change", (event) => { if (event.target.matches("select")) search(); });
-    form.elements.q.addEventListener("input", () => { clearTimeout(planned); planned = setTimeout(search, 300); });
+    this.delayed = new DelayedSearch(TYPING_PAUSE_MILLISECONDS, (isCurrent) => this.search(form, isCurrent));
+    form.addEventListener("submit", (event) => { event.preventDefault(); this.delayed.start(); });
+    form.addEventListener("change", (event) => { if (event.target.matches("select")) this.delayed.start(); });
+    form.elements.q.addEventListener("input", () => this.delayed.plan());
     content.querySelector("[data-chosen-decorative]")?.addEventListener("change", ({ target }) => {
       content.querySelector("[data-chosen-alt]").disabled = target.checked;
     });
@@ -125,19 +126,25 @@ class Picker {
   }
 
   // The list alone is replaced: what is typed, uploaded or chosen stays.
-  async search(form) {
+  async search(form, isCurrent) {
     const address = new URL(form.action);
     address.search = new URLSearchParams(new FormData(form));
-    this.asked = address.href;
     const page = await this.fetchPicker(address);
-    if (!page || this.asked !== address.href) return;
+    if (!page || !isCurrent()) return Boolean(page);
     this.dialog.querySelector(".picker-problem")?.remove();
     this.dialog.querySelector(".picker-found").replaceWith(page.querySelector(".picker-found"));
     this.mark();
     this.say();
+    return true;
+  }
+
+  /** Go to the first file of what is typed, not of the words before. */
+  async focusFirst() {
+    if (await this.delayed.settle()) this.dialog.querySelector("[data-pick]")?.focus();
   }
 
   async further(link) {
+    const isFocusFree = watchFocus();
     const page = await this.fetchPicker(link.href);
     if (!page) return;
     const fresh = [...(page.querySelector("[data-picks]")?.children ?? [])];
@@ -145,7 +152,7 @@ class Picker {
     this.dialog.querySelector("[data-picks]").append(...fresh);
     if (next) link.href = next.href;
     else link.parentElement.remove();
-    fresh[0]?.querySelector("[data-pick]").focus();
+    if (isFocusFree()) fresh[0]?.querySelector("[data-pick]").focus();
     this.say();
   }
 
@@ -251,7 +258,7 @@ class Picker {
       this.part("search [name=q]").focus();
     } else if (event.key === "ArrowDown" && event.target.matches("[type=search]")) {
       event.preventDefault();
-      this.dialog.querySelector("[data-pick]")?.focus();
+      this.focusFirst();
     } else if (tile && event.key === "Enter") {
       event.preventDefault();
       this.choose(tile);

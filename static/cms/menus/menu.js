@@ -27,13 +27,13 @@ form.addEventListener("input", ({ target }) => {
   item.dataset.label = name.textContent;
   if (target.dataset.part === "url") item.querySelector("[data-where]").textContent = target.value;
 });
-find.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" && event.key !== "ArrowDown") return;
+find.addEventListener("keydown", async (event) => {
+  if (event.isComposing || (event.key !== "Enter" && event.key !== "ArrowDown")) return;
   event.preventDefault();
-  form.querySelector(".menu-found button")?.focus();
+  if (await search.settle()) form.querySelector(".menu-found button")?.focus();
 });
 
-attachRows(form, {
+const { search } = attachRows(form, {
   name: "items",
   read: () => JSON.stringify(read(root())),
   attach: ({ changed }) => tree(root(), { onMove: changed }),

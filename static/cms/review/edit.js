@@ -1,6 +1,6 @@
 // Editing the words of a change in its card: the form of the page behind the link, brought here.
 
-import { notifyAdded, readPage, request } from "../http.js";
+import { keepTyped, notifyAdded, readPage, request, watchFocus } from "../http.js";
 
 const known = JSON.parse(document.getElementById("review-words")?.textContent ?? "{}");
 
@@ -17,23 +17,26 @@ export function startEditing(root, announce) {
     const card = link.closest("[data-change]");
     const here = card.querySelector("[data-card-edit]");
     if (here) return close(card, link);
+    const isFocusFree = watchFocus();
     await busy(card, async () => {
       const answer = await request(link.href, PART).catch((error) => {
         if (error.reason === "network") throw error;
         // The page behind the link says what is the matter.
         location.assign(link.href);
       });
-      if (answer) put(card, await readPage(answer));
+      if (answer) put(card, await readPage(answer), isFocusFree);
     });
   }
 
-  function put(card, page) {
-    card.querySelector("[data-card-edit]")?.remove();
+  function put(card, page, isFocusFree) {
     const form = page.querySelector("form");
     if (!form) throw new Error("no form");
+    const before = card.querySelector("[data-card-edit]");
+    if (before) keepTyped(before, form);
+    before?.remove();
     card.querySelector("[data-body]").after(form);
     notifyAdded(form);
-    form.querySelector("[aria-invalid=true], textarea:not([hidden]), input:not([type=hidden]), select")?.focus();
+    if (isFocusFree()) form.querySelector("[aria-invalid=true], textarea:not([hidden]), input:not([type=hidden]), select")?.focus();
   }
 
   function close(card, link) {
@@ -43,9 +46,10 @@ export function startEditing(root, announce) {
 
   async function send(form) {
     const card = form.closest("[data-change]");
+    const isFocusFree = watchFocus();
     await busy(card, async () => {
       const answer = await request(form.action, { ...PART, body: new FormData(form), statuses: [409, 422] });
-      if (answer.status !== 204) return put(card, await readPage(answer));
+      if (answer.status !== 204) return put(card, await readPage(answer), isFocusFree);
       const here = new URL(location.href);
       here.hash = card.id;
       history.replaceState(null, "", here);

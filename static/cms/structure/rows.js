@@ -8,7 +8,8 @@
 // `attach({ changed })` runs for each new list, and whoever moves rows by himself calls `changed()`. Fields with
 // data-part belong to rows and are not sent by their own names.
 
-import { fetchPage, notifyAdded, swap } from "../http.js";
+import { DelayedSearch } from "../fields/delayed_search.js";
+import { fetchPage, notifyAdded, swap, watchFocus } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
 /** Attach to a form whose rows are cards that are put in order. */
@@ -22,6 +23,8 @@ export function attachCards(form, settings) {
     },
   });
 }
+
+const TYPING_PAUSE_MILLISECONDS = 200;
 
 export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   const undo = form.querySelector("[data-undo]");
@@ -72,17 +75,25 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     }
   }
 
-  function later(action, swapped) {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      looking?.abort();
-      looking = new AbortController();
-      if (acts === 0) ask(action, swapped, read(), looking.signal);
-    }, 200);
+  function look(action, swapped) {
+    looking?.abort();
+    looking = new AbortController();
+    return ask(action, swapped, read(), looking.signal);
   }
 
+  function showLater() {
+    clearTimeout(timer);
+    timer = setTimeout(() => { if (acts === 0) look("preview", parts); }, TYPING_PAUSE_MILLISECONDS);
+  }
+
+  const found = form.querySelector("[data-search]");
+  const search = new DelayedSearch(TYPING_PAUSE_MILLISECONDS, async (isCurrent) => {
+    await acting;
+    return isCurrent() && look("search", [found.dataset.search]);
+  });
+
   function attached() {
-    attach({ changed: () => { keep(); later("preview", parts); } });
+    attach({ changed: () => { keep(); showLater(); } });
     notifyAdded(form.querySelector("[data-swap=tree]"));
   }
 
@@ -105,13 +116,17 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
 
   async function press(action) {
     keep();
+    const isFocusFree = watchFocus();
+    const sent = new Map([...form.querySelectorAll("[data-cleared]")].map((field) => [field, field.value]));
     if (!(await ask(action, ["tree", ...parts]))) return;
     keep();
     form.querySelector("#rows-say").textContent = form.querySelector("[data-said]")?.textContent ?? "";
     wantsUndo = action.startsWith("remove");
     if (!action.startsWith("add") && !action.startsWith("copy")) return;
-    for (const field of form.querySelectorAll("[data-cleared]")) field.value = "";
+    // What was typed meanwhile is the next row.
+    for (const [field, value] of sent) if (field.value === value) field.value = "";
     const opened = form.querySelector("[data-new] .tree-edit[open] :is(input, select, textarea):not([type=hidden])");
+    if (!isFocusFree()) return;
     opened?.focus();
     form.querySelector("[data-new]")?.scrollIntoView({ block: "nearest" });
   }
@@ -143,8 +158,8 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     else event.target.blur();
   });
   form.addEventListener("input", ({ target }) => {
-    if (target.dataset.search) { later("search", [target.dataset.search]); return; }
-    if (target.dataset.part) later("preview", parts);
+    if (target.dataset.search) { search.plan(); return; }
+    if (target.dataset.part) showLater();
     isDirty = true;
     mark();
   });
@@ -159,4 +174,5 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   undo.hidden = false;
   attached();
   now = read();
+  return { search };
 }

@@ -45,11 +45,17 @@ function rename(item) {
   input.value = item.dataset.label;
   const close = () => { box.remove(); handle.focus(); };
   const save = async () => {
-    const next = input.value.trim();
+    const typed = input.value;
+    const next = typed.trim();
     if (next && next !== item.dataset.label) {
-      if (!(await write(item, { do: `rename:${item.dataset.item}`, name: next }))) { input.focus(); return; }
-      item.dataset.label = name.textContent = next;
-      document.getElementById("terms-says").textContent = root.dataset.renamed.replace("{label}", next);
+      const isWritten = await write(item, { do: `rename:${item.dataset.item}`, name: next });
+      if (isWritten) {
+        item.dataset.label = name.textContent = next;
+        document.getElementById("terms-says").textContent = root.dataset.renamed.replace("{label}", next);
+      }
+      // What was typed meanwhile is no name that was sent.
+      if (input.value !== typed) return;
+      if (!isWritten) { input.focus(); return; }
     }
     close();
   };

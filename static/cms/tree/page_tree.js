@@ -2,7 +2,7 @@
 // can be undone. Roles and keys follow the ARIA tree pattern. Without this file the tree is a list whose rows lead to the
 // same pages.
 
-import { announce, fetchJson, fetchPage, notifyAdded, swap } from "../http.js";
+import { announce, fetchJson, fetchPage, notifyAdded, swap, watchFocus } from "../http.js";
 import { openTask } from "./page_task.js";
 
 const root = document.querySelector("[data-page-tree]");
@@ -111,6 +111,7 @@ async function load(item) {
 
 async function loadMore(row) {
   const list = row.parentElement;
+  const isFocusFree = watchFocus();
   const fresh = await fetchRows(aboveOf(row).dataset.page, row.dataset.next).catch((error) => {
     tell(error.message || words.failed, { isProblem: true });
   });
@@ -118,7 +119,7 @@ async function loadMore(row) {
   const first = fresh.firstElementChild;
   row.replaceWith(...fresh.children);
   prepare(list);
-  focus(first);
+  if (isFocusFree()) focus(first);
 }
 
 function focus(item) {
