@@ -14,6 +14,7 @@ from pydantic_settings import NoDecode
 
 from cms_project.folders import BASE_DIR
 from proofroom.core.diagnostics.commands import require_known_command
+from proofroom.core.validation.host_names import has_valid_host, is_host
 from proofroom.core.validation.limits import LOCALE_MAX, LOCALE_PATTERN
 
 
@@ -33,7 +34,7 @@ def _locale(value: str) -> str:
 
 
 def _host(value: str) -> str:
-    if not re.fullmatch(r"[a-z0-9-]{1,63}(\.[a-z0-9-]{1,63})+", value):
+    if value != value.lower() or "." not in value or not is_host(value):
         raise ValueError(f"{value!r} is no host name such as player.vimeo.com")
     return value
 
@@ -44,7 +45,7 @@ def _network(value: str) -> str:
 
 
 def _http_url(value: str) -> str:
-    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value):
+    if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value) or not has_valid_host(value):
         raise ValueError("it must be an address that begins with http:// or https://")
     return value.rstrip("/")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Annotated, Final, cast
-from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -36,6 +35,7 @@ from proofroom.core.validation.errors import (
     shorten_key,
 )
 from proofroom.core.validation.form_fields import FormField
+from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 from proofroom.core.validation.slugs import clean_ascii_slug, is_ascii_slug
@@ -60,11 +60,7 @@ def _safe_target(address: str) -> str:
     if not address:
         return ""
     safe = safe_href(address)
-    try:
-        has_host = safe is not None and is_external(safe) and bool(urlsplit(safe).hostname)
-    except ValueError:
-        has_host = False
-    if safe is None or not (safe.startswith("/") or has_host):
+    if safe is None or not (safe.startswith("/") or is_external(safe)) or not has_valid_host(safe):
         raise ValueError(
             _("This must be a path of this site that starts with /, or an http(s) address.")
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from typing import Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from content.rules.url_patterns import RESERVED
 from proofroom.core.errors import invalid
 from proofroom.core.site_urls import canonical_form
+from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.limits import URL_MAX
-from proofroom.definitions.richtext.links import safe_href
+from proofroom.definitions.richtext.links import is_external, safe_href
 
 _SERVED: Final = RESERVED - {".well-known", "favicon.ico", "media"}
 """First parts of addresses that never come to a redirect; a file that is gone may lead on."""
@@ -51,11 +52,7 @@ def clean_to(value: object) -> str:
     """A path of this site or an absolute http(s) address. `RuleViolation` on `toPath`."""
     address = safe_href(value)
     if address is not None and not address.startswith("/"):
-        try:
-            parts = urlsplit(address)
-            is_web = parts.scheme in ("http", "https") and bool(parts.hostname)
-        except ValueError:
-            is_web = False
+        is_web = is_external(address) and has_valid_host(address)
         # An address of this site is kept as its path.
         rest = address.removeprefix(settings.SITE_URL)
         if not is_web:

@@ -17,6 +17,7 @@ from content.models import ModuleInstance, Post
 from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject, format_time
+from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
 from proofroom.core.validation.moments import parse_moment
 from proofroom.core.validation.slugs import clean_slug
@@ -54,7 +55,8 @@ def _address(field: PostField, value: Json) -> Json:
     text = str(_text(field, value) or "")
     if not text:
         return None if field.is_nullable else ""
-    if not text.startswith(("http://", "https://")) or safe_href(text) is None:
+    is_absolute = text.startswith(("http://", "https://"))
+    if not is_absolute or safe_href(text) is None or not has_valid_host(text):
         raise invalid(
             field.name,
             _("%(name)s must be an absolute http(s) address.") % {"name": field.name},

@@ -21,6 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n.words import ascii_slug_of, numbered_slugs, slug_of, spells_out
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import find_module, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import safe_href
@@ -355,6 +356,7 @@ class ImportWriter:
             planned = self.plan.posts.get(entry.post_id) if entry.post_id else None
             address = planned.path if planned is not None else self.link(entry.address, "")[0]
             url = safe_href(address) or ""
+            url = url if has_valid_host(url) else ""
             if label and not (url or below):
                 text = _("The menu item %(label)s has no address on this site.")
                 lost.append(text % {"label": label[:100]})

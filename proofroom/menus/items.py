@@ -15,6 +15,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.input_validation import (
     NOT_ON_A_LINE,
     character_at,
@@ -153,7 +154,7 @@ def _url_of(value: object, path: str) -> str:
     if value == "":
         return ""
     address = safe_href(value)
-    if address is None or len(address) > URL_MAX:
+    if address is None or not has_valid_host(address) or len(address) > URL_MAX:
         raise invalid(
             f"{path}.url",
             gettext(

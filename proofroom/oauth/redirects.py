@@ -6,6 +6,8 @@ import re
 from typing import Final, Literal, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from proofroom.core.validation.host_names import is_host
+
 LONGEST: Final = 500
 LOOPBACK_HOSTS: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 PROGRAM_SCHEMES: Final = frozenset(
@@ -31,7 +33,7 @@ def redirect_fault(uri: str) -> str:
     if "@" in parts.netloc:
         return "must not hold a user name"
     if parts.scheme == "https":
-        return "" if host else "has no host"
+        return "" if host and is_host(host) else "has no host that there can be"
     if parts.scheme == "http":
         return "" if host in LOOPBACK_HOSTS else "must use https, or http on this computer"
     if parts.scheme in PROGRAM_SCHEMES or _REVERSED_DOMAIN.fullmatch(parts.scheme):

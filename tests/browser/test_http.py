@@ -114,8 +114,9 @@ TYPED_SWAP = """async () => {
   const page = await asking;
   const isNew = swap(region, page.querySelector("#region"));
   const [freshA, freshB, freshC] = region.querySelectorAll("input, textarea");
-  const active = document.activeElement;
-  return [isNew, freshA.value, freshB.value, freshC.checked, active === freshB, active.selectionStart, active.selectionEnd];
+  const { activeElement } = document;
+  const selection = [freshB.selectionStart, freshB.selectionEnd];
+  return [isNew, freshA.value, freshB.value, freshC.checked, activeElement === freshB, ...selection];
 }"""
 
 

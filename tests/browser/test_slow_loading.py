@@ -160,7 +160,9 @@ def test_a_word_that_is_composed_is_not_broken_off(open_page: Any) -> None:
 
     with page.expect_response("**/vendor/richtext*.js"):
         held.release()
-    method.send("Input.imeSetComposition", {"text": "にほん", "selectionStart": 3, "selectionEnd": 3})
+    method.send(
+        "Input.imeSetComposition", {"text": "にほん", "selectionStart": 3, "selectionEnd": 3}
+    )
     expect(area).to_be_visible()
     expect(area).to_have_value("にほん")
     method.send("Input.insertText", {"text": "日本"})

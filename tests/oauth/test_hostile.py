@@ -397,6 +397,10 @@ def test_each_request_is_asked_anew() -> None:
         ({"redirect_uris": ["https://a@client.example/callback"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["https://client.example/callback https://evil.example"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["https:///callback"]}, "invalid_redirect_uri"),
+        *[
+            ({"redirect_uris": [f"https://{host}/callback"]}, "invalid_redirect_uri")
+            for host in ("*.example", ".example", "a..b", "-", "%41.example")
+        ],
         ({"redirect_uris": ["made-up://callback"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["https://client.example/" + "a" * 600]}, "invalid_redirect_uri"),
         ({"redirect_uris": [f"https://client.example/{n}" for n in range(11)]}, "invalid_redirect_uri"),

@@ -18,6 +18,7 @@ import idna
 from django.conf import settings
 
 from proofroom.core.errors import CmsError, invalid
+from proofroom.core.validation.host_names import is_host
 from proofroom.core.validation.limits import URL_MAX
 
 Address = IPv4Address | IPv6Address
@@ -128,7 +129,6 @@ _PORTS: Final = {"http": 80, "https": 443}
 _AUTHORITY: Final = re.compile(
     r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^\[\]:@%/\\]+)(?::(?P<port>[0-9]{0,5}))?"
 )
-_NAME: Final = re.compile(r"(?=.{1,253}\Z)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _NO_HOST: Final = "The address has no host that could be called."
 _KEPT: Final = "!$&'()*+,;=:@/~%"
@@ -176,7 +176,7 @@ def target_of(url: str) -> CallTarget:
     host, port = _authority(parts.netloc)
     literal = _literal(host)
     name = host if literal is None else str(literal)
-    if literal is None and not _NAME.fullmatch(name):
+    if literal is None and not is_host(name):
         raise CallRefused("The host of the address is not a valid name.")
     number = int(port) if port else _PORTS[parts.scheme]
     if number not in _PORTS.values() and not 1024 <= number <= 65535:
