@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofroom.core.api.throttles import client_address, is_allowed_freely, rate_limit_key
+from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely, rate_limit_key
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error
@@ -241,3 +241,42 @@ def test_addresses_that_are_not_there_cost_nothing_and_are_not_counted(settings:
 
     assert found == [404, 404, 404]
     assert ApiClient().get("/api/posts").status_code == 401
+
+
+@pytest.mark.parametrize("scope", ["login", "forms", "trigger", "oauth"])
+def test_a_sliding_limit_holds_across_the_edge_of_the_clocks_minute(
+    settings: Any, monkeypatch: pytest.MonkeyPatch, scope: str
+) -> None:
+    rates(settings, **{scope: "10/minute"})
+    now = NOW - NOW % 60 + 58.0
+
+    def tries(number: int) -> list[bool]:
+        monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: now)
+        return [HitCount(scope, "10.0.0.7").is_over for _ in range(number)]
+
+    assert tries(10) == [False] * 10
+    now += 3.0
+    assert tries(10) == [True] * 10
+    now += 56.5
+    assert tries(1) == [True]
+    now += 0.5
+    assert tries(11) == [False] * 10 + [True]
+
+
+def test_a_try_that_was_refused_does_not_make_the_wait_longer(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates(settings, login="2/minute")
+    now = float(NOW)
+
+    def count() -> HitCount:
+        monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: now)
+        return HitCount("login", "10.0.0.7")
+
+    assert [count().is_over, count().is_over] == [False, False]
+    now += 30.0
+    refused = [count() for _ in range(5)]
+
+    assert [(one.is_over, one.wait) for one in refused] == [(True, 30)] * 5
+    now += 30.0
+    assert not count().is_over

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from functools import lru_cache
@@ -14,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from proofroom.core.bots import is_trial
-from proofroom.core.caching.redis_cache import count_hit
+from proofroom.core.caching.redis_cache import count_hit, count_seen
 
 NO_LIMIT: Final = "off"
 _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
@@ -88,6 +89,13 @@ def parse_rate(rate: str) -> tuple[int, int]:
     return int(count), _SECONDS[period]
 
 
+SLIDING_SCOPES: Final = frozenset({"login", "forms", "trigger", "oauth"})
+"""Limits that hold for every period, whenever it begins: of tries, and of calls that store or cost something.
+
+The others keep load away and begin anew with each minute or hour of the clock, which one counter can tell.
+"""
+_SLOTS: Final = 240
+"""The parts of a period in which hits are counted, to leave one by one: a quarter of a second of a minute."""
 RATE_LIMIT_HEADERS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
@@ -95,7 +103,7 @@ class HitCount:
     """Hits counted in their window: how many the limit leaves, and when the window ends.
 
     A rate that is `off` counts nothing and is never over. `count` is what counts, under a key that ends some seconds
-    after its first hit.
+    after its first hit. A hit of a sliding scope that is over the limit is taken back.
     """
 
     def __init__(
@@ -112,11 +120,36 @@ class HitCount:
         if not self.limit:
             return
         now = time.time()
+        if scope in SLIDING_SCOPES:
+            self._count_sliding(f"throttle:{scope}:{rate_limit_key(ident)}", period, now, hits)
+            return
         window = int(now // period)
         self.reset = int((window + 1) * period)
         self.wait = max(1, self.reset - int(now))
         self.key = f"throttle:{scope}:{rate_limit_key(ident)}:{window}"
         self.hits = count(self.key, period + 5, hits)
+
+    def _count_sliding(self, name: str, period: int, now: float, hits: int) -> None:
+        width = period / _SLOTS
+        current = int(now // width)
+        # The next one, too: a process whose clock is ahead counts in it already.
+        slots = [slot for slot in range(current - _SLOTS + 1, current + 2) if slot != current]
+        key, seconds = f"{name}:{period}:{current}", period + math.ceil(width) + 5
+        # Counted before the others are read: of calls at the same time none passes the limit unseen.
+        own = count_hit(key, seconds, hits)
+        counts = dict(
+            zip(slots, count_seen([f"{name}:{period}:{slot}" for slot in slots]), strict=True)
+        )
+        self.hits = own + sum(counts.values())
+        self.reset = math.ceil(now) + period
+        left = self.hits - self.limit
+        for slot, count in sorted({**counts, current: own}.items()):
+            if left <= 0:
+                break
+            left -= count
+            self.wait = max(1, math.ceil((slot + _SLOTS) * width - now))
+        if self.is_over:
+            count_hit(key, seconds, -hits)
 
     @property
     def is_over(self) -> bool:

@@ -71,6 +71,10 @@ class CountingRedisCache(RedisCache):
         """Further hits of a key that ends `seconds` after its first; how many there are now."""
         return int(self._script(keys=[self.make_and_validate_key(key)], args=[seconds, hits]))
 
+    def seen(self, keys: list[str]) -> dict[str, int]:
+        """The hits of those keys that have any."""
+        return dict(self.get_many(keys))
+
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
         return _asked(lambda: super(CountingRedisCache, self).get(key, default, version), default)
 
@@ -91,6 +95,17 @@ def count_hit(key: str, seconds: int, hits: int = 1) -> int:
         return _count_in(backend, key, seconds, hits)
     counted = _asked(lambda: backend.count(key, seconds, hits), None)
     return counted if counted is not None else _count_in(_here, key, seconds, hits)
+
+
+def count_seen(keys: list[str]) -> list[int]:
+    """How many hits `count_hit` has counted for each key."""
+    backend = caches["default"]
+    if isinstance(backend, CountingRedisCache):
+        counted = _asked(lambda: backend.seen(keys), None)
+        found = counted if counted is not None else _here.get_many(keys)
+    else:
+        found = backend.get_many(keys)
+    return [int(found.get(key, 0)) for key in keys]
 
 
 def _asked(question: Callable[[], T], otherwise: T) -> T:
