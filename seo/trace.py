@@ -167,7 +167,7 @@ def try_list(found: Trace, path: str, locale: str) -> bool:
     listing = listing_at(path, locale)
     if listing is None:
         return False
-    is_shown = locale in load_extents(listing, version=None)
+    is_shown = locale in load_extents(listing, None)
     why = f"stands at {path}." if is_shown else f"would stand at {path}; none of them is published."
     sentence = _("The list of %(type)s posts %(why)s") % {"type": listing.type, "why": why}
     found.add("list", is_shown, sentence, type=listing.type, term=listing.term or None)

@@ -10,17 +10,16 @@ from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-import regex
-
 from content.review.dictionary import is_listed, word_list
 from content.review.differences import Comparison, Difference, DiffLine
 from content.review.facts import find_names
 from content.review.harmless import Spelling, prove
 from content.review.language_detection import detect_language
+from proofroom.core.i18n.words import compile_pattern
 
-_WORD: Final = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’.,:/-][\p{L}\p{M}\p{N}]+)*")
-_LETTERS: Final = regex.compile(r"[\p{L}\p{M}]+")
-_NUMBER: Final = regex.compile(r"\d+(?:[.,:/]\d+)*")
+_WORD: Final = compile_pattern(r"[\p{L}\p{M}\p{N}]+(?:['’.,:/-][\p{L}\p{M}\p{N}]+)*")
+_LETTERS: Final = compile_pattern(r"[\p{L}\p{M}]+")
+_NUMBER: Final = compile_pattern(r"\d+(?:[.,:/]\d+)*")
 _MOST_CANDIDATES: Final = 40
 """Names and numbers of one change that are looked up: more of them make it no safer."""
 _LEAST_SHORTENED: Final = 12

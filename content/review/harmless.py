@@ -11,14 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
-import regex
-
 from content.review.dictionary import word_list
 from content.review.word_tables import WordTable, word_table
+from proofroom.core.i18n.words import compile_pattern
 
-_TOKEN: Final = regex.compile(
-    r"(?P<word>[\p{L}\p{M}\p{N}]+)|(?P<space> +)|(?P<line>[\n\r]+)|(?P<mark>\.+|,+|;+|:+|!+|\?+|-+)|(?P<other>.)",
-    regex.DOTALL,
+_TOKEN: Final = compile_pattern(
+    r"(?P<word>[\p{L}\p{M}\p{N}]+)|(?P<space> +)|(?P<line>[\n\r]+)|(?P<mark>\.+|,+|;+|:+|!+|\?+|-+)|(?P<other>(?s:.))"
 )
 _MAX_LENGTH: Final = 100_000
 """Characters of a text beyond which nothing is proven."""

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from content.models import Post
+from proofroom.core.json import JsonObject
 from proofroom.imports.clean_texts import clean_items
 from proofroom.imports.items import MenuEntryItem, MenuItem, ModuleItem, PostItem, Remark, TermItem
 from proofroom.imports.models import ImportLine
@@ -51,7 +52,7 @@ def test_a_title_loses_only_what_no_title_has(
 
 def test_every_text_of_an_item_goes_through_the_same_door() -> None:
     text = "a\u202ab\x07"
-    document = {
+    document: JsonObject = {
         "type": "doc",
         "content": [{"type": "paragraph", "content": [{"type": "text", "text": text}]}],
     }

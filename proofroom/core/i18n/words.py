@@ -10,15 +10,15 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from itertools import count
-from typing import Final
+from typing import Final, cast
 
 import regex
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return a pattern in the syntax of `regex`, which knows the properties of characters and sets of them."""
-    compiled: re.Pattern[str] = regex.compile(pattern, regex.VERSION1)
-    return compiled
+    # It has all the methods of the standard library's patterns.
+    return cast("re.Pattern[str]", regex.compile(pattern, regex.VERSION1))
 
 
 MARK: Final = r"\p{Mn}\p{Mc}"

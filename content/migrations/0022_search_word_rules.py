@@ -29,7 +29,7 @@ def make_again(tokenizer):
 
 
 class Migration(migrations.Migration):
-    dependencies = [("content", "0019_post_list_of_published")]
+    dependencies = [("content", "0021_queued_authors")]
 
     operations = [
         migrations.RunPython(migrations.RunPython.noop, make_again("unicode61 remove_diacritics 0")),
