@@ -36,7 +36,9 @@ _ANY_CASE: Final = frozenset({"com", "net", "org", "info"})
 """Endings that begin no sentence."""
 _FILES: Final = frozenset({"md", "py", "rs", "pl", "ps", "sh", "cc", "mm", "so", "java"})
 """Endings of files that are endings of hosts too."""
-_TRAILING: Final = ".,;:!?…’'"
+_TRAILING: Final = ".,;:!?…’'])}"
+_PATH: Final = tuple("/\\?0123456789")
+"""What goes on after a host and not after a file: readme.md#start. The digits are those of a port."""
 _LOCK: Final = Lock()
 
 
@@ -59,7 +61,9 @@ def find_addresses(text: str) -> list[Address]:
             found.append(Address(written, _host_of(written)))
         elif match["mail"]:
             found.append(Address(written, _plain(match["mail"])))
-        elif host := _bare_host(match["bare"], has_path=match["rest"].strip(_TRAILING) != ""):
+        elif host := _bare_host(
+            match["bare"], has_path=match["rest"].strip(_TRAILING)[:1] in _PATH
+        ):
             whole = len(host) == len(match["bare"])
             found.append(Address(written if whole else match["bare"][: len(host)], _plain(host)))
     return found

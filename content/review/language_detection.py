@@ -123,7 +123,7 @@ def _scores(words: Sequence[str], tables: Mapping[str, WordTable]) -> dict[str, 
     """How much speaks for each language: a function word of two languages is half a word for each."""
     scores: dict[str, float] = {}
     for word in words:
-        whole = word.casefold()
+        whole = word.lower()
         hits = [
             language
             for language, table in tables.items()
@@ -158,9 +158,7 @@ def _by_lists(
     words: Iterable[str], expected: str, scores: Mapping[str, float], known: Known
 ) -> str | None:
     """The language in whose list most words stand, where few of them stand in that of the page."""
-    asked = list(dict.fromkeys(word.casefold() for word in words if len(word) > 2))[
-        :_MOST_LOOKED_UP
-    ]
+    asked = list(dict.fromkeys(word.lower() for word in words if len(word) > 2))[:_MOST_LOOKED_UP]
     if len(asked) < _LEAST_LISTED:
         return None
 

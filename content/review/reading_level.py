@@ -73,7 +73,7 @@ def count_sentences(text: str, language: str) -> int:
     for end in _SENTENCE_END.finditer(text):
         sentence = text[start : end.end()]
         last = _LAST_WORD.search(sentence.rstrip())
-        if last is not None and last[0].casefold() in abbreviations and "\n" not in end[0]:
+        if last is not None and last[0].lower() in abbreviations and "\n" not in end[0]:
             continue
         count += _WORD.search(sentence) is not None
         start = end.end()

@@ -26,9 +26,10 @@ from proofroom.core.definition_files import (
 )
 
 SHIPPED: Final = Path(__file__).parent / "word_tables"
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*|[%#]")
+_WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[%#]")
 _MAX_WORDS: Final = 6
 """Words of one entry: a text is looked through for phrases of up to so many."""
+_LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LONGEST_NUMBER: Final = 60
 _SHORTEST_STEM: Final = 3
 Phrase = tuple[str, ...]
@@ -36,7 +37,7 @@ Phrase = tuple[str, ...]
 
 def words_of(text: str) -> list[str]:
     """Return the words of a text in small letters, in order; a hyphen divides, an apostrophe does not."""
-    return [word.replace("’", "'").casefold() for word in _WORD.findall(text)]
+    return _WORD.findall(text.replace("’", "'").lower())
 
 
 def _split(value: object) -> object:
@@ -132,6 +133,8 @@ class Terms:
 
     forms: Mapping[Phrase, str] = field(default_factory=dict)
     longest: int = 0
+    starts: frozenset[str] = frozenset()
+    """The first words of all of them."""
 
     def __contains__(self, word: str) -> bool:
         return (word,) in self.forms
@@ -140,6 +143,9 @@ class Terms:
         """Return the entries in a text, the longest at each place, none within another."""
         at = 0
         while at < len(words):
+            if words[at] not in self.starts:
+                at += 1
+                continue
             for length in range(min(self.longest, len(words) - at), 0, -1):
                 canonical = self.forms.get(tuple(words[at : at + length]))
                 if canonical is not None:
@@ -240,7 +246,7 @@ class WordTable:
 
     def carries_meaning(self, word: str) -> bool:
         """Return whether a word is a negation, modal, quantifier, number, unit or opposite, in any of its forms."""
-        word = word.replace("’", "'").casefold()
+        word = word.replace("’", "'").lower()
         tables = (self.negations, self.modals, self.quantifiers, self.units, self.opposite_terms)
         return self.is_number(word) or any(
             stem in table for table in tables for stem in self.stems(word)
@@ -257,8 +263,11 @@ class WordTables:
 
 def _from_yaml(text: str) -> object:
     """Every value as it is written: a plain `no` is a word, and neither of yes and no."""
-    from_yaml(text)
-    return yaml.load(text, Loader=yaml.BaseLoader)  # noqa: S506  # it makes texts, lists and mappings only
+    try:
+        return yaml.load(text, Loader=_LOADER)  # noqa: S506  # it makes texts, lists and mappings only
+    except (yaml.YAMLError, ValueError, RecursionError):
+        from_yaml(text)  # says where
+        raise Unreadable(("file", "it is no YAML")) from None
 
 
 FILES: Final = DefinitionFiles(
@@ -343,8 +352,8 @@ def _table(language: str, files: Sequence[WordTableFile]) -> WordTable:
         ):  # fmt: skip
             words_so_far = plain.setdefault(name, {})
             for word in getattr(taken, name, ()):
-                words_so_far.pop(word.casefold(), None)
-            words_so_far |= dict.fromkeys(word.casefold() for word in getattr(file, name))
+                words_so_far.pop(word.lower(), None)
+            words_so_far |= dict.fromkeys(word.lower() for word in getattr(file, name))
     opposites = {one: frozenset(others) for one, others in pairs.items() if others}
     numbers_found = {
         **{phrase: f"{value:g}." for phrase, value in values["ordinals"].items()},
@@ -384,4 +393,4 @@ def _phrase_pair(text: str) -> tuple[Phrase, Phrase]:
 
 
 def _terms(forms: Mapping[Phrase, str]) -> Terms:
-    return Terms(forms, max(map(len, forms), default=0))
+    return Terms(forms, max(map(len, forms), default=0), frozenset(phrase[0] for phrase in forms))

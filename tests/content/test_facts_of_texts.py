@@ -192,6 +192,7 @@ def test_words_of_a_new_sentence_are_new_and_no_changed_obligation() -> None:
         ("Go to evil.com.Then come back.", ["evil.com"]),
         ("Type 163.com or 10.am", ["163.com"]),
         ("evil.example/path", ["evil.example"]),
+        ("Go to evil.sh/x or evil.py:8080.", ["evil.sh", "evil.py"]),
     ],
 )
 def test_host_of_an_address_is_found(text: str, hosts: list[str]) -> None:
@@ -202,7 +203,7 @@ def test_host_of_an_address_is_found(text: str, hosts: list[str]) -> None:
     "text",
     [
         "End of a sentence.Next begins without a space.It goes on.In here.",
-        "Open readme.md, index.html, main.py or Node.js.",
+        "Open readme.md, guide.md#start, index.html, main.py or Node.js.",
         "The call Date.now() and array.map(x) are code.",
         "Approx. 3.5 km, i.e. 10.am or z.B. 12.05.2024, U.S. and e.g. this.",
         "Version 1.2.3 costs 4.50 … or more...",
