@@ -7,7 +7,7 @@ file adds to an earlier one, or takes words out of it. A broken file is left out
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -32,6 +32,8 @@ _MAX_WORDS: Final = 6
 _LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LONGEST_NUMBER: Final = 60
 _SHORTEST_STEM: Final = 3
+_SHORTEST_PART: Final = 4
+"""Letters of each of two words in one: shorter ones are found in any misspelled word."""
 Phrase = tuple[str, ...]
 
 
@@ -110,6 +112,7 @@ class WordTableFile(FileDefinition):
     prefixes: Parts = ()
     suffixes: Suffixes = ()
     endings: Parts = ()
+    joints: Parts = ()
     elisions: Parts = ()
     claims: Words = ()
     abbreviations: Parts = ()
@@ -177,6 +180,7 @@ class WordTable:
     prefixes: tuple[str, ...] = ()
     suffixes: tuple[str, ...] = ()
     endings: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
     elisions: frozenset[str] = frozenset()
     claims: Terms = Terms()
     abbreviations: frozenset[str] = frozenset()
@@ -243,6 +247,28 @@ class WordTable:
             one, _, other = pair.partition("/")
             yield one, other
             yield other, one
+
+    def is_made_of_listed(self, word: str, is_listed: Callable[[str], bool]) -> bool:
+        """Return whether a word is a listed one with an ending, or two listed ones in one: no misspelled word then.
+
+        *natively*, *hardcode*, *Goldimport* are in no list. `is_listed` is asked for words in small letters.
+        """
+        word = word.lower()
+        for ending in self.endings:
+            stem = word.removesuffix(ending)
+            if (
+                stem != word
+                and len(stem) >= _SHORTEST_PART
+                and (is_listed(stem) or is_listed(stem + "e"))
+            ):
+                return True
+        for at in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1):
+            head, tail = word[:at], word[at:]
+            if is_listed(tail) and (
+                is_listed(head) or any(is_listed(head.removesuffix(joint)) for joint in self.joints)
+            ):
+                return True
+        return False
 
     def carries_meaning(self, word: str) -> bool:
         """Return whether a word is a negation, modal, quantifier, number, unit or opposite, in any of its forms."""
@@ -347,7 +373,7 @@ def _table(language: str, files: Sequence[WordTableFile]) -> WordTable:
             pairs.setdefault(one, set()).add(other)
             pairs.setdefault(other, set()).add(one)
         for name in (
-            "number_parts", "prefixes", "suffixes", "endings", "elisions", "abbreviations",
+            "number_parts", "prefixes", "suffixes", "endings", "joints", "elisions", "abbreviations",
             "question_words", "function_words",
         ):  # fmt: skip
             words_so_far = plain.setdefault(name, {})
@@ -375,6 +401,7 @@ def _table(language: str, files: Sequence[WordTableFile]) -> WordTable:
         prefixes=tuple(plain["prefixes"]),
         suffixes=tuple(plain["suffixes"]),
         endings=tuple(plain["endings"]),
+        joints=tuple(plain["joints"]),
         elisions=frozenset(plain["elisions"]),
         claims=_terms(groups["claims"]),
         abbreviations=frozenset(plain["abbreviations"]),

@@ -103,6 +103,39 @@ def test_plain_word_carries_no_meaning() -> None:
     assert not any(map(word_table("en").carries_meaning, ("coffee", "filter", "recipe", "kettle")))
 
 
+@pytest.mark.parametrize(
+    ("language", "word", "is_made"),
+    [
+        ("en", "natively", True),
+        ("en", "hardcode", True),
+        ("en", "theming", True),
+        ("en", "goverment", False),
+        ("en", "seperate", False),
+        ("de", "Goldimport", True),
+        ("de", "Arbeitszeit", True),
+        ("de", "Adressse", False),
+    ],
+)
+def test_word_made_of_listed_ones_is_no_misspelling(
+    language: str, word: str, is_made: bool
+) -> None:
+    listed = {
+        "native",
+        "hard",
+        "code",
+        "theme",
+        "govern",
+        "separate",
+        "gold",
+        "import",
+        "arbeit",
+        "zeit",
+        "adresse",
+    }
+
+    assert word_table(language).is_made_of_listed(word, listed.__contains__) is is_made
+
+
 @pytest.mark.usefixtures("fresh_tables")
 def test_site_adds_and_removes_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = """
