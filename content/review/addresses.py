@@ -38,7 +38,7 @@ _FILES: Final = frozenset({"md", "py", "rs", "pl", "ps", "sh", "cc", "mm", "so",
 """Endings of files that are endings of hosts too."""
 _TRAILING: Final = ".,;:!?…’'])}"
 _PATH: Final = tuple("/\\?0123456789")
-"""What goes on after a host and not after a file: readme.md#start. The digits are those of a port."""
+"""How an address goes on after a host, with digits of a port too; after a file it does not: readme.md#start."""
 _LOCK: Final = Lock()
 
 
@@ -70,7 +70,7 @@ def find_addresses(text: str) -> list[Address]:
 
 
 def _host_of(address: str) -> str:
-    """The host that a browser goes to: what stands behind the last @ of the authority, without its port."""
+    """The host that a browser goes to: the part behind the last @ of the authority, without its port."""
     authority = _AUTHORITY.match(address)
     host = authority[1].rpartition("@")[2] if authority else ""
     return _plain(re.sub(r":\d{0,5}$", "", host))

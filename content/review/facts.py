@@ -221,7 +221,7 @@ def _meanings(
     old, new = _Words(before, table), _Words(after, table)
     if old.words == new.words:
         return
-    told = {
+    in_figures = {
         word
         for fact in figures
         for side in (fact.before, fact.after)
@@ -230,10 +230,12 @@ def _meanings(
     denied = _hits_between(old.terms(table.negations), new.terms(table.negations))
     yield from _paired("negation", *([hit.canonical for hit in side] for side in denied))
     opposites = [
-        fact for fact in _opposites(old, new, table) if told.isdisjoint(words_of(fact.before or ""))
+        fact
+        for fact in _opposites(old, new, table)
+        if in_figures.isdisjoint(words_of(fact.before or ""))
     ]
     yield from opposites
-    said = {
+    named = {
         word
         for fact in opposites
         for side in (fact.before, fact.after)
@@ -251,16 +253,20 @@ def _meanings(
             for side in (old, new)
         )
         gone, come = (
-            [hit for hit in side if terms is table.units or told.isdisjoint(hit.shown.split())]
+            [
+                hit
+                for hit in side
+                if terms is table.units or in_figures.isdisjoint(hit.shown.split())
+            ]
             for side in _hits_between(ours, theirs)
         )
         if len(gone) != len(come):
-            # What stands alone may be another kind of word, or part of an opposite that is named already.
+            # A word without a partner may be of another kind, or part of an opposite that is named already.
             gone, come = (
                 [
                     hit
                     for hit in side
-                    if (said | told).isdisjoint(hit.shown.split()) and not words.is_long
+                    if (named | in_figures).isdisjoint(hit.shown.split()) and not words.is_long
                 ]
                 for side, words in ((gone, old), (come, new))
             )
@@ -268,7 +274,7 @@ def _meanings(
             if is_other_thing or not old.near or not new.near:
                 continue  # a cup that became a glass; a new text
         for fact in _paired(kind, [hit.shown for hit in gone], [hit.shown for hit in come]):
-            said |= {word for side in (fact.before, fact.after) for word in words_of(side or "")}
+            named |= {word for side in (fact.before, fact.after) for word in words_of(side or "")}
             yield fact
     gone, come = _hits_between(old.terms(table.claims), new.terms(table.claims))
     if come:
