@@ -231,6 +231,12 @@ class _Proof:
         words = word_list(self.language)
         if words is None or one in words or words.corrections(one) != {other.lower()}:
             return False
+        # A word that no list has because it is made of listed ones, or of the other with an ending, is no slip.
+        if self.table.is_made_of_listed(one, words.__contains__) and not _is_doubling(one, other):
+            return False
+        short, long = sorted((one.lower(), other.lower()), key=len)
+        if long.startswith(short) and long.removeprefix(short) in self.table.endings:
+            return False
         if any(map(self.table.carries_meaning, (*self.bare_forms(one), *self.bare_forms(other)))):
             return False
         self.spellings.append(Spelling(one, other))
@@ -313,6 +319,15 @@ def _is_range(tokens: Sequence[Token], at: int) -> bool:
     return all(side.isdecimal() and len(side) <= _YEAR_DIGITS for side in sides) and all(
         token is None or token.kind in ("space", "line") or token.text in "()[],;"
         for token in beyond
+    )
+
+
+def _is_doubling(one: str, other: str) -> bool:
+    """Return whether a letter is written twice in one of two words and once in the other: occured, occurred."""
+    short, long = sorted((one.lower(), other.lower()), key=len)
+    return len(long) == len(short) + 1 and any(
+        long[at] == long[at - 1] and long[:at] + long[at + 1 :] == short
+        for at in range(1, len(long))
     )
 
 

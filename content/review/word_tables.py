@@ -32,6 +32,7 @@ _MAX_WORDS: Final = 6
 _LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LONGEST_NUMBER: Final = 60
 _SHORTEST_STEM: Final = 3
+_VOWELS: Final = frozenset("aeiouáéíóúàèìòùâêîôûäëïöü")
 _SHORTEST_PART: Final = 4
 """Letters of each of two words in one: shorter ones are found in any misspelled word."""
 Phrase = tuple[str, ...]
@@ -259,7 +260,8 @@ class WordTable:
             if (
                 stem != word
                 and len(stem) >= _SHORTEST_PART
-                and (is_listed(stem) or is_listed(stem + "e"))
+                # Only a vowel takes the place of a last e: theming, but definitely.
+                and (is_listed(stem) or (ending[0] in _VOWELS and is_listed(stem + "e")))
             ):
                 return True
         for at in range(_SHORTEST_PART, len(word) - _SHORTEST_PART + 1):

@@ -17,23 +17,24 @@ _TITLES = (
 
 
 def full(titles: tuple[str, ...] = _TITLES) -> list[Post]:
-    """Five posts: an agent describes each for search engines, others change a number, a slug and a module."""
+    """Five posts: an agent corrects what search engines show, others change a number, a slug and a module."""
     seo, writer = make.agent_actor(), make.agent_actor("proofreader")
     posts = [
         make.post(
             title,
-            metaDescription=f"{title}: what you need, and how it is done.",
-            excerpt="Use 60 g of coffee for a litre of water, and take your time.",
+            metaDescription=f"{title}: what you need,  and how it is done",
+            excerpt="Use 60 g of coffee for a litre of water, and take your time",
         )
         for title in titles
     ]
     for post in posts:
-        text = f"{post.title} in plain steps: what you need, how long it takes, what goes wrong."
+        text = f"{post.title}: what you need, and how it is done."
         make.staged(post, {"metaDescription": text}, by=seo)
     first, second, third, fourth, _ = posts
     make.staged(first, {"excerpt": "Use 65 g of coffee for a litre of water."}, by=writer)
     make.staged(second, {"slug": "espresso-without-a-cafe"}, by=seo)
-    make.staged(third, {"title": "Cold brew in ten hours"}, layer=Layer.REVIEW)
+    text = "Use 60 g of coffee for a litre of water, and take your time."
+    make.staged(third, {"excerpt": text}, layer=Layer.REVIEW)
     make.staged(
         fourth,
         edit=lambda document: document_edits.add_module(

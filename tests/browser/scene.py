@@ -25,9 +25,13 @@ AFTER = (
 
 
 def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
-    """The blog post with nine changes: fields, rich text, a list, terms, a choice, added and moved modules."""
+    """The blog post with ten changes of all kinds, one of them safe."""
     topic, other = make.term("Coffee"), make.term("Guides")
-    post = make.post(markdown=BEFORE, taxonomyTermIds=[str(topic.pk)])
+    post = make.post(
+        markdown=BEFORE,
+        excerpt="One recipe ,  a scale and ten minutes",
+        taxonomyTermIds=[str(topic.pk)],
+    )
     hero, prose, faq = (make.module_id(post, name) for name in ("hero", "prose", "faq"))
     run = AgentRun.objects.create(
         agent_id="seo-specialist",
@@ -54,6 +58,7 @@ def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
                 "title": "How to brew filter coffee: a simple guide",
                 "metaDescription": "Brew filter coffee by hand in ten minutes: 36 g of coffee, 600 ml of water, "
                 "and four steps from rinsing the paper filter to the last slow pour, with answers to questions.",
+                "excerpt": "One recipe, a scale and ten minutes.",
                 "taxonomyTermIds": [str(topic.pk), str(other.pk)],
             },
         )

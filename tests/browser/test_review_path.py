@@ -111,6 +111,8 @@ def test_accepting_all_that_is_safe_skips_what_changes_facts(open_page: Any) -> 
         str(total - flagged), use_inner_text=True
     )
     expect(page.locator("[data-flagged] input[value=accept]:checked")).to_have_count(0)
+    page.click("[data-undo-safe]")
+    expect(page.locator("[data-count=accept]").first).to_have_text("0", use_inner_text=True)
 
 
 def test_the_note_keeps_letters_and_enter_does_not_approve(open_page: Any) -> None:

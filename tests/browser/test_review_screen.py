@@ -86,8 +86,10 @@ def test_without_scripts_safe_ones_are_marked_words_edited_and_a_rejection_has_i
     expect(page.locator("#content").first).to_contain_text(
         "Nothing has been saved yet", use_inner_text=True
     )
-    expect(page.locator('input[name="post.title"][value=accept]').first).to_be_checked()
+    expect(page.locator('input[name="post.excerpt"][value=accept]').first).to_be_checked()
     expect(page.locator('input[name="post.metaDescription"][value=leave]').first).to_be_checked()
+    page.click("text=Undo")
+    expect(page.locator("input[value=accept]:checked")).to_have_count(0)
     page.check('input[name="post.metaDescription"][value=reject]')
     page.fill('[name="note.post.metaDescription"]', "Too many numbers")
     page.click("[data-reject-button]")
