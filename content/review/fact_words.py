@@ -35,7 +35,8 @@ class FactWords(BaseModel):
 
     `numbers` are certain; `soft_numbers` mean other things too (one, both, half): they may stand for a number of the
     other language, and are never missed by themselves. `softeners`, where `*` is any ending, stand in for a denial or
-    turn one into something else (hardly, until, forget); `denial_particles` come with a denial, and alone may be one.
+    turn one into something else (hardly, until, forget); `denial_particles` come with a denial, and alone may be one;
+    `particle_negations` deny only together with one.
     `length` is how long a text is beside the same in English.
     """
 
@@ -57,6 +58,7 @@ class FactWords(BaseModel):
     yes: Words = ()
     no: Words = ()
     negations: Words = ()
+    particle_negations: Words = ()
     denial_particles: Words = ()
     softeners: Words = ()
     soft_prefixes: Words = ()

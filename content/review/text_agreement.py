@@ -25,7 +25,7 @@ _ADDRESS: Final = re.compile(
 )
 _PLACEHOLDER: Final = re.compile(
     r"\{\{[^{}]{1,200}\}\}|\$\{[^{}]{1,200}\}|\{[\w.]{0,60}\}|%\(\w{1,60}\)[sdif]|(?<![\d\s]\s)(?<!\d)%[sd]\b"
-    r"|(?<![\w:/]):[a-z_]{2,40}\b(?!:)|&(?:[a-zA-Z]{2,10}|#\d{2,6});|</?[a-zA-Z][^<>]{0,200}>"
+    r"|(?<![\w:/]):[a-z_]{2,40}\b(?!:)|&(?:[a-zA-Z]{2,10}|#\d{2,6});|</?(?!su[bp]>|em>|strong>|[bi]>|br)[a-zA-Z][^<>]{0,200}>"
 )
 _TYPOGRAPHY: Final = frozenset(
     f"&{name};"
@@ -45,6 +45,7 @@ _TYPOGRAPHY: Final = frozenset(
 )
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
 _PLAIN_WORD: Final = re.compile(r"[^\W\d_]+")
+_LONG_WORD: Final = re.compile(r"[^\W\d_]{4}")
 _SENTENCE: Final = re.compile(r"(?<=[.!?…])[\"”’»)]*\s+(?=[^\Wa-zß-ÿ\d_]|[¿¡„«“\"])|\n+")
 _NAME: Final = re.compile(
     r"(?<![\w-])(?:[a-z]?[A-Z][a-z]+(?:[A-Z]+[a-z]*)+|[a-z]{1,2}[A-Z][A-Za-z]+|[A-Za-z]+\d+[A-Za-z\d]*)(?![\w])"
@@ -92,7 +93,7 @@ def _compare(
     found += _compare_named_days(left, right, source_locale, target_locale)
     found += _compare_bounds(left, right, source_locale, target_locale)
     found += _compare_answers(left, right, source_locale, target_locale)
-    found += _compare_names(left, right, target_locale)
+    found += _compare_names(left, right, source_locale, target_locale)
     found += _compare_length(source, target, source_locale, target_locale)
     return tuple(found)
 
@@ -107,7 +108,8 @@ def addresses_in(text: str) -> list[str]:
 
 def detect_language(text: str, candidates: Collection[str]) -> str:
     """The language of a text among the candidates by its commonest words; empty where they do not tell."""
-    words = [word.lower() for word in _PLAIN_WORD.findall(text[:MAX_TEXT])]
+    plain = _PLACEHOLDER.sub(" ", _ADDRESS.sub(" ", text[:MAX_TEXT]))
+    words = [word.lower() for word in _PLAIN_WORD.findall(plain)]
     if len(words) < _MIN_DETECTED:
         return ""
     scores = dict.fromkeys(candidates, 0.0)
@@ -363,6 +365,8 @@ def _compare_negation(
 ) -> Iterator[TextMismatch]:
     if not (fact_words(source_locale).negations and fact_words(target_locale).negations):
         return
+    if not all(_LONG_WORD.search(text) for text in (source, target)):
+        return  # "No." and "Nr."
     (ours, is_ours_soft), (theirs, is_theirs_soft) = (
         _negations(text, locale)
         for text, locale in ((source, source_locale), (target, target_locale))
@@ -377,13 +381,22 @@ def _negations(text: str, locale: str) -> tuple[str, bool]:
     found = [word.replace("’", "'").lower() for word in _WORD.findall(text)]
     if language in ("fr", "es"):
         found = [part for word in found for part in re.split(r"['-]", word)]
-    denying = next((word for word in found if word in words.negations), "")
+    has_particle = any(word in words.denial_particles for word in found)
+    denying = next(
+        (
+            word
+            for at, word in enumerate(found)
+            if word in words.negations
+            and (has_particle or not at or word not in words.particle_negations)
+        ),
+        "",
+    )
     stems = tuple(word.removesuffix("*") for word in words.softeners if word.endswith("*"))
     is_soft = any(
         word in words.softeners
         or (not denying and word in words.denial_particles)
         or (bool(stems) and word.startswith(stems))
-        or (len(word) > 6 and word.startswith(words.soft_prefixes) and word not in words.negations)
+        or (len(word) > 5 and word.startswith(words.soft_prefixes) and word not in words.negations)
         or (len(word) > 6 and bool(words.soft_suffixes) and word.endswith(words.soft_suffixes))
         for word in found
     )
@@ -393,7 +406,9 @@ def _negations(text: str, locale: str) -> tuple[str, bool]:
 # Names
 
 
-def _compare_names(source: str, target: str, target_locale: str) -> Iterator[TextMismatch]:
+def _compare_names(
+    source: str, target: str, source_locale: str, target_locale: str
+) -> Iterator[TextMismatch]:
     there = _folded(target).replace("-", "")
     missing = [
         name
@@ -412,7 +427,11 @@ def _compare_names(source: str, target: str, target_locale: str) -> Iterator[Tex
         [(m[0], m.start(), m.end()) for m in _CAPITALISED.finditer(text)]
         for text in (source, target)
     )
-    is_german = language_of(target_locale) == "de"
+    languages = [language_of(locale) for locale in (source_locale, target_locale)]
+    sides = zip(languages, (source, target), strict=True)
+    if any(language != "de" and not _is_sentence(text) for language, text in sides):
+        return  # in a heading any word may have a capital
+    is_german = "de" in languages
     words = set(_WORD.findall(there))
     seen = set(_WORD.findall(here))
     for (first, _, end), (second, start, _) in pairwise(ours):
@@ -428,6 +447,11 @@ def _compare_names(source: str, target: str, target_locale: str) -> Iterator[Tex
             if is_german and _alike(second, two) < 0.6:
                 continue  # any noun has a capital
             yield TextMismatch("name", f"{first} {second}", f"{one} {two}")
+
+
+def _is_sentence(text: str) -> bool:
+    """Return whether a text has words of small letters, so that a capital says something."""
+    return len([word for word in _PLAIN_WORD.findall(text) if word.islower()]) > 1
 
 
 def _alike(one: str, other: str) -> float:

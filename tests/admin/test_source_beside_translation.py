@@ -93,6 +93,28 @@ def test_a_card_of_a_module_has_the_text_of_the_source(signed_in: SignedIn) -> N
         assert text in shown
 
 
+def test_facts_that_agree_with_the_source_are_not_named(signed_in: SignedIn) -> None:
+    source = make.post("Two ways in", excerpt="It costs 20 euros.")
+    agreeing = proposed(source, excerpt="Es kostet 20 Euro.")
+    own = make.post("Coffee")
+    make.staged(own, {"excerpt": "It costs 20 euros."})
+    client = signed_in()
+
+    assert "Price added" not in card(review_of(client, agreeing), "post.excerpt")
+    assert "Price added" in card(review_of(client, own), "post.excerpt")
+
+
+def test_the_source_is_shown_whole(signed_in: SignedIn) -> None:
+    source = make.post(markdown="\n\n".join(f"Paragraph {at}" for at in range(20)))
+    post = proposed(source)
+    [copy] = [one for one in make.layers(post).ai_review.document.modules if one.type == "prose"]
+
+    shown = card(review_of(signed_in(), post), f"modules.{copy.id}").split("card-proposal")[0]
+
+    assert all(f"Paragraph {at}" in shown for at in range(20))
+    assert "same-blocks" not in shown
+
+
 def test_words_of_the_source_are_escaped(signed_in: SignedIn) -> None:
     post = proposed(make.post("Two <script>alert(1)</script> ways"), title="Drei Wege")
 

@@ -161,4 +161,4 @@ def test_no_row_costs_a_query(signed_in: SignedIn) -> None:
     before = count()
     for number in range(4):
         german(make.post(f"No. {number}"))
-    assert count() == before == 11
+    assert count() == before == 12

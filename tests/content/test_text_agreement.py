@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from gettext import GNUTranslations
+
 import pytest
+from django.conf import settings
 
 from content.review.text_agreement import compare_links, compare_texts, detect_language
 
@@ -286,7 +290,7 @@ UNFAITHFUL = [
     (
         "en",
         "de",
-        "Ten of twelve visitors liked it very much, and they said that they would come back next year.",
+        "Ten of twelve visitors liked it very much, and all of them said that they would come back next year.",
         "Zehn von zwölf kommen wieder.",
         "length",
     ),
@@ -377,3 +381,36 @@ def test_links_may_change_their_order() -> None:
 )
 def test_a_language_is_known_by_its_commonest_words(text: str, language: str) -> None:
     assert detect_language(text, ("de", "en", "es", "fr")) == language
+
+
+def catalogue() -> list[tuple[str, str]]:
+    """The English texts of the product with their German translations."""
+    path = settings.BASE_DIR / "locale" / "de" / "LC_MESSAGES" / "django.mo"
+    with path.open("rb") as file:
+        known = GNUTranslations(file)._catalog  # type: ignore[attr-defined]  # nothing else lists them
+    texts = [(en, de) for en, de in known.items() if isinstance(en, str) and en]
+    return [(en.partition("\x04")[2] or en, de) for en, de in texts]
+
+
+def test_the_texts_of_the_product_agree_with_their_translation() -> None:
+    pairs = catalogue()
+
+    wrong = [pair for pair in pairs if compare_texts(*pair, "en", "de")]
+
+    assert len(pairs) > 3000
+    assert len(wrong) / len(pairs) < 0.005, wrong
+
+
+def test_a_denial_that_is_left_out_of_the_texts_of_the_product_is_mostly_found() -> None:
+    pairs = [
+        (en, de.replace("nicht ", ""))
+        for en, de in catalogue()
+        if len(re.findall(r"\bnot\b|n’t\b", en)) == 1 and de.count("nicht ") == 1
+    ]
+
+    found = [
+        one for one in pairs if "negation" in {two.kind for two in compare_texts(*one, "en", "de")}
+    ]
+
+    assert len(pairs) > 100
+    assert len(found) / len(pairs) > 0.75

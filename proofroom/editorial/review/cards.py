@@ -33,7 +33,7 @@ from proofroom.editorial.posts.panels import (
     field_actions,
 )
 from proofroom.editorial.review.rejections import EarlierRejectionNotes, load_earlier_rejections
-from proofroom.editorial.review.source_text import SourceText, source_texts
+from proofroom.editorial.review.source_text import SourceText, source_texts, without_agreeing_facts
 
 _DECISION_LABELS: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}
 
@@ -138,8 +138,9 @@ class CardBuilder:
         elif decision == "leave" and self.decisions.accepts_safe and not card.is_flagged:
             decision = "accept"
         passages = [] if has_moved else [passage.name for passage in card.passages]
+        source = self.sources.get(path)
         return ReviewCard(
-            card,
+            card if source is None else without_agreeing_facts(card),
             decision,
             was,
             self.decisions.notes.get(path, ""),
@@ -153,7 +154,7 @@ class CardBuilder:
             self.rejected.get(path),
             {name for name in passages if decided.get(name) == "accept"},
             {name for name in passages if decided.get(name) == "reject"},
-            self.sources.get(path),
+            source,
         )
 
     def retry_action(self, card: ChangeCard) -> FieldAction | None:

@@ -10,7 +10,7 @@ from content.changes import ABSENT, Change
 from content.document import ModuleDocument
 from content.layers import LayerView
 from content.models import Post
-from content.review.cards import DiffStretch, ShownLine, fold_lines, lines_of, lines_of_value
+from content.review.cards import ChangeCard, DiffStretch, ShownLine, lines_of, lines_of_value
 from content.review.change_comparison import shape_at
 from content.review.comparison import compare_modules
 from content.review.differences import Segment
@@ -26,6 +26,7 @@ from proofroom.core.content_scope import Scoped
 from proofroom.definitions import modules, props_of
 
 _PLAIN: Final = References()
+_FACTS: Final = frozenset({"number", "date", "price", "name", "negation"})
 MAX_SHOWN: Final = 30
 """Mismatches that a card names; the rest is counted."""
 
@@ -62,9 +63,23 @@ def source_texts(post: Post, view: LayerView, who: Scoped) -> Mapping[str, Sourc
         lines = _lines(change, view, source)
         texts = tuple(map(mismatch_text, mismatches.get(change.path, ())))
         if lines or texts:
-            stretches = tuple(fold_lines(lines))
+            stretches = (DiffStretch(tuple(lines), is_folded=False),) if lines else ()
             found[change.path] = SourceText(source.post.locale, source.post.title, stretches, texts)
     return found
+
+
+def without_agreeing_facts(card: ChangeCard) -> ChangeCard:
+    """A card of words that are new in a translation, without the notes on facts: the source has them as well.
+
+    What does not agree with the source is named by itself.
+    """
+    if card.comparison.words_before:
+        return card
+    lines = tuple(
+        replace(line, notes=tuple(note for note in line.notes if note.kind not in _FACTS))
+        for line in card.lines
+    )
+    return replace(card, lines=lines)
 
 
 def _lines(change: Change, view: LayerView, source: TranslationSource) -> Sequence[ShownLine]:
