@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import islice
 from typing import Final, Literal
 
 from content.review.fact_words import fact_words, language_of
@@ -13,6 +14,7 @@ from content.review.fact_words import fact_words, language_of
 FigureKind = Literal["number", "price", "unit", "date"]
 MASK: Final = "\ue000"
 """Stands for each character of what has been read: offsets stay, nothing is read twice."""
+_MAX_FIGURES: Final = 200
 _SPACE: Final = r"[ \u00a0\u202f\u2009]"
 _DIGITS: Final = (
     r"(?<![\w.,])[+−-]?(?:\d{1,3}(?:[\u00a0\u202f\u2009’']\d{3})+(?:[.,]\d+)?(?!\d)"
@@ -162,7 +164,9 @@ def find_figures(text: str, language: str) -> tuple[Figure, ...]:
 
 @lru_cache(maxsize=512)
 def _figures(text: str, language: str) -> tuple[Figure, ...]:
-    return tuple(sorted(_Reader(text, language).read(), key=lambda one: one.start))
+    # Each is weighed against each of the other text: what has more is no text that people read.
+    found = islice(_Reader(text, language).read(), _MAX_FIGURES)
+    return tuple(sorted(found, key=lambda one: one.start))
 
 
 class _Reader:

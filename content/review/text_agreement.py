@@ -18,8 +18,8 @@ from publicsuffixlist import PublicSuffixList
 from content.review.fact_words import fact_words, known_languages, language_of
 from content.review.figures import Figure, find_figures
 
-MAX_TEXT: Final = 20_000
-"""Characters of one text that are read: a paragraph has fewer."""
+MAX_TEXT: Final = 10_000
+"""Characters of one text that is read word by word: a paragraph has fewer."""
 _ADDRESS: Final = re.compile(
     r"https?://[^\s<>()\"']{1,2000}|(?<!\w)www\.[^\s<>()\"']{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}\w{2,20}"
 )
@@ -77,7 +77,10 @@ def compare_texts(
     if source == target:
         # What is only copied says nothing wrong: whether it is translated, others ask.
         return list(_languages(source, target, source_locale, target_locale))
-    return list(_compare(source[:MAX_TEXT], target[:MAX_TEXT], source_locale, target_locale))
+    if max(len(source), len(target)) > MAX_TEXT:
+        found = [*_languages(source, target, source_locale, target_locale)]
+        return [*found, *_compare_length(source, target, source_locale, target_locale)]
+    return list(_compare(source, target, source_locale, target_locale))
 
 
 @lru_cache(maxsize=2048)

@@ -8,6 +8,7 @@ from gettext import GNUTranslations
 import pytest
 from django.conf import settings
 
+from content.review.figures import find_figures
 from content.review.text_agreement import compare_links, compare_texts, detect_language
 
 FAITHFUL = [
@@ -414,3 +415,13 @@ def test_a_denial_that_is_left_out_of_the_texts_of_the_product_is_mostly_found()
 
     assert len(pairs) > 100
     assert len(found) / len(pairs) > 0.75
+
+
+@pytest.mark.parametrize(
+    "part", ["1 ", "1:00-", "XVI ", "1\u00a0000", "two ", "at most 5 ", "{a", "a@"]
+)
+def test_a_text_of_nothing_but_figures_is_read_in_bounds(part: str) -> None:
+    text = part * 5000
+
+    assert len(find_figures(text, "en")) <= 200
+    compare_texts(text, text[1:], "en", "de")
