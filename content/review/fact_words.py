@@ -75,7 +75,7 @@ def language_of(locale: str) -> str:
 
 
 def fact_words(locale: str) -> FactWords:
-    """The words of a language; those of one without a file are none."""
+    """Return the words of a language; empty for one without a file."""
     return _all_words().get(language_of(locale), _NOTHING)
 
 

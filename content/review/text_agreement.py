@@ -503,7 +503,7 @@ class _Link:
 
 
 def compare_links(source: Sequence[str], target: Sequence[str]) -> Iterator[TextMismatch]:
-    """Yield the links of each side that the other does not have, and those that lead elsewhere."""
+    """Yield the links of each side that the other does not have, or has with another address."""
     left, right = list(source), list(target)
     for agree in (str.__eq__, links_agree):
         for one in list(left):

@@ -59,7 +59,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SourceMismatch:
-    """What a translation has that its source does not say so.
+    """A place where a translation does not agree with its source.
 
     `path` is that of the translation. `source` and `target` are what each has, empty for nothing of it; counts for
     kinds that are counted. `place` is where in the value, in the words of `difference_text.role_text`.
@@ -336,7 +336,7 @@ class _Comparer:
 
 
 class _Weighed:
-    """A text as it is weighed against those of the other language."""
+    """A text as it is weighed against a text of the other language."""
 
     __slots__ = ("figures", "length", "stems")
 

@@ -1,4 +1,4 @@
-"""Warnings in the answers of staging tools: what was staged as it came, and should be mended."""
+"""Warnings in the answers of staging tools: what was staged, and should be mended."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def present_warnings(warnings: Sequence[StagingWarning]) -> JsonObject:
 
 
 def translation_warnings(staged: Staged, actor: Actor) -> list[StagingWarning]:
-    """Return where what this call staged of a translation does not agree with its source.
+    """Return the differences in meaning between what this call staged of a translation and its source.
 
     One query; none for a post that is no translation. Nothing where the actor may not see the source.
     """
@@ -91,9 +91,9 @@ def _warn(
     if copied:
         first, count = next(iter(copied)), len(copied)
         message = (
-            f"{count} texts are still those of the source, this one first. "
+            f"{count} texts are still copies of the source, this one first. "
             if count > 1
-            else "The text is still that of the source. "
+            else "The text is still a copy of the source. "
         )
         message += "Translate what people read: save_post_ai_review, update_post_module_ai_review."
         warnings.append(StagingWarning(path=first, code="language", message=message))

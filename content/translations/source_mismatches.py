@@ -88,10 +88,10 @@ class TranslationSource:
 def load_sources(
     translations: Sequence[Post], who: Scoped | None = None
 ) -> dict[UUID, TranslationSource]:
-    """The sources of those of the posts that are translations, by the posts' ids.
+    """Return the sources of translations, by the ids of the translations; a post that is none is left out.
 
-    One query, however many there are, and none where no post is a translation. With `who`, without the sources that
-    they may not see.
+    One query, however many there are, and none where no post is a translation. With `who`, only sources that they may
+    see.
     """
     wanted = {post.pk: post.translated_from_id for post in translations if post.translated_from_id}
     if not wanted:

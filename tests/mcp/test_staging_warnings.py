@@ -129,10 +129,10 @@ def test_texts_that_are_only_copied_are_one_warning() -> None:
 
     [(path, code, message)] = warned(answer)
     assert (path, code) == ("post.excerpt", "language")
-    assert message.startswith("2 texts are still those of the source, this one first.")
+    assert message.startswith("2 texts are still copies of the source, this one first.")
     [(path, code, message)] = warned(bulk["items"][0])
     assert (path, code) == ("post.excerpt", "language")
-    assert message.startswith("The text is still that of the source.")
+    assert message.startswith("The text is still a copy of the source.")
 
 
 def test_no_more_warnings_than_a_client_reads() -> None:
