@@ -19,10 +19,18 @@ from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, Reservation, RunMessage
 from agents_app.providers import interface, selection
 from agents_app.providers.selection import DEFAULT_MODELS, choose_provider
+from agents_app.runs.allowed_fields import fields_of_run
+from agents_app.runs.answer_schema import answer_type
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.permissions import usable_tool, usable_tools
 from agents_app.runs.prompt import fence_payload, system_prompt
-from agents_app.runs.suggestion import FieldSuggestion, Suggestion, edit_for, output_type
+from agents_app.runs.suggestion import (
+    FieldSuggestion,
+    Suggestion,
+    edit_for,
+    fields_named,
+    output_type,
+)
 from content.changes import diff
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from proofroom.core.actor import Actor
@@ -176,14 +184,18 @@ def ask(
     given: ReplayInput,
     spent: ReplaySpending,
 ) -> Suggestion | FieldSuggestion:
-    """The present answer. Raises `ProviderError`; what it used is in `spent` either way."""
+    """The present answer. Raises `ProviderError`, or `RuleViolation` where it names what the agent may not propose.
+
+    What it used is in `spent` either way.
+    """
     toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else interface.Toolbox()
+    allowed = fields_of_run(agent, run)
     talk = selection.open_conversation(
         agent,
         choice,
         system_prompt=system_prompt(agent, run, given.document, toolbox.specs()),
         payload=given.payload,
-        output_type=output_type(run.scope),
+        output_type=answer_type(run.scope, allowed, given.document, given.target),
         toolbox=toolbox,
         watcher=_Payer(agent.id, spent),
     )
@@ -197,6 +209,8 @@ def ask(
         spent.seconds += time.monotonic() - started
     if not isinstance(answer, Suggestion | FieldSuggestion):
         raise interface.ProviderError("The answer has another form than was asked for.")
+    if isinstance(answer, Suggestion):
+        allowed.require(fields_named(answer, given.document))
     return answer
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.mcp.running import Person, Running, connected
 
-AGENT = "seo-specialist"
+AGENT = "general-assistant"
 TRANSPORTS = ("sse", "http", "stdio")
 
 
@@ -90,6 +90,36 @@ def test_a_change_goes_from_a_client_through_a_person_to_visitors(
     assert live["modules"][1]["props"]["title"] == "Try it today"
     assert live["by"]["post.metaTitle"] == [AGENT, "mcp", "editor"]
     assert "Try it today" in person.page(id=id_)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_client_that_writes_as_an_agent_stages_what_the_agent_may(
+    open_server: Running, person: Person, transport: str
+) -> None:
+    post = person.new_post(title=f"Milling by {transport}")
+    id_, before = post["id"], person.live_hash()
+    hostile = {"slug": "casino", "canonicalUrl": "https://evil.example/"}
+
+    async def propose() -> tuple[str, dict[str, Any], dict[str, Any]]:
+        async with connected(open_server, transport) as client:
+            call = Caller(client)
+            named = {"postId": id_, "agentId": "seo-specialist", "note": "Says what it is about."}
+            refusal = await call.refused("save_post_ai_review", patch=hostile, **named)
+            saved = await call.done("save_post_ai_review", patch={"metaTitle": "Mill"}, **named)
+            return refusal, saved, await call.done("get_post_context", postId=id_)
+
+    refusal, saved, context = anyio.run(propose)
+
+    assert "post.slug: SEO specialist may not propose this: leave it out." in refusal
+    assert "post.canonicalUrl: SEO specialist may not propose this" in refusal
+    assert saved["staged"] == ["post.metaTitle"]
+    [change] = context["staged"]["aiReview"]["changes"]
+    assert (change["by"], change["via"], change["reason"]) == (
+        "seo-specialist",
+        "mcp",
+        "Says what it is about.",
+    )
+    assert person.live_hash() == before
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

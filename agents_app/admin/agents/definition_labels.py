@@ -50,10 +50,11 @@ _ACCOUNTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """One scope of an agent, in words."""
+    """One scope of an agent, in words. `allowed` are the fields that it may propose; empty for all."""
 
     label: str
     limits: str
+    allowed: str
     order: int
     is_on: bool
 
@@ -65,6 +66,7 @@ def row_of(found: Agent) -> dict[str, Any]:
             Where(
                 str(SCOPES[entry.scope]),
                 ", ".join((*entry.field_types, *entry.field_keys, *entry.form_slugs)),
+                ", ".join(entry.allowed_fields or ()),
                 entry.order,
                 entry.enabled,
             )
