@@ -12,7 +12,13 @@ from functools import cached_property
 from typing import Final
 
 from agents_app.definitions.agents import get_agent
-from agents_app.definitions.schema import ALL_MODULES, AgentDefinition, Scope, ScopeEntry
+from agents_app.definitions.schema import (
+    ALL_MODULES,
+    AgentDefinition,
+    Scope,
+    ScopeEntry,
+    covers,
+)
 from agents_app.models import AgentRun
 from agents_app.runs.field_target import type_of_key
 from agents_app.runs.ownership import run_at_work
@@ -30,24 +36,40 @@ _SHOWN: Final = 30
 
 @dataclass(frozen=True)
 class AllowedFields:
-    """The fields that the entries allow together. An entry without `allowedFields` allows all."""
+    """The fields that the entries allow together. An entry without `allowedFields` allows all.
+
+    `above` is what the run may propose that began this one: a run lends no more than it has.
+    """
 
     agent: AgentDefinition
     entries: tuple[ScopeEntry, ...]
     is_run: bool
     """Whether the entries are those of a run, whose field they serve already."""
+    above: AllowedFields | None = None
 
     @cached_property
     def is_unlimited(self) -> bool:
-        return any(entry.allowed_fields is None for entry in self.entries)
+        return self._is_open and (self.above is None or self.above.is_unlimited)
 
     @cached_property
     def paths(self) -> list[str]:
-        return sorted({path for entry in self.entries for path in entry.allowed_fields or ()})
+        """The paths of the lists; with those of `above` the narrower of each two."""
+        own = {path for entry in self.entries for path in entry.allowed_fields or ()}
+        if self.above is None or self.above.is_unlimited:
+            return sorted(own)
+        lent = set(self.above.paths)
+        if self._is_open:
+            return sorted(lent)
+        return sorted(
+            {path for path in own if any(covers(other, path) for other in lent)}
+            | {path for path in lent if any(covers(other, path) for other in own)}
+        )
 
     def allows(self, field: str) -> bool:
         """Return whether a field (`post.title`, `module.hero.title`) may be proposed."""
-        return self.is_unlimited or any(
+        if self.above is not None and not self.above.allows(field):
+            return False
+        return self._is_open or any(
             entry.allows(field)
             and (
                 self.is_run
@@ -55,6 +77,10 @@ class AllowedFields:
             )
             for entry in self.entries
         )
+
+    @cached_property
+    def _is_open(self) -> bool:
+        return any(entry.allowed_fields is None for entry in self.entries)
 
     def require(self, fields: Mapping[str, str]) -> None:
         """Raise `RuleViolation` on each path whose field may not be proposed. `fields` are fields by path."""
@@ -74,7 +100,7 @@ class AllowedFields:
 
 
 def fields_of_run(agent: AgentDefinition, run: AgentRun) -> AllowedFields:
-    """Return the fields that a run of the agent may propose."""
+    """Return the fields that a run of the agent may propose. One query more for each run before it in its chain."""
     entries = agent.entries(run.scope)
     if run.scope == Scope.FIELD:
         type_ = type_of_key(run.field_key)
@@ -84,7 +110,12 @@ def fields_of_run(agent: AgentDefinition, run: AgentRun) -> AllowedFields:
             if entry.serves(field_type=type_, field_key=run.field_key, form_slug=None)
         ]
         entries = serving or entries
-    return AllowedFields(agent, tuple(entries or _all_entries(agent)), is_run=True)
+    above = None
+    # What an event is between may use all that is its agent's own.
+    if run.cause_run is not None and run.event_id is None:
+        before = get_agent(run.cause_run.agent_id)
+        above = fields_of_run(before, run.cause_run) if before is not None else None
+    return AllowedFields(agent, tuple(entries or _all_entries(agent)), is_run=True, above=above)
 
 
 def fields_of_actor(actor: Actor) -> AllowedFields | None:

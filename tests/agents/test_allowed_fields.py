@@ -12,7 +12,8 @@ from agents_app.definitions import agents as definitions
 from agents_app.definitions.agents import agents_for, all_agents, get_agent
 from agents_app.providers.selection import choose_provider
 from agents_app.replay.answers import ReplaySpending, ask, given_to
-from agents_app.runs.allowed_fields import AllowedFields
+from agents_app.runs.allowed_fields import AllowedFields, fields_of_run
+from agents_app.runs.creation import create_run
 from agents_app.tools import RunFieldAgent, run_field_agent
 from content.models import Draft, Post
 from content.posts import document_edits
@@ -20,6 +21,7 @@ from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json
 from tests import make
 from tests.agents.asking import execute
+from tests.agents.tooling import working
 from tests.fake_provider import Call, Reply
 from tests.mcp.calling import by, done, refused
 
@@ -393,6 +395,31 @@ def test_a_tool_of_the_run_is_refused_and_the_run_goes_on(agents_dir: Path, open
     told = fake.asked[1].body["messages"][-1]["content"]
     assert "writer may not propose this: leave it out. It may propose: post.excerpt." in told
     assert staged(post) == {"post.excerpt"}
+
+
+def test_a_run_lends_no_more_fields_than_it_has(agents_dir: Path, openai: Any) -> None:
+    config = "llmConfig: {useMCP: true, allowedMCPTools: [run_agent]}\n"
+    limited(agents_dir, "leader", "post.excerpt", "module.hero.*", extra=config)
+    agent(agents_dir, "open", "scope: dropdown")
+    limited(agents_dir, "writer", "post.*", "module.hero.title")
+    post = make.post()
+    leader = working("leader", post)
+    for name, paths in (
+        ("open", ["module.hero.*", "post.excerpt"]),
+        ("writer", ["module.hero.title", "post.excerpt"]),
+    ):
+        begun = create_run(
+            agent_id=name,
+            scope="dropdown",
+            post_id=post.pk,
+            actor=make.agent_actor("leader", str(leader.pk)),
+        )
+        definition = get_agent(name)
+        assert definition is not None
+        allowed = fields_of_run(definition, begun)
+        assert allowed.paths == paths
+        assert not allowed.allows("post.slug")
+        assert allowed.allows("post.excerpt")
 
 
 # AI clients

@@ -113,7 +113,7 @@ def test_a_client_that_writes_as_an_agent_stages_what_the_agent_may(
     assert "post.slug: SEO specialist may not propose this: leave it out." in refusal
     assert "post.canonicalUrl: SEO specialist may not propose this" in refusal
     assert saved["staged"] == ["post.metaTitle"]
-    [change] = context["staged"]["aiReview"]["changes"]
+    [change] = context["aiReview"]["changes"]
     assert (change["by"], change["via"], change["reason"]) == (
         "seo-specialist",
         "mcp",
