@@ -131,7 +131,7 @@ def fields_of_actor(actor: Actor) -> AllowedFields | None:
         is_here = at_work is not None and str(at_work.pk) == actor.run_id
         run = at_work if is_here else find_by_id(AgentRun.objects, actor.run_id)
         return fields_of_run(agent, run) if run is not None else None
-    if actor.via != "mcp":
+    if not actor.names_agent:
         return None
     return AllowedFields(agent, _all_entries(agent), is_run=False)
 

@@ -163,7 +163,7 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
         )
     user = agent_user(agent_id)
     if user is not None:
-        return _speaking_for(actor, user, agent_id)
+        return replace(_speaking_for(actor, user, agent_id), names_agent=True)
     user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     if user is None:
         raise NotAllowed(

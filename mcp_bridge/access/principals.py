@@ -94,6 +94,8 @@ def actor_for(principal: Principal) -> Actor:
         user=user,
         via="mcp",
         principal=principal.id,
+        # A token that is bound to an agent's account writes as that agent.
+        names_agent=principal.user_id is not None and bool(user.agent_id),
         tools=principal.tools,
         diagnoses=principal.diagnostics
         and not principal.content_scope.is_limited

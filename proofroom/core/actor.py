@@ -58,11 +58,12 @@ MAX_HOPS: Final = 3
 class Actor:
     """A user acting through a door.
 
-    `agent_id` and `run_id` name the agent and its run where the words come from one. `token_id` names the API
-    token that a program calls with in a person's name, `principal` the credential of an AI client. `permissions`,
-    where set, and `limited_to` narrow the user's own rights and never widen them; what is limited to a part of the
-    content has no right that holds for the whole site. `event_id` and `hop` carry the
-    cause chain of work that an event started.
+    `agent_id` and `run_id` name the agent and its run where the words come from one; `names_agent` says that an AI
+    client chose that agent, rather than that its account stands in for a client without one. `token_id` names the
+    API token that a program calls with in a person's name, `principal` the credential of an AI client.
+    `permissions`, where set, and `limited_to` narrow the user's own rights and never widen them; what is limited to a
+    part of the content has no right that holds for the whole site. `event_id` and `hop` carry the cause chain of work
+    that an event started.
 
     An agent's run is narrowed further, and hands that on to the runs it starts: `tools`, where set, are the only
     ones it may call; outside of the translation group `confined_to` it may propose nothing; once it has read what
@@ -76,6 +77,7 @@ class Actor:
     via: Via
     agent_id: str | None = None
     run_id: str | None = None
+    names_agent: bool = False
     token_id: str | None = None
     permissions: frozenset[str] | None = None
     event_id: int | None = None

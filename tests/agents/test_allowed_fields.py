@@ -17,10 +17,12 @@ from agents_app.runs.creation import create_run
 from agents_app.tools import RunFieldAgent, run_field_agent
 from content.models import Draft, Post
 from content.posts import document_edits
+from mcp_bridge.access.principals import Principal
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json
 from tests import make
 from tests.agents.asking import execute
+from tests.agents.environment import set_env
 from tests.agents.tooling import working
 from tests.fake_provider import Call, Reply
 from tests.mcp.calling import by, done, refused
@@ -449,12 +451,26 @@ def test_a_client_that_names_an_agent_is_held_to_all_its_lists(agents_dir: Path)
     assert staged(post) == {"post.excerpt", "post.metaTitle", "post.featuredMediaId"}
 
 
-def test_a_client_that_names_no_agent_is_not_held_to_a_list() -> None:
-    post = make.post()
+def test_a_client_that_names_no_agent_is_not_held_to_a_list(settings: Any) -> None:
+    """Also where the account that stands in for it is an agent's."""
+    stand_in = make.agent_actor("illustrator").user
+    set_env(settings, mcp_system_user_id=stand_in.pk)
+    for number, client in enumerate((by("editor"), Principal(id="token"))):
+        post = make.post(f"Post {number}", slug=f"post-{number}")
+        patch = {**HOSTILE, "slug": f"casino-{number}"}
 
-    done("save_post_ai_review", by("editor"), postId=str(post.pk), patch=HOSTILE)
+        done("save_post_ai_review", client, postId=str(post.pk), patch=patch)
 
-    assert {f"post.{name}" for name in HOSTILE} == staged(post)
+        assert {f"post.{name}" for name in HOSTILE} == staged(post)
+
+
+def test_a_token_of_an_agents_account_is_held_to_its_lists(agents_dir: Path) -> None:
+    limited(agents_dir, "writer", "post.excerpt")
+    own = Principal(id="client:writer", user_id=make.agent_actor("writer").user.pk)
+    post = str(make.post().pk)
+
+    assert refused("save_post_ai_review", own, postId=post, patch=HOSTILE)[0] == "field_not_allowed"
+    assert done("save_post_ai_review", own, postId=post, patch={"excerpt": "x"})["staged"]
 
 
 def test_an_entry_without_a_list_allows_all(agents_dir: Path) -> None:
