@@ -273,7 +273,9 @@ def _gif(content: bytes) -> bytes:
     head = reader.take(13)
     out += [head, reader.take(_gif_colours(head[10]))]
     control = b""
-    while (kind := reader.take(1)) != b";":
+    # A file may end without the sign for it, as long as it ends between two blocks.
+    while (kind := reader.content[reader.at : reader.at + 1] or b";") != b";":
+        reader.at += 1
         if kind == b",":
             place = reader.take(9)
             out += [control, kind, place, reader.take(_gif_colours(place[8])), reader.take(1)]

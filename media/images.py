@@ -5,12 +5,13 @@ Everything here works on bytes in memory; nothing touches the storage or the dat
 
 from __future__ import annotations
 
+import logging
 import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Final
+from typing import Any, Final
 
 from django.utils.translation import gettext as _
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
@@ -18,6 +19,7 @@ from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 from media.containers import COPIERS
 from proofroom.core.errors import RuleViolation, invalid
 
+logger = logging.getLogger(__name__)
 _FORMATS: Final[Mapping[str, tuple[str, str]]] = {
     "JPEG": ("image/jpeg", ".jpg"),
     "PNG": ("image/png", ".png"),
@@ -63,19 +65,36 @@ def clean(content: bytes, *, max_pixels: int) -> Cleaned:
     image = _open(content, max_pixels)
     kind = _kind(image)
     mime, suffix = _FORMATS[kind]
+    # Copiers and decoders fail in as many ways as files are broken: OSError, SyntaxError, ValueError, zlib.error, …
     try:
         copied = _copy_pixels(image, content, max_pixels)
-        if copied is not None:
-            cleaned, (width, height) = copied
-        else:
-            bare = strip_metadata(normalize_orientation(image))
-            cleaned, (width, height) = encode_image(bare, kind), bare.size
     except (MemoryError, RuleViolation):
         raise
     except Exception as error:
-        # A decoder fails in as many ways as files are broken: OSError, SyntaxError, ValueError, zlib.error, …
+        logger.info("A %s cannot be copied, so it is encoded anew: %r", kind, error)
+        copied = None
+    try:
+        cleaned, (width, height) = copied or _encode_anew(_open(content, max_pixels), max_pixels)
+    except (MemoryError, RuleViolation):
+        raise
+    except Exception as error:
         raise damaged_image_error() from error
     return Cleaned(cleaned, mime, suffix, width, height)
+
+
+def _encode_anew(image: Image.Image, max_pixels: int) -> tuple[bytes, tuple[int, int]]:
+    """The pixels in a new file: of an image that is turned or of other colours, or that decoders read all the same.
+
+    Of an animation all frames are held at once, so that they may have the pixels of one image only.
+    """
+    kind, frames = _kind(image), frames_of(image)
+    if frames > 1:
+        if image.width * image.height * frames > max_pixels:
+            raise _too_many_pixels(max_pixels)
+        _load_all(image, max_pixels)
+        return encode_animation(image, kind, lambda frame: frame), image.size
+    bare = strip_metadata(normalize_orientation(image))
+    return encode_image(bare, kind), bare.size
 
 
 def _open(content: bytes, max_pixels: int) -> Image.Image:
@@ -132,20 +151,24 @@ def _copy_pixels(
     checked = _open(copied, max_pixels)
     if (checked.format, checked.size) != (kind, image.size):
         raise ValueError("the file is two things at once")
-    # Read every frame to its end. A frame may be larger than the header said.
+    _load_all(checked, max_pixels)
+    width, height = checked.size
+    return copied, (height, width) if kind == "AVIF" and turned >= 5 else (width, height)
+
+
+def _load_all(image: Image.Image, max_pixels: int) -> None:
+    """Read every frame to its end. A frame may be larger than the header said."""
     total = 0
-    for frame in range(frames_of(checked)):
+    for frame in range(frames_of(image)):
         try:
-            checked.seek(frame)
+            image.seek(frame)
         except Image.DecompressionBombError:
             raise _too_many_pixels(max_pixels) from None
-        pixels = checked.width * checked.height
+        pixels = image.width * image.height
         total += pixels
         if pixels > max_pixels or total > _MAX_FRAME_AREAS * max_pixels:
             raise _too_many_pixels(max_pixels)
-        checked.load()
-    width, height = checked.size
-    return copied, (height, width) if kind == "AVIF" and turned >= 5 else (width, height)
+        image.load()
 
 
 def _orientation(image: Image.Image) -> int:
@@ -221,6 +244,56 @@ def encode_image(image: Image.Image, kind: str) -> bytes:
     shown = image.convert("RGB") if kind == "JPEG" else image
     shown.save(out, kind, **_OPTIONS.get(kind, {}))
     return out.getvalue()
+
+
+_SHORTEST_FRAME: Final = 11
+_USUAL_FRAME: Final = 100
+"""Milliseconds. Browsers show a frame that is shorter than the first for as long as the second."""
+
+
+def encode_animation(
+    image: Image.Image, kind: str, change: Callable[[Image.Image], Image.Image], **options: Any
+) -> bytes:
+    """The file of a moving image: each frame as `change` makes it, with its time and the number of repetitions."""
+    # A picture for programs that know no animations is no frame of an APNG.
+    first = int(bool(image.info.get("default_image")))
+    durations = []
+    for number in range(first, frames_of(image)):
+        image.seek(number)
+        image.load()
+        time = float(image.info.get("duration") or 0)
+        durations.append(round(time) if time >= _SHORTEST_FRAME else _USUAL_FRAME)
+    # A GIF without a number is shown once, and with one so many times more; the others name the times, 0 for ever.
+    loop = image.info.get("loop")
+    times = 1 if loop is None else int(loop)
+    if image.format == "GIF" and loop:
+        times += 1
+    if kind == "GIF":
+        options |= {"disposal": 2} | ({"loop": max(0, times - 1)} if times != 1 else {})
+    else:
+        options["loop"] = times
+    out = BytesIO()
+    frames = _Frames(image, first + 1, change)
+    frames.at(first).save(
+        out, kind, save_all=True, append_images=frames, duration=durations, **options
+    )
+    return out.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class _Frames:
+    """The frames of an animation from one of them on, each made when it is asked for. Encoders ask more than once."""
+
+    image: Image.Image
+    begin: int
+    change: Callable[[Image.Image], Image.Image]
+
+    def __iter__(self) -> Iterator[Image.Image]:
+        return map(self.at, range(self.begin, frames_of(self.image)))
+
+    def at(self, number: int) -> Image.Image:
+        self.image.seek(number)
+        return strip_metadata(self.change(self.image.convert("RGBA")))
 
 
 def strip_metadata(image: Image.Image) -> Image.Image:

@@ -133,6 +133,9 @@ def site_image(asset: Asset, locale: str = "") -> SiteImage | None:
     if not asset.mime.startswith("image/"):
         return None
     widths = _widths(asset, asset.variants) if asset.status == AssetStatus.READY else {}
+    if widths and asset.width and "large" not in asset.variants:
+        # The largest size could not be made: the file itself stands for it.
+        widths[asset.width] = url_of(asset.file.name)
     ordered = sorted(widths.items())
     # One class for each direction, on a grid of five: the style sheet knows these and no others.
     if asset.focal_x is None or asset.focal_y is None:

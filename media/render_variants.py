@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
+from functools import partial
 from io import BytesIO
 from typing import Final
 from uuid import UUID
@@ -17,21 +18,61 @@ from PIL import Image, ImageChops, ImageStat
 
 from media import file_store
 from media.file_store import VARIANTS
-from media.images import normalize_orientation, strip_metadata
+from media.images import (
+    encode_animation,
+    frames_of,
+    normalize_orientation,
+    strip_metadata,
+)
 from media.models import Asset, AssetStatus, ImageTheme, VariantWork
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.caching.content_tags import tag_of_media
 
+logger = logging.getLogger(__name__)
 _QUALITY: Final = 82
 _METHOD: Final = 4
 _SHARPNESS: Final = 2
 """How many times larger than the largest size a JPEG is decoded: as much as resampling can use."""
 
 
+_TALLEST: Final = 16_383
+"""Pixels of a side of a WebP."""
+_MAX_FRAME_PIXELS: Final = 120_000_000
+"""Of all frames of a size of an animation: encoding more takes minutes."""
+
+
 def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each size, from the largest; never enlarged. Of an animation, its first frame."""
+    """Name and content of each size that can be made, from the largest; never enlarged.
+
+    A size says as much as the file: it moves where that does, else there is none. Raises the last error where no size
+    could be made for another reason than the limits of the format.
+    """
+    made, failure = 0, None
+    for name, make in _sizes(content, theme):
+        try:
+            found = make()
+        except (MemoryError, OSError, ValueError, Image.DecompressionBombError) as error:
+            logger.warning("The size %s could not be made.", name, exc_info=True)
+            failure = error
+            continue
+        if found is not None:
+            made += 1
+            yield name, found
+    if failure is not None and not made:
+        raise failure
+
+
+_Make = Callable[[], bytes | None]
+
+
+def _sizes(content: bytes, theme: str) -> Iterator[tuple[str, _Make]]:
     file = Image.open(BytesIO(content))
+    if frames_of(file) > 1:
+        dress = dark_treatment(normalize_orientation(file)) if theme == ImageTheme.DARK else None
+        for name, width in VARIANTS.items():
+            yield name, partial(_moving_size, content, width, dress)
+        return
     if file.format == "JPEG":
         widest = _SHARPNESS * max(VARIANTS.values())
         file.draft("RGB", (widest, max(1, round(file.height * widest / file.width))))
@@ -39,12 +80,37 @@ def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
     if theme == ImageTheme.DARK:
         image = darken(image)
     for name, width in VARIANTS.items():
-        if image.width > width:
-            height = max(1, round(image.height * width / image.width))
-            image = image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
-        out = BytesIO()
-        strip_metadata(image).save(out, "WEBP", quality=_QUALITY, method=_METHOD)
-        yield name, out.getvalue()
+        image = _narrowed(image, width)
+        yield name, partial(_still_size, image)
+
+
+def _narrowed(image: Image.Image, width: int) -> Image.Image:
+    if image.width <= width:
+        return image
+    height = max(1, round(image.height * width / image.width))
+    return image.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
+
+
+def _still_size(image: Image.Image) -> bytes | None:
+    if max(image.size) > _TALLEST:
+        return None
+    out = BytesIO()
+    strip_metadata(image).save(out, "WEBP", quality=_QUALITY, method=_METHOD)
+    return out.getvalue()
+
+
+def _moving_size(content: bytes, width: int, dress: Treatment | None) -> bytes | None:
+    file = Image.open(BytesIO(content))
+    shown = min(width, file.width)
+    height = round(file.height * shown / file.width)
+    if height > _TALLEST or shown * height * frames_of(file) > _MAX_FRAME_PIXELS:
+        return None
+
+    def change(frame: Image.Image) -> Image.Image:
+        narrow = _narrowed(frame, width)
+        return dress(narrow) if dress is not None else narrow
+
+    return encode_animation(file, "WEBP", change, quality=_QUALITY, method=_METHOD)
 
 
 _DIMMED: Final = 0.22
@@ -56,21 +122,35 @@ _MIN_OPACITY: Final = 64
 """The opacity from which a pixel counts, of 255."""
 
 
+Treatment = Callable[[Image.Image], Image.Image]
+
+
 def darken(image: Image.Image) -> Image.Image:
     """An image of the mode RGB or RGBA for a dark page, in the same mode and size."""
+    return dark_treatment(image)(image)
+
+
+def dark_treatment(image: Image.Image) -> Treatment:
+    """Return what makes an image, or each frame of an animation that begins with it, one for a dark page."""
     is_opaque = image.mode != "RGBA" or image.getchannel("A").getextrema()[0] == 255
     if is_opaque or not _is_drawing(image):
-        # A photograph is dimmed, its light parts most.
-        curve = [round(value * (1 - _DIMMED * value / 255)) for value in range(256)]
-        alpha = list(range(256))
-        return image.point(curve * 3 + (alpha if image.mode == "RGBA" else []))
+        return _dim
     # A drawing that is dark where it is seen is turned over; a light one stays.
     seen = image.getchannel("A").point(lambda alpha: 255 if alpha >= _MIN_OPACITY else 0)
     if seen.getbbox() is None:
-        return image
+        return lambda image: image
     is_dark = ImageStat.Stat(image.convert("L"), mask=seen).mean[0] < _MIDDLE
-    if not is_dark:
-        return image
+    return _turn_over if is_dark else lambda image: image
+
+
+def _dim(image: Image.Image) -> Image.Image:
+    """A photograph is dimmed, its light parts most."""
+    curve = [round(value * (1 - _DIMMED * value / 255)) for value in range(256)]
+    alpha = list(range(256))
+    return image.point(curve * 3 + (alpha if image.mode == "RGBA" else []))
+
+
+def _turn_over(image: Image.Image) -> Image.Image:
     # Each pixel with its hue and saturation and the opposite lightness: max + min of a pixel's parts becomes
     # 510 - max - min, so each part moves by the same amount.
     *parts, opacity = image.split()
@@ -93,7 +173,6 @@ def _is_drawing(image: Image.Image) -> bool:
     return len(seen) <= _MAX_COLOURS
 
 
-logger = logging.getLogger(__name__)
 MAX_ATTEMPTS: Final = 3
 _LEASE: Final = timedelta(minutes=10)
 """How long a worker that is not heard of keeps others away."""
@@ -143,9 +222,11 @@ def _write(asset: Asset, theme: str) -> dict[str, str]:
         content = file.read()
     names = file_store.planned_variants(str(asset.file.name), theme)
     file_store.reserve(names.values(), 2 * _LEASE)
-    for size, made in render_sizes(content, theme):
-        file_store.put(names[size], made)
-    return names
+    made = {}
+    for size, rendered in render_sizes(content, theme):
+        file_store.put(names[size], rendered)
+        made[size] = names[size]
+    return made
 
 
 @transaction.atomic
@@ -157,6 +238,10 @@ def _keep_variants(work: VariantWork, was: Asset, names: dict[str, str]) -> bool
     if not VariantWork.objects.filter(pk=work.pk).delete()[0]:
         return False  # another worker was as far
     file_store.take(names.values(), asset)
+    before = asset.dark_variants if work.theme == ImageTheme.DARK else asset.variants
+    # A size that could be made once, and cannot any more, is no size of this file.
+    if gone := {*before.values()} - {*names.values()}:
+        file_store.release_files(gone, timezone.now())
     if work.theme == ImageTheme.DARK:
         asset.dark_variants = names
     else:

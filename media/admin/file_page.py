@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import Any, Final
@@ -130,14 +131,20 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
         "crop_ratios": _RATIOS,
         "sizes": sizes_of(asset),
         "dark": dark,
-        "dark_url": url_of(asset.dark_variants.get("medium", "")) if asset.dark_variants else "",
-        "light_url": url_of(asset.variants.get("medium", "")),
+        "dark_url": _preview(asset.dark_variants),
+        "light_url": _preview(asset.variants),
         "failures": list(asset.works.filter(is_given_up=True)),
         "is_waiting": AssetStatus.PROCESSING in (asset.status, dark),
         "places": places_of(asset, actor),
         "words": [(language_name(code), text) for code, text in sorted(asset.alt_texts.items())],
         "history": present(list(rows[:_NEWEST]), actor),
     }
+
+
+def _preview(names: Mapping[str, str]) -> str:
+    """The address of the size that the page shows; empty where there is none."""
+    name = names.get("medium") or names.get("small")
+    return url_of(name) if name else ""
 
 
 def address(asset: Asset, page: str = "change") -> str:

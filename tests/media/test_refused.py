@@ -65,7 +65,7 @@ def test_threat_34_what_hangs_on_a_picture_is_cut_off(kind):
     assert asset.mime == f"image/{kind.lower()}"
 
 
-@pytest.mark.parametrize("end", [0.1, 0.5, 0.9, -1], ids=str)
+@pytest.mark.parametrize("end", [0.1, 0.5, 0.9], ids=str)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_truncated_image_is_refused(kind, end):
     noise = Image.effect_noise((160, 120), 80).convert("RGB")

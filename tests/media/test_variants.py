@@ -23,7 +23,7 @@ from proofroom.core.outbox import content_version
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.content.at_once import at_once
-from tests.media.pictures import encoded, on_disk, opened, picture, store
+from tests.media.pictures import encoded, grey_png, moving, on_disk, opened, picture, store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("variants_later")]
 
@@ -360,16 +360,134 @@ def test_a_photo_that_was_cut_out_is_dimmed() -> None:
     assert made.getpixel((0, 0))[3] == 0
 
 
-def test_an_animation_gets_sizes_of_its_first_frame(run_on_commit: RunOnCommit) -> None:
-    from tests.media.pictures import moving
+def frames_of_size(name: object) -> tuple[tuple[int, int], list[tuple[int, str]], object]:
+    """How large it is, each frame with its time in milliseconds and its colour, and how often it is repeated."""
+    image, found = opened(name), []
+    for number in range(getattr(image, "n_frames", 1)):
+        image.seek(number)
+        image.load()
+        parts = image.convert("RGB").crop((5, 5, 6, 6)).tobytes()
+        colour = ("red", "green", "blue")[parts.index(max(parts))]
+        found.append((image.info["duration"], colour))
+    return image.size, found, image.info["loop"]
 
-    for kind in ("GIF", "WEBP"):
-        with run_on_commit():
-            asset = store(moving(kind))
-        asset.refresh_from_db()
-        small = opened(asset.variants["small"])
-        assert (getattr(small, "n_frames", 1), small.format) == (1, "WEBP")
-        assert small.convert("RGB").getpixel((25, 25))[0] > 240
+
+LOOPS = {"GIF": 4, "WEBP": 3, "PNG": 3}
+"""A GIF is shown once more than its number says."""
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+def test_the_sizes_of_an_animation_move_as_it_does(kind: str, run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        asset = store(moving(kind, size=(1000, 600), duration=[5, 120, 300], loop=3))
+        request_variants(asset_id=asset.pk, theme="dark", actor=make.actor())
+    asset.refresh_from_db()
+
+    frames = [(100, "red"), (120, "green"), (300, "blue")]
+    sizes = {"large": (1000, 600), "medium": (800, 480), "small": (400, 240)}
+    for names in (asset.variants, asset.dark_variants):
+        assert {size: frames_of_size(name) for size, name in names.items()} == {
+            size: (shape, frames, LOOPS[kind]) for size, shape in sizes.items()
+        }
+
+
+def test_an_animation_without_a_number_is_shown_once(run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        asset = store(moving("GIF"))
+    asset.refresh_from_db()
+
+    assert frames_of_size(asset.variants["small"])[2] == 1
+
+
+def test_a_picture_before_an_animation_is_no_frame_of_its_sizes(run_on_commit: RunOnCommit) -> None:
+    frames = [Image.new("RGB", (30, 30), colour) for colour in ("green", "blue")]
+    poster = Image.new("RGB", (30, 30), "red")
+    with run_on_commit():
+        asset = store(
+            encoded(
+                poster, "PNG", save_all=True, append_images=frames, default_image=True, duration=200
+            )
+        )
+    asset.refresh_from_db()
+
+    assert frames_of_size(asset.variants["small"])[1] == [(200, "green"), (200, "blue")]
+
+
+def test_an_animation_that_would_take_minutes_is_shown_itself(
+    run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(render_variants, "_MAX_FRAME_PIXELS", 3 * 800 * 400)
+    with run_on_commit():
+        asset = store(moving("GIF", size=(1000, 500)))
+    asset.refresh_from_db()
+
+    assert (asset.status, set(asset.variants)) == ("ready", {"medium", "small"})
+    image = site_image(asset)
+    assert image is not None
+    assert image["url"] == f"/media/{asset.file.name}"
+    assert image["srcset"].endswith(f"/media/{asset.file.name} 1000w")
+
+
+@pytest.mark.parametrize(
+    ("size", "made"),
+    [
+        ((900, 17_000), {"medium": (800, 15_111), "small": (400, 7_556)}),
+        ((17_000, 90), {"large": (1600, 8), "medium": (800, 4), "small": (400, 2)}),
+        ((10, 30_000), {}),
+    ],
+)
+def test_of_a_tall_picture_each_size_that_can_be_made_is_made(
+    size: tuple[int, int], made: dict[str, tuple[int, int]], run_on_commit: RunOnCommit
+) -> None:
+    with run_on_commit():
+        asset = store(grey_png(*size))
+        request_variants(asset_id=asset.pk, theme="dark", actor=make.actor())
+    asset.refresh_from_db()
+
+    for names in (asset.variants, asset.dark_variants):
+        assert {name: opened(path).size for name, path in names.items()} == made
+    assert asset.status == "ready"
+    assert not VariantWork.objects.exists()
+    image = site_image(asset)
+    assert image is not None
+    is_whole = "large" in made
+    assert image["url"] == f"/media/{asset.variants['large'] if is_whole else asset.file.name}"
+    assert len(on_disk()) == 1 + 2 * len(made)
+
+
+def test_one_size_that_fails_stops_no_other(
+    run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = render_variants._still_size
+
+    def fail_at_800(image: Image.Image) -> bytes | None:
+        if image.width == 800:
+            raise OSError("no room")
+        return whole(image)
+
+    monkeypatch.setattr(render_variants, "_still_size", fail_at_800)
+    with run_on_commit():
+        asset = store(picture())
+    asset.refresh_from_db()
+
+    assert (asset.status, set(asset.variants)) == ("ready", {"large", "small"})
+
+
+def test_a_size_that_cannot_be_made_any_more_is_released(
+    run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with run_on_commit():
+        asset = store(picture())
+    asset.refresh_from_db()
+    before = dict(asset.variants)
+    monkeypatch.setattr(render_variants, "_TALLEST", 1_000)
+
+    with run_on_commit():
+        request_variants(asset_id=asset.pk, theme="light", actor=make.actor())
+    asset.refresh_from_db()
+
+    assert set(asset.variants) == {"medium", "small"}
+    assert not StoredFile.objects.filter(name=before["large"], due_at=None, is_deleted=False)
 
 
 def test_transparency_stays_in_sizes(run_on_commit: RunOnCommit) -> None:

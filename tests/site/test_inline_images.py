@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -12,11 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
+from media.images import frames_of
 from media.models import Asset, AssetStatus
 from media.presenters import site_image
 from media.services.files import delete_asset
 from media.services.update import update_asset
 from tests import make
+from tests.conftest import RunOnCommit
+from tests.media.pictures import moving, opened, store
 
 pytestmark = pytest.mark.django_db
 BLOG = "/blog/how-to-brew-filter-coffee"
@@ -169,3 +173,17 @@ def test_the_focal_point_is_a_word_of_the_style_sheet(
     assert image["focal"] == classes
     assert (f' class="{classes}"' in html) == bool(classes)
     assert " style=" not in html
+
+
+def test_what_moves_moves_on_the_page(client: Client, run_on_commit: RunOnCommit) -> None:
+    with run_on_commit():
+        asset = store(moving("GIF", size=(1000, 600)))
+    asset.refresh_from_db()
+
+    html = shown(client, f"![Waves](/media/{asset.file.name})")
+
+    image = re.search(r'<img src="([^"]+)" alt="Waves"[^>]* srcset="([^"]+)"', html)
+    assert image is not None
+    addresses = [image[1], *(one.split()[0] for one in image[2].split(","))]
+    assert len(addresses) == 4
+    assert {frames_of(opened(one.removeprefix("/media/"))) for one in addresses} == {3}
