@@ -25,8 +25,8 @@ class PostAddresses:
     writer: ImportWriter
     base: str
     source_id: str = ""
-    dead_links: list[str] = field(default_factory=list)
-    dead_places: list[str] = field(default_factory=list)
+    dead_links: dict[str, None] = field(default_factory=dict)
+    dead_places: dict[str, None] = field(default_factory=dict)
     """Links to pages that are here, at a place that is not."""
     missing_files: list[str] = field(default_factory=list)
     missing_in_modules: list[str] = field(default_factory=list)
@@ -94,8 +94,8 @@ class PostAddresses:
 
     def _link(self, address: str) -> str:
         found, is_dead = self.writer.link(address, self.base, self.source_id, self.dead_places)
-        if is_dead and address not in self.dead_links:
-            self.dead_links.append(address)
+        if is_dead:
+            self.dead_links[address] = None
         return found
 
     def _image(self, node: JsonObject) -> JsonObject | None:
@@ -119,7 +119,7 @@ class PostAddresses:
         found = [
             _("The link to %(address)s does not match any post in the source.")
             % {"address": address[:300]}
-            for address in self.dead_links[:_MOST_NAMED]
+            for address in list(self.dead_links)[:_MOST_NAMED]
         ]
         text = _(
             "The link to %(address)s points to a section that does not exist on that page here, "

@@ -23,6 +23,8 @@ TERMS: Final[Mapping[str, str]] = {
     "categories": "topics", "category": "topics", "topics": "topics",
 }  # fmt: skip
 _OLD_PATHS: Final = ("aliases", "redirect_from", "permalink", "url")
+MAX_KEY_PARTS: Final = 100
+"""Of a key of TOML, apart by dots: the work of Python's reader grows with their square."""
 LOCALES: Final = ("locale", "lang", "language")
 AUTHORS: Final = ("author", "authors", "creator")
 FIELDS: Final[Mapping[str, str]] = {
@@ -58,6 +60,8 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
     if text.startswith("+++\n") or text.startswith("+++\r\n"):
         head, found, rest = text[3:].partition("\n+++")
         if found:
+            if any(parts_of_key(line) > MAX_KEY_PARTS for line in head.splitlines()):
+                raise ValueError(_("The front matter has a key with too many parts."))
             try:
                 found_toml = tomllib.loads(head.replace("\r\n", "\n"))
                 require_bounded(found_toml)
@@ -81,6 +85,16 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
     except RecursionError:
         raise ValueError(_("The front matter is nested too deeply.")) from None
     return head_of, body.replace("\x00", "\ufffd"), remark
+
+
+def parts_of_key(line: str) -> int:
+    """Return how many parts the longest thing in a line has that may be a key of TOML: no words of a sentence."""
+    longest = run = 0
+    for part in line.split("."):
+        words = part.split()
+        run = run + 1 if len(words) == 1 and "=" not in words[0] else 1
+        longest = max(longest, run)
+    return longest
 
 
 def read_data(path: Path) -> Mapping[str, object]:

@@ -175,14 +175,15 @@ class _PostWriter:
 
     def _terms(self) -> list[str]:
         uses = {use.slug: use for use in find_post_type(self.item.type).taxonomies}
-        by_taxonomy: dict[str, list[str]] = {}
-        for taxonomy, source_id in self.item.terms:
+        by_taxonomy: dict[str, dict[str, None]] = {}
+        for taxonomy, source_id in dict.fromkeys(self.item.terms):
             term_id = self.writer.term_id(taxonomy, source_id)
             self.has_all_terms &= term_id is not None
-            if term_id is not None and str(term_id) not in by_taxonomy.get(taxonomy, ()):
-                by_taxonomy.setdefault(taxonomy, []).append(str(term_id))
+            if term_id is not None:
+                by_taxonomy.setdefault(taxonomy, {})[str(term_id)] = None
         found: list[str] = []
-        for taxonomy, ids in by_taxonomy.items():
+        for taxonomy, known in by_taxonomy.items():
+            ids = list(known)
             use = uses.get(taxonomy)
             if use is None:
                 text = _("Posts of type %(type)s have no %(taxonomy)s; %(number)s left out.")
@@ -383,7 +384,8 @@ class _PostWriter:
             before = set(terms)
         gone = before - set(terms) if self.has_all_terms else set()
         kept = [one for one in document.taxonomy_term_ids if one not in gone]
-        new = [one for one in terms if one not in before and one not in kept]
+        held = {*before, *kept}
+        new = [one for one in terms if one not in held]
         if not gone and not new:
             return document
         by_id = dict(Term.objects.filter(pk__in=[*kept, *new]).values_list("pk", "taxonomy"))
@@ -391,7 +393,8 @@ class _PostWriter:
         for use in find_post_type(self.item.type).taxonomies:
             own = [one for one in [*kept, *new] if taxonomies.get(one) == use.slug]
             if use.max_selections is not None and len(own) > use.max_selections:
-                new = [one for one in new if one not in own[use.max_selections :]]
+                beyond = {*own[use.max_selections :]}
+                new = [one for one in new if one not in beyond]
         return document.with_terms([*kept, *new])
 
     def _remember(

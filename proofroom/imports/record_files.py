@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -18,6 +19,7 @@ from proofroom.core.json import JsonObject
 from proofroom.imports.items import Remark
 
 LARGEST_FILE: Final = 200 * 1024 * 1024
+MAX_COLUMNS: Final = 2_000
 DELIMITERS: Final = ",;\t|"
 
 
@@ -54,11 +56,7 @@ def read_csv(path: Path) -> RecordFile:
             if not any(cell.strip() for cell in cells):
                 continue
             if not header:
-                header = [cell.strip() for cell in cells]
-                doubled = next((name for name in header if name and header.count(name) > 1), "")
-                if doubled:
-                    text = _("Line %(line)s: two columns are named %(name)s. Rename one.")
-                    raise RuleViolation(text % {"line": line, "name": doubled[:100]})
+                header = read_header(cells, line)
                 continue
             place = _("Line %(number)s") % {"number": line}
             extra = cells[len(header) :]
@@ -76,6 +74,20 @@ def read_csv(path: Path) -> RecordFile:
         why = _("line %(line)s: %(why)s") % {"line": start + bool(named), "why": error}
         raise RuleViolation(_("The file is not valid CSV: %(why)s") % {"why": why}) from None
     return found
+
+
+def read_header(cells: Sequence[str], line: int) -> list[str]:
+    """The names of the columns. Raises `RuleViolation` for too many, and for two of one name."""
+    if len(cells) > MAX_COLUMNS:
+        text = _("Line %(line)s: the file has more than %(most)s columns.")
+        raise RuleViolation(text % {"line": line, "most": f"{MAX_COLUMNS:,}"})
+    header = [cell.strip() for cell in cells]
+    counts = Counter(header)
+    doubled = next((name for name in header if name and counts[name] > 1), "")
+    if doubled:
+        text = _("Line %(line)s: two columns are named %(name)s. Rename one.")
+        raise RuleViolation(text % {"line": line, "name": doubled[:100]})
+    return header
 
 
 def _delimiter_of(text: str) -> str:

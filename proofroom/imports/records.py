@@ -171,12 +171,11 @@ class RecordReader(Reader):
         yield Remark(_("Columns"), text, "info")
         places = set(self.mapping.values())
         read = {place: _KNOWN[name] for name, place in self.mapping.items() if name in _KNOWN}
-        unused: Counter[str] = Counter(
-            name
-            for record in self.records
-            for name in _unused_names(record, places - read.keys(), known=read)
-            if name not in self.used_names(record)
-        )
+        unused: Counter[str] = Counter()
+        for record in self.records:
+            names = _unused_names(record, places - read.keys(), known=read)
+            used = frozenset(self.used_names(record))
+            unused.update(name for name in names if name not in used)
         if unused:
             listed = ", ".join(f"{name} ({number})" for name, number in unused.most_common(100))
             yield Remark(_("Columns"), _("Not used: %(names)s.") % {"names": listed})

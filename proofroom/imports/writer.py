@@ -398,7 +398,7 @@ class ImportWriter:
         address: str,
         base: str,
         source_id: str = "",
-        dead_places: list[str] | None = None,
+        dead_places: dict[str, None] | None = None,
     ) -> tuple[str, bool]:
         """The address here that an address of the source becomes, and whether it leads nowhere here.
 
@@ -413,8 +413,8 @@ class ImportWriter:
             places = self.places.get(target)
             place = places.find(fragment) if places is not None else None
             if place is None:
-                if places is not None and dead_places is not None and address not in dead_places:
-                    dead_places.append(address)
+                if places is not None and dead_places is not None:
+                    dead_places[address] = None
                 return (f"{path}#{fragment}" if bare or key else address), False
             if target == source_id and place:
                 return f"#{place}", False

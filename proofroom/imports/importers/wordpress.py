@@ -645,13 +645,15 @@ def _in_circles(below: dict[str, list[WordPressEntry]]) -> list[WordPressEntry]:
     reach("0")
     first: list[WordPressEntry] = []
     for parent in [one for one in below if one != "0"]:
-        for entry in [one for one in below[parent] if one.post_id not in reached]:
+        left: list[WordPressEntry] = []
+        for entry in below[parent]:
             if entry.post_id in reached:
+                left.append(entry)
                 continue
             first.append(entry)
-            below[parent].remove(entry)
             reached.add(entry.post_id)
             reach(entry.post_id)
+        below[parent] = left
     return first
 
 
