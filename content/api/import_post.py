@@ -18,7 +18,7 @@ from content.posts.canonical_json import import_post
 from content.rules.check import MAX_TERMS
 from content.rules.modules import MODULES_MAX
 from proofroom.core.api.answer import described
-from proofroom.core.api.body import Body, Words, body_object, check
+from proofroom.core.api.body import Body, Moment, Words, body_object, check
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
@@ -28,6 +28,7 @@ from proofroom.core.json import JsonObject
 class _ImportedPost(Body):
     type: Words
     locale: Words
+    published_at: Moment | None = None
 
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ else:
     ImportedFields = create_model(
         "ImportedFields",
         __base__=_ImportedPost,
-        __doc__="The fields of a post. `status` and `publishAt` are not looked at: an import is a draft.",
+        __doc__="The fields of a post. `status` and `publishAt` are not looked at: an import is a draft. "
+        "`publishedAt` is kept where you may publish.",
         **{
             field.column: (_SHAPES.get(field.kind, Words) | None, None)
             for field in POST_FIELDS.values()
@@ -124,6 +126,7 @@ class ImportViewSet(ApiViewSet):
             ),
             slug=shape.slug,
             locale=shape.locale,
+            published_at=shape.document.post.published_at,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
         return Response(post_reads.present(post, self.actor), status=201, headers=where)

@@ -237,9 +237,10 @@ class DocumentAnswer(_DocumentParts):
 
 
 class ExportFieldsAnswer(DocumentFieldsAnswer):
-    """The fields of a post, with its status."""
+    """The fields of a post, with its status and its date of publication."""
 
     status: StatusText
+    publishedAt: datetime | None
 
 
 class ExportTranslationAnswer(TypedDict):
@@ -261,6 +262,13 @@ class PostFields(_WrittenFields, total=False):
 
     customFields: Annotated[dict[str, Any], Field(description="Merged name by name.")]
     taxonomyTermIds: list[UUID]
+    publishedAt: Annotated[
+        datetime | None,
+        Field(
+            description="The first publication, in the past. A change needs `posts.publish`; null only of what is "
+            "not published."
+        ),
+    ]
 
 
 class NewPost(PostFields, total=False):

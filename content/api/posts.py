@@ -30,8 +30,9 @@ from content.layers import open_layers
 from content.models import Post
 from content.posts import document_edits, queries, trash
 from content.posts.canonical_json import export_post
-from content.posts.create import create_post
+from content.posts.create import PostDates, create_post
 from content.posts.edit import edit_post
+from content.posts.publication_date import UNCHANGED, PublishedAt, read_published_at
 from content.posts.scopes import visible_to
 from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, described
 from proofroom.core.api.body import body_object
@@ -106,6 +107,7 @@ class PostViewSet(ApiViewSet):
         """Create a post. Without `modules`, the default module group is seeded."""
         body = body_object(request)
         modules = build_modules(body.pop("modules"), self.actor) if "modules" in body else None
+        published_at = read_published_at(body.pop("publishedAt", None))
         type_ = body.pop("type", None)
         if not isinstance(type_, str) or not type_:
             raise invalid("type", "type is required, as text.")
@@ -118,6 +120,7 @@ class PostViewSet(ApiViewSet):
                 edit=modules,
                 module_group=_optional_text(body, "moduleGroup"),
                 fields=body,
+                dates=PostDates(published_at),
             )
         except RuleViolation as error:
             raise (modules.by_number(error) if modules else error) from None
@@ -138,10 +141,13 @@ class PostViewSet(ApiViewSet):
         examples=[CHANGED_POST],
     )
     def update(self, request: Request, post_id: str) -> Response:
-        """Change live fields, status, or both; what is absent stays."""
+        """Change live fields, status, the date of publication, or several of them; what is absent stays."""
         body = body_object(request)
         version = expected_version(request, body.pop("version", None))
         status = _optional_text(body, "status")
+        published_at: PublishedAt = UNCHANGED
+        if "publishedAt" in body:
+            published_at = read_published_at(body.pop("publishedAt"))
         post = post_reads.require_post(post_id, self.actor)
         if "modules" in body and not _as_they_are(body.pop("modules"), post):
             raise invalid(
@@ -152,6 +158,7 @@ class PostViewSet(ApiViewSet):
             actor=self.actor,
             edit=lambda document: document_edits.patch_fields(document, body),
             status=status,
+            published_at=published_at,
             expected_version=version,
         )
         return Response(post_reads.present(post, self.actor))

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from uuid import uuid4
 
 from django.db import transaction
+from django.utils import timezone
 
 from content import presenters
 from content.document import FIELD_NAMES, PostDocument
 from content.layers import open_layers
 from content.models import Post
 from content.posts import queries
-from content.posts.create import create_post
+from content.posts.create import NO_DATES, PostDates, create_post
 from content.posts.queries import shared_module
 from content.rules.modules import rekey_by_names
+from content.rules.publish_permissions import PUBLISH
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
@@ -32,9 +35,16 @@ def export_post(*, post: Post, actor: Actor) -> JsonObject:
 
 @transaction.atomic
 def import_post(
-    *, actor: Actor, document: PostDocument, slug: str | None = None, locale: str | None = None
+    *,
+    actor: Actor,
+    document: PostDocument,
+    slug: str | None = None,
+    locale: str | None = None,
+    published_at: datetime | None = None,
 ) -> Post:
     """Make a draft of the document. It publishes nothing, now or on schedule, and no id in it becomes one here.
+
+    It keeps the date of a publication in the past, for an actor who may publish.
 
     What it refers to must exist: terms, parent, media, global modules. Raises `RuleViolation` keyed by field, and
     by `modules.<n>`.
@@ -68,6 +78,8 @@ def import_post(
         fields["slug"] = slug
     if fields["slug"] is None:
         del fields["slug"]  # one is made from the title
+    is_past = published_at is not None and published_at <= timezone.now()
+    keeps_date = is_past and actor.can(PUBLISH)
     try:
         return create_post(
             actor=actor,
@@ -75,6 +87,7 @@ def import_post(
             locale=locale or document.locale,
             fields=fields,
             edit=lambda empty: replace(empty, modules=tuple(modules)),
+            dates=PostDates(published_at) if keeps_date else NO_DATES,
         )
     except RuleViolation as error:
         names = {module.id: str(number) for number, module in enumerate(modules)}

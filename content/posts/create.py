@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -25,6 +27,7 @@ from content.posts import post_repository
 from content.posts.document_edits import patch_fields, seed_group
 from content.posts.duplicate import pair_modules
 from content.posts.place_scope import require_kind_in_scope, require_place_in_scope
+from content.posts.publication_date import check_published_at
 from content.posts.scopes import remember_sections, require_written_in_scope
 from content.rules import check_changes
 from content.rules.check import taken_by_another, translation_taken
@@ -43,6 +46,18 @@ from proofroom.definitions import find_post_type
 
 PLACEHOLDER_TITLE = "Proposed by an agent"
 Edit = Callable[[PostDocument], PostDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class PostDates:
+    """When a post was published, created and last changed elsewhere; null for now."""
+
+    published_at: datetime | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+NO_DATES: Final = PostDates()
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +84,11 @@ def create_post(
     module_group: str | None = None,
     translation_of: Post | None = None,
     author: User | None = None,
+    dates: PostDates = NO_DATES,
 ) -> Post:
     """Make a live post. Without `edit`, which builds its modules, the default module group is seeded.
 
-    The author is the actor, unless another account is.
+    The author is the actor, unless another account is. `dates` are those that it has from elsewhere.
 
     Raises `RuleViolation` keyed by field; a taken slug is one on `slug`.
     """
@@ -81,8 +97,11 @@ def create_post(
         actor.require("posts.create")
     if status not in (Status.DRAFT, Status.PUBLISHED):
         raise invalid("status", _("A new post must be a draft or published."))
-    if status == Status.PUBLISHED or fields.get("publishAt") is not None:
+    has_date = dates.published_at is not None
+    if status == Status.PUBLISHED or fields.get("publishAt") is not None or has_date:
         actor.require(PUBLISH)
+    if has_date:
+        check_published_at(dates.published_at, status=status, is_variation=False)
     post = new_row(actor, type, locale, translation_of)
     if author is not None:
         post.author = author
@@ -104,12 +123,27 @@ def create_post(
     require_names(document)
     if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
         raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
+    post.published_at = dates.published_at
+    # The address may have the day in it.
+    post.created_at = min(dates.created_at or post.created_at, post.created_at)
     changes = insert(post, empty, document, actor, status)
+    keep_dates(post, dates)
     if translation_of is not None:
         source = post_repository.load(translation_of)
         record_source(post, source, document, pair_modules(source, document))
     record_created(post, changes, actor, source=translation_of)
     return post
+
+
+def keep_dates(post: Post, dates: PostDates) -> None:
+    """Store when a new post was created and changed elsewhere. Dates in the future are none."""
+    named = {"created_at": dates.created_at, "updated_at": dates.updated_at}
+    now = timezone.now()
+    kept = {name: moment for name, moment in named.items() if moment is not None and moment <= now}
+    if kept:
+        Post.objects.filter(pk=post.pk).update(**kept)
+        for name, moment in kept.items():
+            setattr(post, name, moment)
 
 
 def require_names(document: PostDocument) -> None:
@@ -254,7 +288,7 @@ def insert(
     """
     set_columns(post, document)
     post.status = status
-    if status == Status.PUBLISHED:
+    if status == Status.PUBLISHED and post.published_at is None:
         post.published_at = timezone.now()
     post.path = path_for(post)
     changes = diff(empty, document)

@@ -14,6 +14,7 @@ from content.layers.state import check_version, lock_post, settle
 from content.models import Post, Status
 from content.posts import post_repository
 from content.posts.place_scope import require_place_in_scope
+from content.posts.publication_date import UNCHANGED, PublishedAt, change_published_at
 from content.posts.publish import move_status
 from content.rules import check_changes
 from proofroom.core.actor import Actor
@@ -27,10 +28,11 @@ def edit_post(
     actor: Actor,
     edit: Callable[[PostDocument], PostDocument] | None = None,
     status: str | None = None,
+    published_at: PublishedAt = UNCHANGED,
     expected_version: int | None = None,
     source_hashes: Mapping[str, str] | None = None,
 ) -> Post:
-    """Change live content, status, or both, in one transaction.
+    """Change live content, status, the date of publication, or several of them, in one transaction.
 
     `edit` gets the live document and returns the one it should be. `source_hashes` are those of the source's values,
     by path, that the text of a translation was made from; without them it counts as made from what they are now.
@@ -64,6 +66,8 @@ def edit_post(
         source_hashes=source_hashes,
     ):
         settle(post, after)
+    if published_at is not UNCHANGED:
+        change_published_at(post=post, moment=published_at, actor=actor)
     if status is not None and status != post.status:
         move_status(post=post, status=status, actor=actor)
     return post

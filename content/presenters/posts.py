@@ -231,6 +231,7 @@ def translations(rows: Iterable[Row]) -> list[TranslationAnswer]:
 def canonical(post: Post, document: PostDocument, others: Iterable[Row]) -> Wire:
     """The canonical export: the document with the status and the translations beside it."""
     wire: Wire = dict(document.to_json())
-    wire["post"] = {**wire["post"], "status": post.status}
+    published_at = format_time(post.published_at)
+    wire["post"] = {**wire["post"], "status": post.status, "publishedAt": published_at}
     wire["translations"] = [{"id": str(row["id"]), "locale": row["locale"]} for row in others]
     return wire

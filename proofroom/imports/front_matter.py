@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from content.post_fields import POST_FIELDS
 from content.posts.front_matter import BadFrontMatter, require_bounded, split_front_matter
+from proofroom.imports.dates import read_date
 from proofroom.imports.items import Remark
 
 LARGEST_FILE: Final = 2 * 1024 * 1024
@@ -27,6 +29,15 @@ MAX_KEY_PARTS: Final = 100
 """Of a key of TOML, apart by dots: the work of Python's reader grows with their square."""
 LOCALES: Final = ("locale", "lang", "language")
 AUTHORS: Final = ("author", "authors", "creator")
+DATES: Final[Mapping[str, tuple[str, ...]]] = {
+    "published_at": ("date", "publishDate", "pubDate", "published", "published_at", "publishedAt", "datePublished"),
+    "created_at": ("created", "created_at", "createdAt", "dateCreated"),
+    "updated_at": (
+        "lastmod", "updated", "updated_at", "updatedAt", "last_modified_at", "modified", "dateModified", "last_update"
+    ),
+}  # fmt: skip
+"""The names that each date of a post has."""
+_DRAFT: Final = "draft"
 FIELDS: Final[Mapping[str, str]] = {
     "description": "metaDescription",
     **{
@@ -38,6 +49,7 @@ FIELDS: Final[Mapping[str, str]] = {
 """The field that each name of the front matter fills."""
 USED_NAMES: Final = frozenset(
     {"title", "slug", *FIELDS, *ORDERS, *_IMAGES, *TERMS, *_OLD_PATHS, *LOCALES, *AUTHORS}
+    | {_DRAFT, *(name for names in DATES.values() for name in names)}
 )
 
 
@@ -146,6 +158,24 @@ def image_of(head: Mapping[str, object]) -> str:
     return ""
 
 
+def dates_of(head: Mapping[str, object], day: str = "") -> dict[str, datetime | None]:
+    """The dates of a page by the fields of its item. `day` is the one that its file is named by."""
+    found = {
+        field: next((one for name in names if (one := _date_of(head.get(name)))), None)
+        for field, names in DATES.items()
+    }
+    found["published_at"] = found["published_at"] or read_date(day)
+    found["created_at"] = found["created_at"] or found["published_at"]
+    if head.get(_DRAFT) is True or head.get("published") is False:
+        found["published_at"] = None
+    return found
+
+
+def _date_of(value: object) -> datetime | None:
+    # Docusaurus: `last_update: {date: 2024-05-01}`.
+    return read_date(value.get("date") if isinstance(value, Mapping) else value)
+
+
 def old_paths_of(head: Mapping[str, object]) -> list[str]:
     """The paths that the front matter names besides that of the file."""
     return [
@@ -162,6 +192,11 @@ def remarks_on(head: Mapping[str, object], place: str) -> list[Remark]:
     held: dict[str, object] = {
         **{name: line_of(head.get(name)) for name in ("title", "slug", *FIELDS, *LOCALES)},
         **{name: type(head.get(name)) is int for name in ORDERS},
+        **{
+            name: isinstance(head.get(name), bool) or _date_of(head.get(name))
+            for names in DATES.values()
+            for name in names
+        },
         **{name: image_of({name: head.get(name)}) for name in _IMAGES},
         **{name: len(words_of(head.get(name))) == _length(head.get(name)) for name in TERMS},
         **{

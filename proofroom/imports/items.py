@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Literal
 
 from django.utils.translation import gettext as _
@@ -113,6 +114,9 @@ class PostItem:
     base: str = ""
     addresses: tuple[str, ...] = ()
     old_paths: tuple[str, ...] = ()
+    published_at: datetime | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
     author_email: str = ""
     """Of the account here that is the author of a new post."""
     translation_group: str = ""

@@ -46,6 +46,8 @@ class PlannedPost:
     title: str = ""
     is_spelled_out: bool = True
     """Whether the slug has all that tells the post from others: `C` and `C++` have the same one."""
+    day: datetime | None = None
+    """The moment whose day its address may have."""
 
 
 @dataclass(slots=True)
@@ -135,6 +137,7 @@ def _add_post(plan: ImportPlan, item: PostItem) -> None:
         item.parent_id if is_tree else None,
         title=item.title,
         is_spelled_out=spells_out(item.slug or item.title),
+        day=_day_of(item),
     )
     for address in item.addresses:
         plan.addresses.setdefault(address, item.source_id)
@@ -155,6 +158,11 @@ def _parents_first(terms: Iterable[TermItem]) -> list[TermItem]:
         for key in reversed(branch):
             ordered[key] = branch[key]
     return list(ordered.values())
+
+
+def _day_of(item: PostItem) -> datetime | None:
+    dates = (item.published_at, item.created_at)
+    return next((one for one in dates if one is not None and one <= timezone.now()), None)
 
 
 def _set_levels(plan: ImportPlan) -> None:
@@ -284,7 +292,7 @@ def _place(
     key = (post.type, post.locale)
     if key not in patterns:
         patterns[key] = pattern_of(*key)
-    unsaved = Post(type=post.type, locale=post.locale, slug=post.slug, created_at=now)
+    unsaved = Post(type=post.type, locale=post.locale, slug=post.slug, created_at=post.day or now)
     try:
         post.path = fill_pattern(patterns[key], unsaved, post.slugs)
     except CmsError:

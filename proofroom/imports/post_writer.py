@@ -8,6 +8,7 @@ from typing import Final, cast
 from uuid import UUID
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
@@ -16,18 +17,19 @@ from content.layers.stage import stage
 from content.models import Layer, Post
 from content.post_fields import POST_FIELDS
 from content.posts import document_edits
-from content.posts.create import create_post, empty_document, new_row
+from content.posts.create import PostDates, create_post, empty_document, new_row
 from content.posts.edit import edit_post
 from content.posts.scopes import outside_of_scope, require_in_scope, visible_to, would_be_in_scope
 from content.rules import check_changes
+from content.rules.publish_permissions import PUBLISH
 from proofroom.accounts.models import User
 from proofroom.core.errors import CmsError, NotFound, RuleViolation
 from proofroom.core.i18n.words import slug_of
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.definitions import find_module, find_post_type, props_of
 from proofroom.imports.addresses import PostAddresses
 from proofroom.imports.digests import hash_of
-from proofroom.imports.items import PostItem, Remark
+from proofroom.imports.items import PostItem, Remark, Severity
 from proofroom.imports.module_merge import merge_modules, new_module
 from proofroom.imports.plan import SLUG_TRIES, PlannedPost
 from proofroom.imports.writer import ImportWriter, Outcome, WrittenItem
@@ -200,8 +202,8 @@ class _PostWriter:
             self._remark(text % {**values, "number": len(ids) - most})
         return found
 
-    def _remark(self, message: str) -> None:
-        self.remarks.append(Remark(self.item.place, message))
+    def _remark(self, message: str, severity: Severity = "warning") -> None:
+        self.remarks.append(Remark(self.item.place, message, severity))
 
     # What is written.
 
@@ -230,6 +232,7 @@ class _PostWriter:
     def _create_at_free_slug(self, fields: JsonObject, made: list[ModuleDocument]) -> Post:
         slug = str(fields["slug"])
         source = self._source_of_translation()
+        dates = self._dates()
         for number in range(1, SLUG_TRIES + 1):
             wanted = {**fields, "slug": slug if number == 1 else f"{slug}-{number}"}
             try:
@@ -242,6 +245,7 @@ class _PostWriter:
                         edit=lambda empty: replace(empty, modules=tuple(made)),
                         translation_of=source,
                         author=self._author(),
+                        dates=dates,
                     )
             except RuleViolation as error:
                 if "slug" not in error.details or number == SLUG_TRIES:
@@ -252,6 +256,21 @@ class _PostWriter:
                 self._remark(text % {"path": self.planned.path, "new": post.path})
             return post
         raise AssertionError
+
+    def _dates(self) -> PostDates:
+        """When the post was published, created and changed in the source."""
+        published = self.item.published_at
+        if published is not None and published > timezone.now():
+            text = _("It is to be published on %(date)s in the source.")
+            self._remark(text % {"date": format_time(published)}, "info")
+            published = None
+        if published is not None and not self.writer.actor.can(PUBLISH):
+            text = _(
+                "It was published on %(date)s in the source. Only publishers can keep that date."
+            )
+            self._remark(text % {"date": format_time(published)})
+            published = None
+        return PostDates(published, self.item.created_at, self.item.updated_at)
 
     def _author(self) -> User | None:
         """The account with the e-mail address of the author in the source."""

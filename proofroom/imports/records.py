@@ -21,6 +21,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, props_of
 from proofroom.imports.authors import read_authors
 from proofroom.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
+from proofroom.imports.dates import read_date
 from proofroom.imports.items import Item, MediaItem, ModuleItem, PostItem, Remark, TermItem
 from proofroom.imports.markdown_content import MarkdownContent, read_markdown
 from proofroom.imports.media_files import MediaFiles
@@ -45,8 +46,16 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
     "excerpt": ("excerpt", "summary", "teaser"),
     "metaTitle": ("metaTitle", "meta_title", "seo_title"),
     "metaDescription": ("metaDescription", "meta_description", "description"),
-}
+    "publishedAt": (
+        "publishedAt", "published_at", "date_published", "publishDate", "pubDate", "date_gmt", "date"
+    ),
+    "createdAt": ("createdAt", "created_at", "date_created", "created"),
+    "updatedAt": (
+        "updatedAt", "updated_at", "date_updated", "modified_gmt", "modified", "lastmod", "updated"
+    ),
+}  # fmt: skip
 """What a record can fill, and the names that are looked for without a mapping."""
+_DATES: Final = ("publishedAt", "createdAt", "updatedAt")
 _SETTINGS: Final = frozenset({"items", "format"})
 _IDS: Final = ("id", "documentId", "_id", "_ref", "$oid", "uuid")
 _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -102,7 +111,11 @@ class RecordReader(Reader):
         found = {name: str(place) for name, place in given.items()}
         columns = {column for record in self.records for column in record}
         for name, aliases in _TARGETS.items():
-            column = next((alias for alias in aliases if alias in columns), None)
+            is_date = name in _DATES
+            column = next(
+                (one for one in aliases if one in columns and not (is_date and one in self.custom)),
+                None,
+            )
             if name not in found and column is not None and column not in found.values():
                 found[name] = column
         for name in self.custom:
@@ -214,6 +227,7 @@ class RecordReader(Reader):
             old_path = old_path[len(self.options.site) :] or "/"
         is_path = old_path.startswith("/") and old_path != "/"
         image = self._value(record, "image")
+        dates = {name: read_date(self._value(record, name)) for name in _DATES}
         return PostItem(
             source_id=source_id,
             place=place,
@@ -228,6 +242,9 @@ class RecordReader(Reader):
             featured_image=next((one.address for one in files_in(image)[0]), ""),
             addresses=(old_path,) if is_path else (),
             old_paths=(old_path,) if is_path else (),
+            published_at=dates["publishedAt"],
+            created_at=dates["createdAt"] or dates["publishedAt"],
+            updated_at=dates["updatedAt"],
             author_email=read_authors(self._value(record, "author"))[0],
             remarks=tuple(remarks),
         )
@@ -283,6 +300,10 @@ class RecordReader(Reader):
             value = self._value(record, name)
             is_held = not isinstance(value, bool) if name == "body" else self._line(record, name)
             if value not in (None, "", [], {}) and str(value).strip() and not is_held:
+                said.append(_left_out(place, name, value))
+        for name in _DATES:
+            value = self._value(record, name)
+            if value not in (None, "") and read_date(value) is None:
                 said.append(_left_out(place, name, value))
         old_path = self._value(record, "oldPath")
         if old_path and not self._line(record, "oldPath").startswith(

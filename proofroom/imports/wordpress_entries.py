@@ -6,11 +6,13 @@ import html
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 from urllib.parse import unquote, urljoin, urlsplit
 from xml.etree.ElementTree import Element
 
 from proofroom.definitions import taxonomies
+from proofroom.imports.dates import read_date
 from proofroom.imports.html_reader import signs_as_text
 from proofroom.imports.items import TermItem
 
@@ -34,13 +36,26 @@ class WordPressEntry:
     content: str = ""
     excerpt: str = ""
     attachment: str = ""
-    date: str = ""
+    dates: dict[str, str] = field(default_factory=dict)
     is_sticky: bool = False
     comments: int = 0
     has_password: bool = False
     meta: dict[str, str] = field(default_factory=dict)
     terms: list[tuple[str, str, str]] = field(default_factory=list)
     """Domain, slug and name."""
+
+    @property
+    def date(self) -> datetime | None:
+        """When it was published, else when it was begun."""
+        return self._read_date("post_date") or read_date(self.dates.get("pubDate"))
+
+    @property
+    def modified(self) -> datetime | None:
+        return self._read_date("post_modified")
+
+    def _read_date(self, name: str) -> datetime | None:
+        # What WordPress never set is 0000-00-00, also beside a date in the time of the site.
+        return read_date(f"{self.dates.get(f'{name}_gmt', '')}Z") or read_date(self.dates.get(name))
 
 
 def local_name(tag: str) -> str:
@@ -136,8 +151,14 @@ def entry_of(element: Element) -> WordPressEntry:
             key = values.get("meta_key", "").strip()
             if key and len(entry.meta) < 500:
                 entry.meta[key] = values.get("meta_value", "").strip()
-        elif name == "post_date":
-            entry.date = text_of(child).strip()
+        elif name in (
+            "post_date",
+            "post_date_gmt",
+            "post_modified",
+            "post_modified_gmt",
+            "pubDate",
+        ):
+            entry.dates[name] = text_of(child).strip()
         elif name == "is_sticky":
             entry.is_sticky = text_of(child).strip() == "1"
         elif name == "comment":

@@ -277,3 +277,68 @@ def test_a_time_that_cannot_be_scheduled_is_refused_in_its_dialog(
     assert 'data-touched="[]"' in page
     post.refresh_from_db()
     assert post.publish_at == MOMENT
+
+
+@pytest.mark.django_db
+def test_the_date_of_publication_is_changed_in_its_dialog(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    first = post.published_at
+    sent = fields(client.get(url(post)))
+
+    client.post(url(post), {**sent, "do": "save", "post.title": "Typed"})
+    post.refresh_from_db()
+    assert (post.title, post.published_at) == ("Typed", first)
+    shown = f"{first:%Y-%m-%dT%H:%M}" if first else ""
+    assert (
+        f'name="published_at" form="edit-form" value="{shown}"'
+        in client.get(url(post)).content.decode()
+    )
+    sent = {**fields(client.get(url(post))), "published_at": shown}
+    same = client.post(url(post), {**sent, "do": "publication"})
+    post.refresh_from_db()
+    assert (same.status_code, post.published_at) == (302, first)
+    sent = {**fields(client.get(url(post))), "published_at": "2019-03-04T05:06"}
+    client.post(url(post), {**sent, "do": "publication"})
+
+    post.refresh_from_db()
+    assert post.published_at == datetime(2019, 3, 4, 5, 6, tzinfo=UTC)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ("2131-01-01T10:00", "The date of publication cannot be in the future. Schedule a draft instead."),
+        ("", "A published post has a date of publication."),
+        ("soon", "Choose a date and a time."),
+    ],
+)  # fmt: skip
+def test_a_date_of_publication_that_cannot_be_is_refused_in_its_dialog(
+    signed_in: SignedIn, typed: str, sentence: str
+) -> None:
+    post, client = make.post(), signed_in()
+    sent = {**fields(client.get(url(post))), "published_at": typed}
+
+    answer = client.post(url(post), {**sent, "do": "publication"})
+
+    page = answer.content.decode()
+    dialog = page[page.index('id="publication"') :].partition("</dialog>")[0]
+    assert answer.status_code == 422
+    assert " data-open>" in dialog
+    assert f">{sentence}</p>" in dialog
+    assert "Nothing was saved" not in page
+    before = post.published_at
+    post.refresh_from_db()
+    assert post.published_at == before
+
+
+@pytest.mark.django_db
+def test_only_publishers_are_offered_the_date_of_publication(signed_in: SignedIn) -> None:
+    make.site_role("writer", "posts.view", "posts.edit")
+    post, client = make.post(), signed_in("writer")
+    page = client.get(url(post))
+    assert 'id="publication"' not in page.content.decode()
+
+    forged = {**fields(page), "do": "publication", "published_at": "2019-03-04T05:06"}
+
+    assert client.post(url(post), forged).status_code == 403

@@ -235,3 +235,18 @@ def test_threat_17_what_is_in_the_trash_is_not_exported() -> None:
     delete_post(post_id=post.pk, actor=make.actor())
 
     ApiClient("admin").read(f"/api/posts/{post.pk}/export", expect=404)
+
+
+def test_the_date_of_publication_comes_along_for_publishers() -> None:
+    make.site_role("writer", "posts.view", "posts.create", "posts.edit")
+    document = exported(make.post())
+    past = document["post"]["publishedAt"]
+
+    kept = ApiClient("editor").write("POST", PATH, {"document": document, "slug": "a"}, expect=201)
+    left = ApiClient("writer").write("POST", PATH, {"document": document, "slug": "b"}, expect=201)
+    document["post"]["publishedAt"] = "2099-01-01T00:00:00Z"
+    late = ApiClient("editor").write("POST", PATH, {"document": document, "slug": "c"}, expect=201)
+
+    assert past is not None
+    assert [one["publishedAt"] for one in (kept, left, late)] == [past, None, None]
+    assert kept["status"] == "draft"

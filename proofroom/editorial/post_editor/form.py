@@ -27,6 +27,8 @@ _TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "ter
 NEW_PREFIX: Final = "new-"
 ROBOTS: Final = "robotsJson"
 SCHEDULE: Final = "post.publishAt"
+PUBLICATION: Final = "post.publishedAt"
+"""The date of publication, which a dialog changes and no field of the form."""
 _ROBOTS_BOXES: Final = {"noindex": "index", "nofollow": "follow"}
 """Rules for search engines that are check boxes; those that have none stay JSON."""
 _NEW_ID: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)

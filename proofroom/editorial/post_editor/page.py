@@ -23,13 +23,14 @@ from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import is_in_scopes
-from proofroom.core.i18n.time_zones import to_local_input
+from proofroom.core.i18n.time_zones import current_zone_name, to_local_input
 from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom.editorial.post_editor.autosave import copies_of_page, offer_copies
 from proofroom.editorial.post_editor.choices import PostChoices, addable, chosen_ids
 from proofroom.editorial.post_editor.controls import Control, control_of
 from proofroom.editorial.post_editor.form import (
+    PUBLICATION,
     ROBOTS,
     SCHEDULE,
     FormUnit,
@@ -345,6 +346,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         "sections": [section for section in sections if section.name not in _RAIL_SECTIONS],
         "rail": _rail(sections, panels(frame.request, frame.post)),
         "schedule_errors": errors.get(SCHEDULE, ()),
+        "publication_errors": errors.get(PUBLICATION, ()),
         "cards": cards,
         "touched": json.dumps(sorted(touched)),
         "ai_share": ai_share(sheet.units(), builder.origins),
@@ -392,6 +394,11 @@ def rights_of(frame: Frame) -> dict[str, Any]:
     }
 
 
+def publication_input(post: Post) -> str:
+    """The date of publication as its field shows it."""
+    return to_local_input(post.published_at) if post.published_at is not None else ""
+
+
 def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, Any]:
     """The header for a form with and without unsaved changes, of which a script shows the one that holds."""
     request, post = frame.request, frame.post
@@ -427,6 +434,9 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         "schedule_label": schedule_field().label,
         "schedule_at": sheet.typed[SCHEDULE],
         "schedule_from": to_local_input(timezone.now()),
+        "publication": next((one for one in clean.menu if one.dialog == "publication"), None),
+        "publication_label": gettext("First published (%(zone)s)") % {"zone": current_zone_name()},
+        "publication_at": frame.sent.get("published_at", publication_input(post)),
         "pages": {
             "review": review_url(post, Layer.REVIEW),
             "ai_review": review_url(post, Layer.AI_REVIEW),
@@ -477,6 +487,6 @@ class ControlBuilder:
         return [
             sentence
             for name, sentences in self.errors.items()
-            if name not in self._names and name != SCHEDULE
+            if name not in self._names and name not in (SCHEDULE, PUBLICATION)
             for sentence in sentences
         ]

@@ -207,6 +207,8 @@ def _others(state: PostState) -> list[StateAction]:
     if may_publish:
         label = gettext("Change schedule…") if state.is_scheduled else gettext("Schedule…")
         found.append(StateAction(label, dialog="schedule"))
+    if state.may_save and state.may_publish and not (state.is_placeholder or state.is_variation):
+        found.append(StateAction(gettext("Publication date…"), dialog="publication"))
     if state.may_save and state.status == Status.PUBLISHED and state.may_publish:
         found.append(StateAction(gettext("Unpublish"), do="unpublish"))
     if state.may_save and state.status != Status.ARCHIVED and state.may_archive:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -21,13 +22,15 @@ from content.models import Layer, Post, Status
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.edit import edit_post
 from content.posts.presence import close_editor, list_open_editors, mark_editing
+from content.posts.publication_date import UNCHANGED, PublishedAt
 from content.review.cards import ChangeCard, cards_between
 from content.review.labels import label_of, module_names
 from content.review.references import references_of
 from content.rules.check import clean_changes
 from content.variations.traffic import running_variations
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
-from proofroom.core.errors import CmsError, Conflict, RuleViolation
+from proofroom.core.errors import CmsError, Conflict, RuleViolation, invalid
+from proofroom.core.i18n.time_zones import from_local_input
 from proofroom.core.middleware import allow_admin_frame
 from proofroom.core.realtime.messages import presence_message
 from proofroom.editorial.post_editor.autosave import (
@@ -47,7 +50,7 @@ from proofroom.editorial.post_editor.form_data import (
     refresh,
 )
 from proofroom.editorial.post_editor.module_actions import rearrange
-from proofroom.editorial.post_editor.page import Frame, module_partial, show
+from proofroom.editorial.post_editor.page import Frame, module_partial, publication_input, show
 from proofroom.editorial.post_editor.publish_state import STATUS_AFTER
 from proofroom.editorial.posts.post_pages import (
     get_post_or_404,
@@ -112,7 +115,7 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
         if do == "schedule" and not wanted:
             errors = {SCHEDULE: [gettext("Choose a date and a time.")]}
             return show(frame, sheet, errors=errors, sent=True, status=422)
-    elif do not in ("save", "save-review", *STATUS_AFTER):
+    elif do not in ("save", "save-review", "publication", *STATUS_AFTER):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)
     return save(frame, sheet, do)
@@ -174,7 +177,7 @@ def save(
     # A script asks, which keeps the page open.
     is_in_place = request.headers.get("Accept") == "application/json"
     is_elsewhere = post.status != status or (to_review and frame.layer is None)
-    is_elsewhere = is_elsewhere or do in ("schedule", "unschedule")
+    is_elsewhere = is_elsewhere or do in ("schedule", "unschedule", "publication")
     if is_in_place and not is_elsewhere and not sheet.created:
         answer = current_stamps(frame, sheet)
         if answer is not None:
@@ -223,6 +226,8 @@ def _describe_save(post: Post, before: str, do: str) -> str:
         }[Status(post.status)]
     if do == "schedule":
         return gettext("Scheduled. The post goes live automatically.")
+    if do == "publication":
+        return gettext("Saved.")
     if do == "unschedule":
         return gettext("Schedule removed. The post stays a draft.")
     is_live = post.status == Status.PUBLISHED
@@ -304,11 +309,29 @@ def _save_live(frame: Frame, sheet: Sheet, status: str | None) -> str:
         actor=actor_of(frame.request),
         edit=lambda document: edit_of(sheet, document),
         status=status if status != post.status else None,
+        published_at=_typed_publication(frame),
         expected_version=version_sent(frame.request),
         source_hashes=read_source_hashes(frame.request.POST),
     )
     post.status = saved.status
     return "live" if saved.version != before else ""
+
+
+def _typed_publication(frame: Frame) -> PublishedAt:
+    """The date of publication that the dialog asks for."""
+    if frame.request.POST.get("do") != "publication":
+        return UNCHANGED
+    typed = frame.request.POST.get("published_at")
+    if typed is None or typed == publication_input(frame.post):
+        return UNCHANGED
+    if not typed:
+        return None
+    try:
+        return from_local_input(typed)
+    except ValidationError as error:
+        raise invalid("publishedAt", error.messages[0]) from None
+    except (ValueError, OverflowError):
+        raise invalid("publishedAt", gettext("Choose a date and a time.")) from None
 
 
 def _save_to_review(frame: Frame, sheet: Sheet) -> str:

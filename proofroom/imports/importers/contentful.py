@@ -93,6 +93,8 @@ class _Space:
         mapping.setdefault("image", "_image")
         mapping.setdefault("title", "_title")
         mapping.setdefault("tags", "_tags")
+        for name in ("publishedAt", "createdAt", "updatedAt"):
+            mapping.setdefault(name, f"_{name}")
         self.options = options.model_copy(update={"mapping": mapping})
 
     def _body_of(self, type_: JsonObject) -> str:
@@ -154,6 +156,9 @@ class _Space:
                         "_image": record.get(picture),
                         "_tags": [*tags, *self._words(record.get("tags"))],
                         "_published": bool(sys.get("publishedVersion")),
+                        "_publishedAt": sys.get("firstPublishedAt") or sys.get("publishedAt"),
+                        "_createdAt": sys.get("createdAt"),
+                        "_updatedAt": sys.get("updatedAt"),
                         "_used": [
                             *("_group", "_code", "_published", "_used", "_image.kind"),
                             *(self.bodies[type_], self.title_field(type_), picture),

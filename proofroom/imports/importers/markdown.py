@@ -29,6 +29,7 @@ from proofroom.imports.front_matter import (
     ORDERS,
     TERMS,
     USED_NAMES,
+    dates_of,
     image_of,
     line_of,
     old_paths_of,
@@ -344,13 +345,10 @@ class MarkdownReader(Reader):
         return self.authors[folder]
 
     def _remarks_on_origin(self, page: _SourcePage, head: Mapping[str, object]) -> list[Remark]:
-        """Who wrote the page in the source, and when."""
+        """Who wrote the page in the source."""
         said: list[Remark] = []
         if names := self._authors_of(page, head)[1]:
             text = _("Author in the source: %(name)s.") % {"name": ", ".join(names)[:500]}
-            said.append(Remark(page.source_id, text, "info"))
-        if page.date:
-            text = _("Date in the source: %(date)s.") % {"date": page.date}
             said.append(Remark(page.source_id, text, "info"))
         return said
 
@@ -415,6 +413,7 @@ class MarkdownReader(Reader):
             featured_image=image_of(head),
             locale=locale,
             old_paths=tuple(old_paths_of(head)),
+            **dates_of(head, page.date),
             author_email=self._authors_of(page, head)[0],
             remarks=tuple(remarks),
         )

@@ -415,6 +415,9 @@ class WordPressReader(Reader):
             base=entry.link,
             addresses=tuple(addresses),
             old_paths=old_paths,
+            published_at=entry.date if entry.status in _LIVE else None,
+            created_at=entry.date,
+            updated_at=entry.modified,
             author_email=self.index.authors.get(entry.creator, ("", ""))[0],
             translation_group=group,
             remarks=tuple(remarks),
@@ -429,9 +432,6 @@ class WordPressReader(Reader):
         if entry.has_password:
             text = _("It had a password in the source; here it has none.")
             said.append(Remark(place, text))
-        if entry.date and not entry.date.startswith("0000"):
-            text = _("Date in the source: %(date)s.") % {"date": entry.date[:40]}
-            said.append(Remark(place, text, "info"))
         if entry.is_sticky:
             text = _("It was at the top of the list in the source.")
             said.append(Remark(place, text, "info"))
