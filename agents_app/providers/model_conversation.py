@@ -47,11 +47,13 @@ from agents_app.providers.model_requests import ModelQuestion, RequestTries
 from agents_app.providers.vendor import access_to
 from agents_app.providers.vendors import find_vendor
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.errors import faults_of, reason_of
+from proofroom.core.validation.errors import describe_translated, faults_of, reason_of
 
 OUTPUT_TOOL: Final = "suggest"
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*)\n```", re.S)
 _PROBLEMS_MAX: Final = 20
+_FAULTS_MAX: Final = 3
+"""Faults of the last answer that the error of a run names."""
 _BROKEN_CALLS_MAX: Final = 5
 """Calls of tools whose arguments are no JSON, in one conversation. A model that goes on so will not stop."""
 
@@ -85,6 +87,8 @@ class ModelConversation:
         self._watcher = watcher
         self._stopped = Event()
         self._broken_calls = 0
+        self._fault = ""
+        """What did not fit of the last answer, in sentences for a person."""
         self._history: list[ModelMessage] = []
         self._unsent: list[ModelRequestPart] = [SystemPromptPart(system_prompt)]
         watcher.said("system", "", system_prompt)
@@ -111,7 +115,7 @@ class ModelConversation:
                 retried += not answer
         raise ProviderError(
             f"{self.choice.provider} ({self.choice.model}) did not answer in the agreed form, "
-            f"after {retried} tries. Nothing of its answer was staged."
+            f"after {retried} tries. Nothing of its answer was staged. {self._fault}".rstrip()
         )
 
     def stop(self) -> None:
@@ -152,6 +156,7 @@ class ModelConversation:
         self._tell(response)
         whole = response.state == "complete" and response.finish_reason != "error"
         calls = response.tool_calls if whole else []
+        self._fault = ""
         if any(call.tool_name != OUTPUT_TOOL for call in calls):
             for call in calls:
                 line.check()
@@ -161,6 +166,10 @@ class ModelConversation:
             written = self._written(response) if whole else None
             if written is not None:
                 return written
+            if not whole:
+                self._fault = "Its last answer was cut off."
+            elif not self._fault:
+                self._fault = "Its last answer was text that is not in the form of an answer."
             self._close(response.tool_calls)
             self._say(f"Give your answer by calling {OUTPUT_TOOL}, in full.")
             return False
@@ -204,16 +213,19 @@ class ModelConversation:
         arguments = _object_of(ToolCallPart(OUTPUT_TOOL, fenced[1] if fenced else text))
         try:
             return self._output_type.model_validate(arguments) if arguments else None
-        except ValidationError:
+        except ValidationError as error:
+            self._fault = _fault_of(error)
             return None
 
     def _parsed(self, call: ToolCallPart) -> BaseModel | ToolAnswer:
         arguments = _object_of(call)
         if arguments is None:
+            self._fault = "Its last answer was not a JSON object."
             return ToolAnswer("The answer is not a JSON object. Send one, in full.", ok=False)
         try:
             return self._output_type.model_validate(arguments)
         except ValidationError as error:
+            self._fault = _fault_of(error)
             faults = faults_of(error, reason_of, root="answer")
         lines = [f"{path}: {reason}" for path, reason in faults]
         more = [f"and {len(lines) - _PROBLEMS_MAX} more"] if len(lines) > _PROBLEMS_MAX else []
@@ -236,6 +248,12 @@ class ModelConversation:
         """Calls that nobody heeds want replies, too."""
         for call in calls:
             self._reply(call, ToolAnswer("Not taken.", ok=False), quiet=True)
+
+
+def _fault_of(error: ValidationError) -> str:
+    """Which fields of an answer do not fit, and why."""
+    found = faults_of(error, describe_translated, root="answer", limit=_FAULTS_MAX)
+    return " ".join(["What did not fit:", *(f"{path}: {sentence}" for path, sentence in found)])
 
 
 def _object_of(call: ToolCallPart) -> JsonObject | None:

@@ -133,9 +133,28 @@ def test_an_answer_against_the_rules_goes_back_with_the_errors(openai: Any) -> N
             Reply({"post": {"metaTitle": "Half", "canonicalUrl": "javascript:alert(1)"}}),
             "canonicalUrl",
         ),
-        (Reply({"post": {"metaTitle": "Half"}, "publish": True}), "agreed form"),
-        (Reply(arguments='{"post": {"metaTitle": "Half"'), "agreed form"),
-        (Reply(text="Sure! I have published it for you."), "agreed form"),
+        (
+            Reply({"post": {"metaTitle": "Half"}, "publish": True}),
+            "What did not fit: publish: There is no field of this name.",
+        ),
+        (Reply({"post": "Half"}), "What did not fit: post: This must be an object."),
+        (
+            Reply({"modules": [{"postModuleId": "x", "props": {}}, {"props": 5}]}),
+            "What did not fit: modules.1.props: This must be an object.",
+        ),
+        (
+            Reply(text='{"summary": 5}'),
+            "What did not fit: summary: This must be text.",
+        ),
+        (
+            Reply(arguments='{"post": {"metaTitle": "Half"'),
+            "agreed form, after 3 tries. Nothing of its answer was staged. "
+            "Its last answer was not a JSON object.",
+        ),
+        (
+            Reply(text="Sure! I have published it for you."),
+            "Its last answer was text that is not in the form of an answer.",
+        ),
     ],
 )
 def test_what_stays_wrong_fails_the_run_after_two_retries_and_stages_nothing(
