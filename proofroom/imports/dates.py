@@ -12,7 +12,7 @@ from django.utils import timezone
 from proofroom.core.validation.moments import parse_moment
 
 _DAY: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", re.ASCII)
-_OFFSET: Final = re.compile(r"\s+(Z|[+-]\d{2}:?\d{2})\Z", re.ASCII)
+_OFFSET: Final = re.compile(r"\s(Z|[+-]\d{2}:?\d{2})\Z", re.ASCII)
 _FIRST_YEAR: Final = 1000
 _MILLISECONDS: Final = 100_000_000_000
 """From here on a number of seconds since 1970 would be a year that no source names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import escape, unescape
 from html.parser import HTMLParser
 from typing import Final, cast
@@ -17,16 +17,12 @@ from proofroom.definitions.richtext.nodes import (
     SCRIPT_SIGNS,
     code_lines,
     one_line,
-    script_text,
 )
 from proofroom.definitions.richtext.schema import ALIGNMENTS, LANGUAGE, MAX_WORDS
 from proofroom.imports.formulas import with_formulas_as_text
+from proofroom.imports.html_elements import MARKS, PLAIN_SIGNS, SIGNS, HtmlElement
+from proofroom.imports.pasted_blocks import code_blocks_of, lines_of, word_lists_of
 
-_MARKS: Final = {
-    "strong": "bold", "b": "bold", "em": "italic", "i": "italic", "cite": "italic", "dfn": "italic",
-    "var": "italic", "s": "strike", "del": "strike", "strike": "strike", "code": "code", "kbd": "code",
-    "samp": "code", "tt": "code", "sup": "superscript", "sub": "subscript",
-}  # fmt: skip
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _FLOW: Final = frozenset(
     {"p", "div", "section", "article", "aside", "header", "footer", "main", "nav", "center", "address"}
@@ -36,7 +32,7 @@ _FLOW: Final = frozenset(
 )  # fmt: skip
 _INLINE: Final = frozenset(
     {"a", "img", "br", "span", "u", "mark", "small", "abbr", "q", "ins", "time", "font", "input"}
-    | {"bdi", "bdo", "big", "data", "label", "picture", "source", "wbr", "acronym", *_MARKS}
+    | {"bdi", "bdo", "big", "data", "label", "picture", "source", "wbr", "acronym", *MARKS}
     | {"ruby", "rt", "rp"}
 )  # fmt: skip
 KNOWN_TAGS: Final = (
@@ -137,43 +133,6 @@ class EmbeddedFrame:
     title: str = ""
 
 
-@dataclass(slots=True)
-class HtmlElement:
-    tag: str
-    attributes: dict[str, str] = field(default_factory=dict)
-    content: list[HtmlElement | str] = field(default_factory=list)
-
-    def find(self, *tags: str) -> Iterator[HtmlElement]:
-        """The elements of these tags below this one, in their order."""
-        for child in self.content:
-            if isinstance(child, HtmlElement):
-                if child.tag in tags:
-                    yield child
-                yield from child.find(*tags)
-
-    @property
-    def text(self) -> str:
-        text = "".join(child if isinstance(child, str) else child.text for child in self.content)
-        if self.tag in _PLAIN_SIGNS and text.strip():
-            begin, end = _PLAIN_SIGNS[self.tag]
-            return begin + text + end
-        return script_text(text, _MARKS.get(self.tag, ""))
-
-    @property
-    def classes(self) -> set[str]:
-        return set(self.attributes.get("class", "").split())
-
-
-_PLAIN_SIGNS: Final = {
-    "q": ("“", "”"), "rt": ("(", ")"), "s": ("~~", "~~"), "del": ("~~", "~~"), "strike": ("~~", "~~"),
-}  # fmt: skip
-"""What plain text says in place of an element without which the words say something else."""
-_SIGNS: Final = re.compile(
-    r"<(?P<tag>sup|sub|s|del|strike|q|rt)(?:\s[^<>]*)?>(?P<text>[^<>]{1,200})</(?P=tag)\s*>",
-    re.IGNORECASE,
-)
-
-
 def signs_as_text(html: str) -> str:
     """HTML with text in place of elements without which the words say something else, before its tags are removed."""
 
@@ -181,12 +140,14 @@ def signs_as_text(html: str) -> str:
         element = HtmlElement(found["tag"].lower(), {}, [unescape(found["text"])])
         return escape(element.text, quote=False)
 
-    return _SIGNS.sub(text_of, html)
+    return SIGNS.sub(text_of, html)
 
 
 def _is_unseen(element: HtmlElement, before: HtmlElement | str | None) -> bool:
     """Return whether a browser shows nothing of an element, or the program only that it comes from."""
     values = element.attributes
+    if not values:
+        return False
     style = values.get("style", "")
     if _HIDDEN.search(style) or _WORD_COMMENT.search(style):
         return True
@@ -209,6 +170,8 @@ class _TreeBuilder(HTMLParser):
         self.too_deep = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "wbr":
+            return  # it says nothing
         if len(self.open) > _MOST_OPEN and tag not in _VOID:
             self.too_deep += 1
             return
@@ -337,7 +300,7 @@ def parse_html(html: str) -> HtmlElement:
     clean = nh3.clean(
         limit_depth(_CONTROL.sub(" ", drawn)),
         tags=set(_FLOW | _INLINE),
-        clean_content_tags={"script", "style", "title", "svg"},
+        clean_content_tags={"script", "style", "title", "svg", "o:p"},
         attributes={"*": set(_ATTRIBUTES)},
         url_schemes={"http", "https", "mailto", "tel", "ftp", "attachment"},
         link_rel=None,
@@ -360,6 +323,8 @@ def blocks_of_element(
     element: HtmlElement, *, has_bare_lines: bool = False
 ) -> list[JsonObject | EmbeddedFrame]:
     """The content of an element as `blocks_of_html` answers it."""
+    word_lists_of(element)
+    code_blocks_of(element)
     return _BlockReader(has_bare_lines).flow(element.content, 1, 0)
 
 
@@ -498,7 +463,10 @@ class _BlockReader:
             else:
                 content = child.content if child.tag == "li" else [child]
                 inside = only_blocks(self.flow(content, depth + 2, quotes))
-            if inside or (isinstance(child, HtmlElement) and child.tag == "li"):
+            # An empty item keeps a number.
+            if inside or (
+                node.tag == "ol" and isinstance(child, HtmlElement) and child.tag == "li"
+            ):
                 lists.add_item(
                     inside, "" if isinstance(child, str) else child.attributes.get("value", "")
                 )
@@ -643,18 +611,10 @@ def _code_block(node: HtmlElement) -> JsonObject:
         "type": "codeBlock",
         "attrs": {"language": language if language and LANGUAGE.fullmatch(language) else None},
     }
-    text = _text_with_breaks(node)
+    text = lines_of(node, keeps_space=True)
     if text := code_lines(text.replace("\r\n", "\n")).strip("\n"):
         block["content"] = [{"type": "text", "text": text}]
     return block
-
-
-def _text_with_breaks(node: HtmlElement) -> str:
-    text = "".join(
-        child if isinstance(child, str) else "\n" if child.tag == "br" else _text_with_breaks(child)
-        for child in node.content
-    )
-    return script_text(text, _MARKS.get(node.tag, ""))
 
 
 class _InlineReader:
@@ -703,7 +663,7 @@ class _InlineReader:
                 self._node(child)
             del self.marks[-len(marks) :]
         elif node.tag in ("q", "rt") and node.text.strip():
-            begin, end = _PLAIN_SIGNS[node.tag]
+            begin, end = PLAIN_SIGNS[node.tag]
             self._text(begin)
             for child in node.content:
                 self._node(child)
@@ -791,8 +751,8 @@ class _InlineReader:
 def _marks_of(node: HtmlElement) -> list[str]:
     """The marks of an element by its tag, else by its style."""
     style = node.attributes.get("style", "")
-    if node.tag in _MARKS:
-        return [] if node.tag in ("b", "strong") and _NOT_BOLD.search(style) else [_MARKS[node.tag]]
+    if node.tag in MARKS:
+        return [] if node.tag in ("b", "strong") and _NOT_BOLD.search(style) else [MARKS[node.tag]]
     if node.tag not in ("span", "font") or not style:
         return []
     return [name for name, pattern in _STYLES if pattern.search(style)]

@@ -12,9 +12,9 @@ from typing import Final, cast
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.nodes import to_text
+from proofroom.imports.html_elements import HtmlElement
 from proofroom.imports.html_reader import (
     EmbeddedFrame,
-    HtmlElement,
     blocks_of_element,
     blocks_of_html,
     image_paragraph,

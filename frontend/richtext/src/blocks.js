@@ -92,7 +92,12 @@ function lists(root) {
     const list = found.matches("ul, ol") ? found : wrapped("ul", ...found.childNodes);
     if (list !== found) found.replaceWith(list);
     if (!/^[aAiI]$/.test(list.getAttribute("type") ?? "")) list.removeAttribute("type");
-    const items = itemsOf(list);
+    const items = itemsOf(list).filter((item) => {
+      // An empty item keeps a number.
+      const isKept = list.tagName === "OL" || !saysNothing(item);
+      if (!isKept) item.remove();
+      return isKept;
+    });
     if (list.tagName === "OL" && list.hasAttribute("reversed")) countBackwards(list, items);
     else if (list.tagName === "OL") splitAtValues(list, items);
     for (const item of items) {

@@ -1,5 +1,6 @@
 // What word processors put on the clipboard, as plain HTML that the schema understands.
 
+import { codeBlocks } from "./code.js";
 import { orderBlocks } from "./blocks.js";
 import { inlineMeaning } from "./inline_meaning.js";
 import { formulasToText } from "./formulas.js";
@@ -123,6 +124,7 @@ export function cleaned(html, images) {
   removeUnseen(page.body);
   formulasToText(page.body);
   wordLists(page.body);
+  codeBlocks(page.body, CSS_OF);
   stylesToMarks(page.body);
   inlineMeaning(page.body);
   for (const cell of page.querySelectorAll("[colwidth], colgroup")) {
