@@ -31,6 +31,7 @@ from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.server import NEWEST_REVISION, build_server
 from mcp_bridge.protocol.subscriptions import ChangeFeed
 from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.transport.cors import answer_preflight, is_preflight
 from mcp_bridge.transport.direct_calls import DirectCalls
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
@@ -49,6 +50,7 @@ from proofroom.core.tools import get_tool
 from proofroom.oauth.addresses import PROTECTED_RESOURCE_PATH, resource_metadata
 
 MESSAGES_PATH = "/messages"
+METADATA_PREFIX = "/.well-known/"
 
 
 def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
@@ -111,15 +113,28 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
             raise HTTPException(404)
         return JSONResponse(resource_metadata(), headers={"Access-Control-Allow-Origin": "*"})
 
+    async def preflight_of_metadata(request: Request) -> Response:
+        if not is_preflight(request.method, request.scope["headers"]):
+            raise HTTPException(404)
+        return answer_preflight(request.scope["headers"], b"*")
+
+    async def no_metadata(request: Request) -> Response:
+        raise HTTPException(404)
+
     async def not_found(request: Request, error: Exception) -> Response:
-        return refusal(404, "Nothing is here. The MCP endpoint is /mcp.", "not_found")
+        # Clients in browsers look for metadata at several addresses, and must be able to read that one has none.
+        is_metadata = request.url.path.startswith(METADATA_PREFIX)
+        headers = {"Access-Control-Allow-Origin": "*"} if is_metadata else None
+        return refusal(404, "Nothing is here. The MCP endpoint is /mcp.", "not_found", headers)
 
     app = Starlette(
         routes=[
             Route("/mcp", gated(McpEndpoint(server, sse, manager, direct, counter, router))),
             Route(MESSAGES_PATH, gated(MessagesEndpoint(sse, router))),
+            Route(METADATA_PREFIX + "{rest:path}", preflight_of_metadata, methods=["OPTIONS"]),
             Route(PROTECTED_RESOURCE_PATH, protected_resource),
             Route(f"{PROTECTED_RESOURCE_PATH}/mcp", protected_resource),
+            Route(METADATA_PREFIX + "{rest:path}", no_metadata),
             Route("/health", health),
             Route("/health/live", health),
             Route("/health/ready", ReadinessEndpoint(workers)),

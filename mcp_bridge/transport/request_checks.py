@@ -16,6 +16,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_bridge.access.connected_clients import refuse_missing_scope
 from mcp_bridge.access.principals import SCOPE_KEY
 from mcp_bridge.access.token_holders import TokenHolder
+from mcp_bridge.transport.cors import (
+    answer_preflight,
+    header_of,
+    is_preflight,
+    send_to_origin,
+)
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.session_routing import receive_passed_on
 from mcp_bridge.transport.sessions import Connections
@@ -39,8 +45,9 @@ class Gate:
     """An ASGI application around an endpoint. Lets nothing through unchecked, whatever the method.
 
     `hosts` are the names (without ports) that `Host` and `Origin` may carry; a page of another name
-    that was rebound to this address is refused, with or without credentials. What is let in ends
-    with its credential.
+    that was rebound to this address is refused, with or without credentials. Pages of these names may
+    read the answers, refusals too; the question of their browser beforehand carries no credential. What
+    is let in ends with its credential.
     """
 
     def __init__(
@@ -57,7 +64,14 @@ class Gate:
         headers = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         scope = receive_passed_on({**scope, "headers": headers})
         headers = scope["headers"]
-        holder = self.refuse_wrong_name(headers) or await self.admit(scope)
+        wrong_name = self.refuse_wrong_name(headers)
+        origin = header_of(headers, b"origin")
+        if wrong_name is None and origin is not None:
+            if is_preflight(scope["method"], headers):
+                await answer_preflight(headers, origin)(scope, receive, send)
+                return
+            send = send_to_origin(send, origin)
+        holder = wrong_name or await self.admit(scope)
         if isinstance(holder, JSONResponse):
             await holder(scope, receive, send)
         elif scope["method"] == "POST":

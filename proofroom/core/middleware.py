@@ -247,6 +247,10 @@ OPEN_PATHS: Final = (
 _EXPOSED_HEADERS: Final = (
     "ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Location"
 )
+_ALLOWED_HEADERS: Final = "Content-Type, If-None-Match"
+_OAUTH_PATH: Final = re.compile(r"/(\.well-known|oauth)/")
+_OAUTH_HEADERS: Final = "Content-Type, If-None-Match, Authorization, MCP-Protocol-Version"
+"""Clients authenticate at the token endpoint, and name the revision of MCP where they read metadata."""
 _PREFLIGHT_SECONDS: Final = "86400"
 
 
@@ -270,7 +274,9 @@ class PublicOriginsMiddleware(MiddlewareMixin):
             headers={
                 "Access-Control-Allow-Origin": "*",
                 "Access-Control-Allow-Methods": ", ".join(methods),
-                "Access-Control-Allow-Headers": "Content-Type, If-None-Match",
+                "Access-Control-Allow-Headers": (
+                    _OAUTH_HEADERS if _OAUTH_PATH.match(request.path_info) else _ALLOWED_HEADERS
+                ),
                 "Access-Control-Max-Age": _PREFLIGHT_SECONDS,
             },
         )

@@ -19,6 +19,7 @@ from playwright.sync_api import expect
 from tests import make
 from tests.browser.conftest import WATCH, violations
 from tests.mcp.running import Running, running
+from tests.mcp.test_gate import HELLO
 from tests.migrated import give_database
 from tests.served import prepare, served
 
@@ -143,3 +144,32 @@ def test_without_scripts_the_configuration_is_text(
         assert entry["headers"]["Authorization"].startswith("Bearer cmsmcp_")
         expect(page.locator(".mcp-client[open]")).to_have_count(1)
         expect(page.locator("[data-copies]:visible")).to_have_count(0)
+
+
+CALL_FROM_PAGE = """async ([address, message]) => {
+  const response = await fetch(address, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      "Accept": "application/json, text/event-stream",
+      "MCP-Protocol-Version": "2025-11-25",
+    },
+    body: JSON.stringify(message),
+  });
+  return [response.status, response.headers.get("mcp-session-id") !== null];
+}"""
+
+
+def test_a_page_of_another_port_of_this_machine_opens_a_session(
+    site: tuple[str, Running], chromium: Any
+) -> None:
+    address, mcp = site
+    # The policy of the product's own pages forbids them to call others; a client's page has none.
+    context = chromium.new_context(bypass_csp=True)
+    page = context.new_page()
+    page.goto(f"{address}/health")
+
+    found = page.evaluate(CALL_FROM_PAGE, [f"{mcp.url}/mcp", HELLO])
+
+    assert found == [200, True]
+    context.close()
