@@ -18,8 +18,7 @@ from django.views.csrf import csrf_failure as csrf_page
 
 from proofroom.core.diagnostics.availability import (
     RETRY_AFTER_SECONDS,
-    UNAVAILABLE,
-    UNAVAILABLE_MESSAGE,
+    describe_outage,
     is_database_away,
     log_database_away,
 )
@@ -139,12 +138,13 @@ def server_error(request: HttpRequest) -> HttpResponse:
     return defaults.server_error(request, template_name="500.html")
 
 
-def _admin_failure(request: HttpRequest, status: int) -> HttpResponse:
+def _admin_failure(request: HttpRequest, status: int, *, may_be_done: bool = False) -> HttpResponse:
     """What to do after an error in the admin, with the reference that its log records carry. Asks the database
     nothing, and falls back to the page of the site where even this one breaks."""
     theme = request.COOKIES.get(THEME_COOKIE, "")
     context = {
         "status": status,
+        "may_be_done": may_be_done,
         "reference": current_ids().get("request_id", ""),
         "address": request.get_full_path() if request.method in ("GET", "HEAD") else "",
         "theme": theme if theme in THEMES else "auto",
@@ -163,14 +163,17 @@ def _admin_failure(request: HttpRequest, status: int) -> HttpResponse:
 def unavailable(request: HttpRequest, error: BaseException | None) -> HttpResponse:
     """Return what everybody is answered while the database is away. Asks nothing of it."""
     log_database_away(error, f"{request.method} {request.path_info}")
+    outage = describe_outage(error)
     response: HttpResponse
     if _is_api(request):
-        response = _json(503, UNAVAILABLE, UNAVAILABLE_MESSAGE)
+        response = _json(503, outage.code, outage.message)
     elif request.path_info.startswith("/admin/"):
-        response = _admin_failure(request, 503)
+        response = _admin_failure(request, 503, may_be_done=not outage.is_repeatable)
     else:
-        response = HttpResponse(render_to_string("503.html"), status=503)
-    response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        text = render_to_string("503.html", {"may_be_done": not outage.is_repeatable})
+        response = HttpResponse(text, status=503)
+    if outage.is_repeatable:
+        response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     response["Cache-Control"] = "no-store"
     response._has_been_logged = True  # type: ignore[attr-defined]  # how Django marks what needs no traceback
     return response

@@ -32,8 +32,7 @@ from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.database.inserts import insert_rows
 from proofroom.core.database.statements import new_instance
 from proofroom.core.diagnostics.availability import (
-    UNAVAILABLE,
-    UNAVAILABLE_MESSAGE,
+    describe_outage,
     is_database_away,
     log_database_away,
 )
@@ -176,7 +175,8 @@ def _answer_call(
         if is_database_away(error):
             # Its log is in the same database.
             log_database_away(error, f"Tool {name}")
-            return _error(UNAVAILABLE_MESSAGE, UNAVAILABLE)
+            outage = describe_outage(error)
+            return _error(outage.message, outage.code)
         reference = uuid4().hex[:12]
         logger.exception("Tool %s failed, reference %s", name, reference)
         answer = _error(f"Internal error, reference {reference}", "internal")

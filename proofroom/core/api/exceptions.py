@@ -12,8 +12,7 @@ from rest_framework import exceptions
 
 from proofroom.core.diagnostics.availability import (
     RETRY_AFTER_SECONDS,
-    UNAVAILABLE,
-    UNAVAILABLE_MESSAGE,
+    describe_outage,
     is_database_away,
     log_database_away,
 )
@@ -94,8 +93,10 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         return of_framework
     if is_database_away(error):
         log_database_away(error, type(context.get("view")).__name__)
-        away = body(503, UNAVAILABLE, UNAVAILABLE_MESSAGE)
-        away["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        outage = describe_outage(error)
+        away = body(503, outage.code, outage.message)
+        if outage.is_repeatable:
+            away["Retry-After"] = str(RETRY_AFTER_SECONDS)
         return away
     # The database undid the change because of another: a constraint, a deadlock, a lock.
     is_conflict = isinstance(error, IntegrityError) or (

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Final
@@ -17,6 +18,7 @@ from django.core.cache import cache
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connection, connections
 
+from proofroom.core.database.faults import CommitInterrupted
 from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
@@ -31,6 +33,11 @@ MIN_FREE_BYTES: Final = 16 * 2**20
 UNAVAILABLE: Final = "unavailable"
 UNAVAILABLE_MESSAGE: Final = (
     "The database cannot be reached just now. Nothing was changed; try again in a moment."
+)
+OUTCOME_UNKNOWN: Final = "outcome_unknown"
+OUTCOME_UNKNOWN_MESSAGE: Final = (
+    "The connection to the database was lost while the change was stored. It may have been done: look before you "
+    "repeat it."
 )
 file_users: Final[ExtensionPoint[Callable[[], bool]]] = ExtensionPoint()
 """Tell whether files were stored: each asks its own rows."""
@@ -50,6 +57,28 @@ def is_database_away(error: BaseException | None) -> bool:
             return True
         error = error.__cause__ or error.__context__
     return False
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """What callers are told while the database is away. Only what `is_repeatable` asks them to try again."""
+
+    code: str
+    message: str
+    is_repeatable: bool
+
+
+_NOTHING_CHANGED: Final = Outage(UNAVAILABLE, UNAVAILABLE_MESSAGE, is_repeatable=True)
+_MAY_BE_DONE: Final = Outage(OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_MESSAGE, is_repeatable=False)
+
+
+def describe_outage(error: BaseException | None) -> Outage:
+    """Return what an error of a database that is away means for what was to be changed."""
+    while error is not None:
+        if isinstance(error, CommitInterrupted):
+            return _MAY_BE_DONE
+        error = error.__cause__ or error.__context__
+    return _NOTHING_CHANGED
 
 
 _outage_logged: Final = OnceAMinute()

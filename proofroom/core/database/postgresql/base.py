@@ -15,9 +15,11 @@ import psycopg
 from django.core.exceptions import SynchronousOnlyOperation
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
+from django.db.utils import InterfaceError, OperationalError
 from psycopg.pq import TransactionStatus
 
 from proofroom.core.database.event_loop_reads import WouldBlock, longest_wait
+from proofroom.core.database.faults import CommitInterrupted
 from proofroom.core.database.postgresql.answer_watch import answer_watch
 from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 from proofroom.core.database.postgresql.timestamps import utc_adapters
@@ -219,6 +221,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         is_between = self.autocommit and not self.in_atomic_block
         if self.connection is not None and is_between and is_dead(self.connection):
             self.close()
+
+    def _commit(self) -> None:
+        try:
+            super()._commit()  # type: ignore[misc]  # missing from the stubs
+        except (OperationalError, InterfaceError) as error:
+            # A refusal comes over a connection that stands. Without one nobody knows what became of the transaction.
+            if self.connection is None or self.connection.closed:
+                raise CommitInterrupted(str(error)) from error
+            raise
 
     def read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
         """The rows that a statement answers, without a cursor; None where a cursor has to ask.
