@@ -265,7 +265,13 @@ class CmsAdminSite(admin.AdminSite):
             path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),
             path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),
         ]
-        return own + super().get_urls()
+        # No field of ours asks Django's look-up of related rows, which knows nothing of who may see what.
+        inherited = [
+            item
+            for item in super().get_urls()
+            if not (isinstance(item, URLPattern) and item.name == "autocomplete")
+        ]
+        return own + inherited
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         """Django's, except that a login leads back to a page, and that there is a page for what only takes a form."""

@@ -36,7 +36,6 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "account/": PEOPLE,
     "password_change/": PEOPLE,
     "jsi18n/": PEOPLE,
-    "autocomplete/": NOBODY,
     "r/": NOBODY,
     "design/": NOBODY,  # in development only
     "palette/": PEOPLE,
