@@ -146,6 +146,10 @@ def logging_settings(
             "google_genai": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
             "httpx2": {"level": "WARNING"},
-            "uvicorn": {"level": "WARNING"},
+            # Servers set up their own handlers before the application is loaded, which would show addresses as they
+            # are: links to drafts, invitations and new passwords open by their address alone.
+            "uvicorn": {"handlers": [], "level": "WARNING", "propagate": True},
+            "uvicorn.access": {"handlers": [], "level": "WARNING", "propagate": True},
+            "granian.access": {"handlers": [], "level": "INFO", "propagate": True},
         },
     }

@@ -54,7 +54,17 @@ _SHAPED: Final = re.compile(
     | \b gh[pousr]_\w{16,} | \b github_pat_\w{20,} | \b glpat-[\w-]{16,} | \b (?:npm|hf)_[A-Za-z0-9]{20,}
     | \b SG\.[\w-]{16,}\.[\w-]{16,} | \b xox[abeoprs]-[\w-]{8,} | \b AKIA[A-Z0-9]{12,}
     | \b eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*                # signed tokens
-    | (?:(?<=/preview/) | (?<=%2Fpreview%2F)) [\w-]{43}  # links that open a draft
+    """
+)
+# Addresses that open something by themselves. Whole: a copied address may be cut, or have a letter more.
+_SECRET_PATH: Final = re.compile(
+    r"""(?ix)
+      ( (?: / | %2F ) (?:
+          preview
+        | login (?: / | %2F ) (?: invitation | reset | email )
+        | calendar
+      ) (?: / | %2F ) )
+      (?! key (?: / | %2F ) | done \b ) (?: [\w~.:-] | %(?!2F) ){6,}
     """
 )
 _SESSION: Final = re.compile(
@@ -75,6 +85,7 @@ def redact_credentials(text: str) -> str:
     """Without whatever follows the name of a credential, or looks like one."""
     text = _PRIVATE_KEY.sub(REDACTED_SECRET, _URL_PASSWORD.sub(rf"\1{REDACTED_SECRET}@", text))
     text = _SCHEME.sub(_after_name, _NAMED.sub(_after_name, text))
+    text = _SECRET_PATH.sub(rf"\1{REDACTED_SECRET}", text)
     return _SHAPED.sub(REDACTED_SECRET, text)
 
 

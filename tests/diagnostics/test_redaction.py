@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -55,6 +57,21 @@ TOKEN = "k3" * 21 + "Z"
         ("redis://:pass-word@cache:6379/0", "redis://:[hidden]@cache:6379/0"),
         ("postgresql://me:pass-word@db/name", "postgresql://me:[hidden]@db/name"),
         (f"GET /preview/{TOKEN} 200", "GET /preview/[hidden] 200"),
+        (f"GET /preview/{TOKEN[:30]} 404", "GET /preview/[hidden] 404"),
+        (f"GET /preview/{TOKEN}x?a=1 404", "GET /preview/[hidden]?a=1 404"),
+        (f"GET /preview/{TOKEN}%20 404", "GET /preview/[hidden] 404"),
+        (f"next=%2fpreview%2f{TOKEN}&x", "next=%2fpreview%2f[hidden]&x"),
+        (
+            f"GET /admin/login/invitation/{TOKEN}/ 200",
+            "GET /admin/login/invitation/[hidden]/ 200",
+        ),
+        ("GET /admin/login/reset/1a-c4f2-5d8e/ 200", "GET /admin/login/reset/[hidden]/ 200"),
+        ("GET /admin/login/email/MQ:1tX:abc/ 200", "GET /admin/login/email/[hidden]/ 200"),
+        (f"GET /calendar/{TOKEN}.ics 200", "GET /calendar/[hidden] 200"),
+        (
+            "Reverse for /admin/content/post/preview/ failed",
+            "Reverse for /admin/content/post/preview/ failed",
+        ),
         (f"next=%2Fpreview%2F{TOKEN}", "next=%2Fpreview%2F[hidden]"),
         ("cms_project.settings is no token", "cms_project.settings is no token"),
         ("a plain sentence of tokens", "a plain sentence of tokens"),
@@ -129,3 +146,30 @@ def test_threat_26_a_long_secret_is_looked_through(unit: str) -> None:
     text = unit * (200_000 // len(unit)) + "\nx"
 
     assert REDACTED_SECRET in SecretRedactor().text(text)
+
+
+SERVER_LOGS = """
+import logging.config, sys
+import granian.log, uvicorn.config
+from pathlib import Path
+from cms_project.logs import logging_settings
+
+logging.config.dictConfig(uvicorn.config.LOGGING_CONFIG)
+logging.config.dictConfig(granian.log.LOGGING_CONFIG)
+logging.config.dictConfig(
+    logging_settings(file=None, stream="ext://sys.stdout", secrets=[], level="INFO")
+)
+path = "/preview/" + "t" * 43
+access = logging.getLogger("uvicorn.access")
+access.info('%s - "%s %s HTTP/%s" %d', "127.0.0.1:1", "GET", path, "1.1", 200)
+logging.getLogger("granian.access").info(f"GET {path} 200")
+"""
+
+
+def test_access_logs_of_servers_show_no_address_that_opens_something() -> None:
+    done = subprocess.run(  # our own lines
+        [sys.executable, "-c", SERVER_LOGS], capture_output=True, text=True, check=True
+    )
+
+    assert "tttttt" not in done.stdout + done.stderr
+    assert "GET /preview/[hidden] 200" in done.stdout
