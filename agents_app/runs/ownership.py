@@ -17,6 +17,7 @@ from django.utils import timezone
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.interface import ProviderStopped
 from proofroom.core import outbox
+from proofroom.core.background_loop import BackgroundLoop
 from proofroom.core.models import Event
 
 _WRITE_EVENTS = (
@@ -107,7 +108,7 @@ class Heartbeat:
         self._own = {"pk": run.pk, "attempt": run.attempt, "status": RunStatus.RUNNING}
         self._every = BEAT_SECONDS if every is None else every
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name=f"heartbeat-{run.pk}", daemon=True)
+        self._thread = BackgroundLoop("heartbeat", self._beat, detail=f"-{run.pk}")
 
     def __enter__(self) -> Heartbeat:
         self._thread.start()
@@ -122,16 +123,19 @@ class Heartbeat:
         self._ended.set()
         self._thread.join()
 
-    def _beat(self) -> None:
+    def _beat(self) -> bool:
+        """Wait, and beat. Returns False when the run has ended or is lost."""
         try:
-            while not self._ended.wait(self._every):
-                if not self._is_ours():
-                    self.is_lost = True
-                    if self.on_lost is not None:
-                        self.on_lost()
-                    return
+            if self._ended.wait(self._every):
+                return False
+            if not self._is_ours():
+                self.is_lost = True
+                if self.on_lost is not None:
+                    self.on_lost()
+                return False
         finally:
             connection.close()
+        return True
 
     def _is_ours(self) -> bool:
         try:

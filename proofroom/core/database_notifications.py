@@ -9,19 +9,21 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import select
+import selectors
 import socket
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from threading import Lock, Thread
+from threading import Lock
 from typing import Any, Final
 from uuid import uuid4
 
 import psycopg
 from django.db import Error, connection
 from psycopg import sql
+
+from proofroom.core.background_loop import BackgroundLoop
 
 logger = logging.getLogger(__name__)
 PAYLOAD_MAX_BYTES: Final = 7999
@@ -104,7 +106,7 @@ class _Listener:
     def reset(self) -> None:
         """Begin without a thread: also in a child process, to which none is passed on."""
         self._lock = Lock()
-        self._thread: Thread | None = None
+        self._thread: BackgroundLoop | None = None
         self._must_end = False
         self._failures = 0
         self._confirmed_at = float("-inf")
@@ -149,31 +151,33 @@ class _Listener:
         """Start the thread unless it runs. The caller holds the lock."""
         if self._thread is None:
             self._last_used = time.monotonic()
-            self._thread = Thread(target=self._run, name="notifications", daemon=True)
+            self._thread = BackgroundLoop("notifications", self._listen)
             self._thread.start()
 
     def _wake(self) -> None:
         with suppress(BlockingIOError):  # full of wake-ups already
             self._writer.send(b"\0")
 
-    def _run(self) -> None:
-        """Listen until nobody wants to hear; open another connection where one ends."""
-        while not self._has_ended():
-            try:
-                with self._connect() as listening:
-                    self._follow(listening)
-                return
-            except (psycopg.Error, Error, OSError, _NotDelivered) as error:
-                if not self._failures:
-                    logger.warning("no notifications from PostgreSQL, looking instead: %s", error)
-                self._failures += 1
-            finally:
-                self._confirmed_at = float("-inf")
-                with self._lock:
-                    everybody = [one for some in self._subscriptions.values() for one in some]
-                for subscription in everybody:
-                    self._call(subscription.lost)
-            self._pause(RETRY_SECONDS[min(self._failures, len(RETRY_SECONDS)) - 1])
+    def _listen(self) -> bool:
+        """Listen on one connection for as long as it lasts. Returns False when nobody wants to hear any more."""
+        if self._has_ended():
+            return False
+        try:
+            with self._connect() as listening:
+                self._follow(listening)
+            return False
+        except (psycopg.Error, Error, OSError, _NotDelivered) as error:
+            if not self._failures:
+                logger.warning("no notifications from PostgreSQL, looking instead: %s", error)
+            self._failures += 1
+        finally:
+            self._confirmed_at = float("-inf")
+            with self._lock:
+                everybody = [one for some in self._subscriptions.values() for one in some]
+            for subscription in everybody:
+                self._call(subscription.lost)
+        self._pause(RETRY_SECONDS[min(self._failures, len(RETRY_SECONDS)) - 1])
+        return True
 
     def _has_ended(self) -> bool:
         with self._lock:
@@ -241,7 +245,10 @@ class _Listener:
 
     def _pause(self, seconds: float, *files: int) -> bool:
         """Wait until something arrives, somebody wakes the thread, or for so long. Answers whether somebody did."""
-        ready, _, _ = select.select([self._reader.fileno(), *files], [], [], seconds)
+        with selectors.DefaultSelector() as selector:  # `select` knows no file above the 1,024th
+            for file in (self._reader.fileno(), *files):
+                selector.register(file, selectors.EVENT_READ)
+            ready = {key.fd for key, _ in selector.select(seconds)}
         is_woken = self._reader.fileno() in ready
         if is_woken:
             self._reader.recv(4096)

@@ -24,6 +24,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from proofroom.core.activity.chain import UNSEALED_AT_MOST, oldest_unsealed_at
+from proofroom.core.background_loop import failed_loops
 from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.diagnostics.availability import MIN_FREE_BYTES, has_room
@@ -319,6 +320,14 @@ def outgoing() -> Iterator[CheckResult]:
         yield CheckResult("ok", "outgoing calls", "reach public addresses only")
 
 
+def background_threads() -> Iterator[CheckResult]:
+    """Yield what went wrong in a thread of any process within a day."""
+    for name, failure in failed_loops().items():
+        found = f"{name} failed with {failure['error']} at {failure['at']} ({failure['where']})"
+        advice = "it goes on; look into the log of that process, and report what is not the network"
+        yield CheckResult("warn", "background threads", found, advice)
+
+
 CHECK_DATABASE: Final = "check the database first; where it answers, run ./run migrate"
 Check = tuple[str, Callable[[], Iterator[CheckResult]], str]
 """What is looked at, the look, and what to do where the look itself breaks."""
@@ -330,6 +339,7 @@ CHECKS: tuple[Check, ...] = (
     ("messages to workers", messages, CHECK_DATABASE),
     ("workers", workers, "check REDIS_URL and whether the server is running"),
     ("cache", shared_cache, "check REDIS_URL and whether the server is running"),
+    ("background threads", background_threads, "check REDIS_URL"),
     ("folders", folders, "check CMS_DATA_DIR"),
     ("static files", static_files, "check CMS_DATA_DIR"),
     ("AI providers", providers, ""),

@@ -215,7 +215,7 @@ class Names:
             try:
                 rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
                 found = list(dict.fromkeys(ip_address(row[4][0]) for row in rows))
-            except (OSError, ValueError):
+            except Exception:  # the caller waits, whatever the resolver raises
                 found = Unreachable(f"The name {host} could not be resolved.")
             with contextlib.suppress(RuntimeError):  # the loop ended meanwhile
                 loop.call_soon_threadsafe(self._answer, host, future, found)

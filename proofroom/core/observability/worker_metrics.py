@@ -9,13 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable
 from http import HTTPStatus
-from threading import Thread
 from typing import TYPE_CHECKING, Final
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 from django.conf import settings
 from django.db import close_old_connections
 
+from proofroom.core.background_loop import BackgroundLoop
 from proofroom.core.observability.metrics import answer_scrape
 
 if TYPE_CHECKING:
@@ -37,7 +37,12 @@ def serve_metrics() -> None:
         # What it works on is worth more than what is told of it.
         logger.error("WORKER_METRICS_PORT: no metrics from this worker on port %s: %s", port, error)
         return
-    Thread(target=server.serve_forever, name="metrics", daemon=True).start()
+
+    def answer_all() -> bool:
+        server.serve_forever()
+        return True
+
+    BackgroundLoop("metrics", answer_all).start()
 
 
 def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.util import Finalize
-from threading import Condition, Thread
+from threading import Condition
 from typing import Final
 
 from django.db import connections, transaction
 
+from proofroom.core.background_loop import BackgroundLoop
 from proofroom.core.models import Event
 from proofroom.core.observability.operations import continue_trace, trace_headers
 from proofroom.core.observability.work_ids import WorkId, bind_ids, current_ids
@@ -89,7 +90,7 @@ class GatheredWakeUps:
         """Begin without a thread: also in a child process, to which none is passed on."""
         self._waiting: dict[tuple[object, ...], _Gathered] = {}
         self._condition = Condition()
-        self._thread: Thread | None = None
+        self._thread: BackgroundLoop | None = None
 
     def turn_on(self) -> None:
         """Gather from now on, and send what waits when the process ends."""
@@ -109,7 +110,7 @@ class GatheredWakeUps:
             if request_id is not None:
                 gathered.request_ids[request_id] = None
             if self._thread is None:
-                self._thread = Thread(target=self._run, name="wake-ups", daemon=True)
+                self._thread = BackgroundLoop("wake-ups", self._send_later)
                 self._thread.start()
             self._condition.notify()
 
@@ -120,18 +121,16 @@ class GatheredWakeUps:
         for gathered in waiting.values():
             gathered.send()
 
-    def _run(self) -> None:
-        while True:
-            with self._condition:
-                self._condition.wait_for(lambda: bool(self._waiting))
-            try:
-                try:
-                    self.send_waiting()
-                finally:
-                    connections.close_all()
-            except Exception:  # the sweep finds what this round leaves; the next one is sent again
-                logger.exception("could not send messages to the workers")
-            time.sleep(PAUSE_SECONDS)
+    def _send_later(self) -> bool:
+        """Send what waits, once there is something. The sweep finds what a turn that fails leaves."""
+        with self._condition:
+            self._condition.wait_for(lambda: bool(self._waiting))
+        try:
+            self.send_waiting()
+        finally:
+            connections.close_all()
+        time.sleep(PAUSE_SECONDS)
+        return True
 
 
 gathered_wake_ups: Final = GatheredWakeUps()

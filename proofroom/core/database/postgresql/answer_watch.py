@@ -11,9 +11,13 @@ import logging
 import os
 import socket
 import time
-from threading import Lock, Thread
+from threading import Lock
 from typing import TYPE_CHECKING, Final
 from weakref import WeakSet
+
+import psycopg
+
+from proofroom.core.background_loop import BackgroundLoop
 
 if TYPE_CHECKING:
     from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
@@ -43,12 +47,12 @@ class AnswerWatch:
             self._connections.add(connection)
             if self._process != os.getpid():  # a thread is not carried across a fork
                 self._process = os.getpid()
-                Thread(target=self._look_again, name="answer-watch", daemon=True).start()
+                BackgroundLoop("answer-watch", self._look_later).start()
 
-    def _look_again(self) -> None:
-        while True:
-            time.sleep(LOOK_SECONDS)
-            self.look()
+    def _look_later(self) -> bool:
+        time.sleep(LOOK_SECONDS)
+        self.look()
+        return True
 
     def look(self) -> None:
         """End the connections on which an answer is overdue."""
@@ -71,7 +75,7 @@ def _end(connection: ReadingConnection, limit: float) -> None:
         # Not closed here: whoever waits for it still uses it, and closes it.
         with socket.socket(fileno=os.dup(connection.pgconn.socket)) as its_own:
             its_own.shutdown(socket.SHUT_RDWR)
-    except OSError as error:
+    except (OSError, psycopg.Error) as error:
         logger.info("the connection had ended already: %s", error)
 
 
