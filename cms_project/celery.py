@@ -7,6 +7,7 @@ from typing import Any
 
 from celery import Celery
 from celery.loaders.app import AppLoader
+from celery.schedules import crontab
 from celery.signals import worker_ready
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
@@ -36,3 +37,11 @@ def serve_metrics(**kwargs: object) -> None:
 app = Celery("cms", task_cls="proofroom.core.observability.tasks:ObservedTask", loader="app")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@app.on_after_configure.connect
+def read_times(sender: Celery, **kwargs: object) -> None:
+    """Read the times in the schedule, which the settings have as cron writes them: only Celery loads its classes."""
+    for entry in sender.conf.beat_schedule.values():
+        if isinstance(entry["schedule"], str):
+            entry["schedule"] = crontab.from_string(entry["schedule"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext_lazy as _
@@ -374,35 +375,51 @@ _TASK_SECONDS = {
     "core.tasks.sweep_events": 30.0,
     "core.tasks.seal_events": 10.0,
     **({"core.tasks.export_readings": 60.0} if CMS_ENV.otel_exporter_otlp_endpoint else {}),
-    "core.tasks.prune_activity": 86_400.0,
-    "notifications.tasks.purge": 86_400.0,
     "notifications.tasks.mail": 300.0,
-    "oauth.tasks.purge": 86_400.0,
     "webhooks.tasks.sweep_deliveries": 10.0,
-    "webhooks.tasks.prune_deliveries": 86_400.0,
     "agents_app.tasks.sweep_runs": 30.0,
     "agents_app.tasks.sweep_reactions": 30.0,
-    "agents_app.tasks.keep_reactions": 3_600.0,
-    "agents_app.tasks.prune_transcripts": 86_400.0,
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.sweep_decisions": 30.0,
     "imports.tasks.sweep_imports": 60.0,
-    "content.tasks.purge_trash": 3_600.0,
-    "content.tasks.collect_search_words": 3_600.0,
-    "previews.tasks.forget_old_links": 86_400.0,
-    "forms.tasks.prune_submissions": 86_400.0,
     "media.tasks.sweep_variants": 30.0,
     "media.tasks.delete_files": 300.0,
     "media.tasks.check_files": 300.0,
     "analytics.tasks.add_up_events": 30.0,
-    "analytics.tasks.merge_rare_figures": 86_400.0,
-    "analytics.tasks.prune_events": 86_400.0,
-    "mcp_bridge.tasks.prune_calls": 86_400.0,
+}
+_HOURLY_TASKS = (
+    "agents_app.tasks.keep_reactions",
+    "content.tasks.purge_trash",
+    "content.tasks.collect_search_words",
+)
+DAILY_TASKS = (
+    "core.tasks.prune_activity",
+    "notifications.tasks.purge",
+    "oauth.tasks.purge",
+    "webhooks.tasks.prune_deliveries",
+    "agents_app.tasks.prune_transcripts",
+    "previews.tasks.forget_old_links",
+    "forms.tasks.prune_submissions",
+    "analytics.tasks.merge_rare_figures",
+    "analytics.tasks.prune_events",
+    "mcp_bridge.tasks.prune_calls",
+)
+# At times as of cron, not so long after the last run: a scheduler that starts anew without its file would begin to
+# count again. Twice a day, so that one which always starts again at the same time misses none.
+_TASK_TIMES = {
+    **{name: (f"{7 * n % 60} * * * *", 3_600) for n, name in enumerate(_HOURLY_TASKS)},
+    **{
+        name: (f"{7 * n % 60} {1 + n % 5},{13 + n % 5} * * *", 43_200)
+        for n, name in enumerate(DAILY_TASKS)
+    },
 }
 # Sweeps look at rows; one that waited longer than its interval is of no use.
-CELERY_BEAT_SCHEDULE = {
-    name: {"task": name, "schedule": seconds, "options": {"expires": seconds}}
-    for name, seconds in _TASK_SECONDS.items()
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
+    name: {"task": name, "schedule": schedule, "options": {"expires": seconds}}
+    for name, (schedule, seconds) in {
+        **{name: (seconds, seconds) for name, seconds in _TASK_SECONDS.items()},
+        **_TASK_TIMES,
+    }.items()
 }
 
 LOGGING = logging_settings(

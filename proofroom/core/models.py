@@ -124,6 +124,16 @@ class ContentVersion(models.Model):
         return str(self.number)
 
 
+class ScheduledTask(models.Model):
+    """When a task that the scheduler asks for every day was last done."""
+
+    name = models.CharField(max_length=100, unique=True)
+    done_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class QueueFailure(models.Model):
     """A reason why messages to workers could not be queued; gone when one is queued again.
 

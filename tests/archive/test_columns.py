@@ -99,6 +99,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_core.Event": HISTORY,
     "proofroom_core.ListView": SETTINGS,
     "proofroom_core.QueueFailure": HISTORY,
+    "proofroom_core.ScheduledTask": HISTORY,
     "proofroom_core.Seal": HISTORY,
     "proofroom_feedback.Feedback": VISITORS,
     "proofroom_imports.ImportChunk": WORK,

@@ -31,6 +31,7 @@ from proofroom.core.diagnostics.availability import MIN_FREE_BYTES, has_room
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
 from proofroom.core.models import ContentVersion, Seal
+from proofroom.core.scheduled_tasks import overdue_tasks
 from proofroom.core.task_queue import advice_for_imports, known_failures, missing_import, task_app
 
 Level = Literal["ok", "warn", "fail"]
@@ -320,6 +321,17 @@ def outgoing() -> Iterator[CheckResult]:
         yield CheckResult("ok", "outgoing calls", "reach public addresses only")
 
 
+def daily_tasks() -> Iterator[CheckResult]:
+    """Yield the tasks of every day that were not done for two days."""
+    overdue = overdue_tasks()
+    if overdue:
+        found = _("not done for two days: %(names)s") % {"names": ", ".join(overdue)}
+        advice = _("start the worker and the scheduler, and look into the log for errors of these")
+        yield CheckResult("fail", "daily tasks", found, advice)
+    else:
+        yield CheckResult("ok", "daily tasks", _("each was done within two days"))
+
+
 def background_threads() -> Iterator[CheckResult]:
     """Yield what went wrong in a thread of any process within a day."""
     for name, failure in failed_loops().items():
@@ -339,6 +351,7 @@ CHECKS: tuple[Check, ...] = (
     ("messages to workers", messages, CHECK_DATABASE),
     ("workers", workers, "check REDIS_URL and whether the server is running"),
     ("cache", shared_cache, "check REDIS_URL and whether the server is running"),
+    ("daily tasks", daily_tasks, CHECK_DATABASE),
     ("background threads", background_threads, "check REDIS_URL"),
     ("folders", folders, "check CMS_DATA_DIR"),
     ("static files", static_files, "check CMS_DATA_DIR"),

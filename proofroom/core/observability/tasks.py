@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from celery import Task
 from celery.signals import before_task_publish, task_postrun, task_prerun
+from django.conf import settings
 
 from proofroom.core.observability.operations import (
     OperationKind,
@@ -19,6 +20,7 @@ from proofroom.core.observability.operations import (
     trace_headers,
 )
 from proofroom.core.observability.work_ids import WorkId, bind_ids, current_ids
+from proofroom.core.scheduled_tasks import note_done
 
 HEADER: Final = "proofroom"
 """The header of a message under which the ids and the trace go."""
@@ -72,4 +74,7 @@ class ObservedTask(Task):  # type: ignore[type-arg]  # generic for mypy alone
             continue_trace(read_header(getattr(self.request, HEADER, None))),
             measure(OperationKind.TASK, str(self.name)),
         ):
-            return super().__call__(*args, **kwargs)
+            answer = super().__call__(*args, **kwargs)
+            if self.name in settings.DAILY_TASKS:
+                note_done(str(self.name))
+            return answer

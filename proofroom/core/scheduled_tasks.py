@@ -1,0 +1,33 @@
+"""Which of the tasks that the scheduler asks for every day were done when."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+from django.conf import settings
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+
+OVERDUE_AFTER: Final = timedelta(hours=48)
+_FIRST_NOTED: Final = ("proofroom_core", "0007_scheduled_tasks")
+"""The migration since which it is noted when a task was done."""
+
+
+def note_done(name: str) -> None:
+    """Note that a daily task was done just now."""
+    from proofroom.core.models import ScheduledTask  # tasks are made before models are loaded
+
+    ScheduledTask.objects.update_or_create(name=name, defaults={"done_at": timezone.now()})
+
+
+def overdue_tasks() -> list[str]:
+    """Return the names of the daily tasks that were not done for two days. Two queries."""
+    from proofroom.core.models import ScheduledTask
+
+    app, name = _FIRST_NOTED
+    since = MigrationRecorder.Migration.objects.filter(app=app, name=name).first()
+    done = dict(ScheduledTask.objects.values_list("name", "done_at"))
+    begun = since.applied if since is not None else timezone.now()
+    limit = timezone.now() - OVERDUE_AFTER
+    return [name for name in settings.DAILY_TASKS if done.get(name, begun) < limit]
