@@ -11,12 +11,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import TextIOWrapper
 from runpy import run_module
 from types import FrameType
 from typing import Protocol, TextIO
+
+from proofroom.core.once import once
 
 GRACE_SECONDS = 7.0
 """How long children may take to stop by themselves before they are killed."""
@@ -37,8 +39,16 @@ class Program:
     @property
     def command(self) -> list[str]:
         """The command for a process of its own, in the running interpreter."""
+        return self._run_module(self.module, *self.arguments)
+
+    def bound_command(self, lifeline: int) -> list[str]:
+        """The command for a process that ends with the one whose lifeline it reads."""
+        beside = "proofroom.core.process_runner"
+        return self._run_module(beside, str(lifeline), self.module, *self.arguments)
+
+    def _run_module(self, module: str, *arguments: str) -> list[str]:
         ignored = ["-W", f"ignore:{self.ignored_warning}"] if self.ignored_warning else []
-        return [sys.executable, *ignored, "-m", self.module, *self.arguments]
+        return [sys.executable, *ignored, "-m", module, *arguments]
 
     def run(self) -> None:
         """Run it in this process."""
@@ -91,8 +101,36 @@ def fork() -> ForkedProcess | None:
     # What waits in a buffer would be written twice.
     sys.stdout.flush()
     sys.stderr.flush()
+    read_end, write_end = lifeline()
     pid = os.fork()
-    return ForkedProcess(pid) if pid else None
+    if pid:
+        return ForkedProcess(pid)
+    os.close(write_end)
+    end_with(read_end)
+    return None
+
+
+@once
+def lifeline() -> tuple[int, int]:
+    """The ends of a pipe that only this process writes to: what reads from it finds its end when this one is gone."""
+    return os.pipe()
+
+
+def end_with(read_end: int) -> None:
+    """End this process when the one at the other end of a lifeline is gone, whatever ended it.
+
+    A process that leads a group takes the whole group with it: first by asking, then by force.
+    """
+
+    def wait() -> None:
+        os.read(read_end, 1)
+        if os.getpgrp() != os.getpid():
+            os.kill(os.getpid(), signal.SIGKILL)
+        os.killpg(0, signal.SIGTERM)
+        time.sleep(GRACE_SECONDS)
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=wait, name="lifeline", daemon=True).start()
 
 
 class Children:
@@ -170,8 +208,10 @@ class Children:
         return None in self.exit_codes().values()
 
     def _spawn(self, program: Program, output: int) -> Process:
+        read_end, _ = lifeline()
         return subprocess.Popen(  # noqa: S603  # the commands are this project's own
-            program.command,
+            program.bound_command(read_end),
+            pass_fds=(read_end,),
             env=self.environ,
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -198,8 +238,10 @@ class Children:
 
     def _copy(self, output: TextIO, prefix: str) -> None:
         for line in output:
-            self.out.write(f"{prefix}{line}" if line.endswith("\n") else f"{prefix}{line}\n")
-            self.out.flush()
+            # Where the terminal is gone, reading goes on: a full pipe would stop the program.
+            with suppress(OSError, ValueError):
+                self.out.write(f"{prefix}{line}" if line.endswith("\n") else f"{prefix}{line}\n")
+                self.out.flush()
 
     def _prefix(self, name: str, number: int) -> str:
         if not self.out.isatty() or os.environ.get("NO_COLOR"):
@@ -240,3 +282,8 @@ def stopped_by_signals(children: Children) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+if __name__ == "__main__":
+    end_with(int(sys.argv[1]))
+    Program("", sys.argv[2], sys.argv[3:]).run()

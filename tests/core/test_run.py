@@ -428,6 +428,52 @@ def test_the_demo_says_that_its_preparation_was_killed(monkeypatch: pytest.Monke
     assert running.exit_codes() == {}
 
 
+BOUND = """
+import sys, time
+from proofroom.core.process_runner import Children, Program
+
+text = "import os, subprocess, sys, time; print(os.getpid(), flush=True);"
+text += "own = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)']);"
+text += "print(own.pid, flush=True); time.sleep(600)"
+programs = [Program(name, "tests.core.run_code", (text,)) for name in ("one", "two")]
+children = Children(programs, environ={}, out=sys.stdout, is_forking=sys.argv[1] == "forked")
+mine = children.start()
+if mine is None:
+    time.sleep(600)
+else:
+    mine.run()
+"""
+
+
+def is_gone(pid: int) -> bool:
+    """Whether a process ended; what nobody has waited for yet counts."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="looks at processes in /proc")
+@pytest.mark.parametrize("way", ["forked", "spawned"])
+def test_programs_and_what_they_started_end_with_a_process_that_is_killed(way: str):
+    first = subprocess.Popen(
+        python("-c", BOUND, way), cwd=settings.BASE_DIR, stdout=subprocess.PIPE, text=True
+    )
+    assert first.stdout is not None
+    pids = [int(first.stdout.readline().split()[-1]) for _ in range(4)]
+    assert not any(map(is_gone, pids))
+
+    first.kill()
+    first.wait()
+
+    for _ in range(600):
+        if all(map(is_gone, pids)):
+            break
+        time.sleep(0.05)
+    assert [pid for pid in pids if not is_gone(pid)] == []
+    first.stdout.close()
+
+
 def becomes_empty(queue: Path) -> bool:
     """Whether every message is taken within 20 seconds."""
     for _ in range(200):
