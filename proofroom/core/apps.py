@@ -14,6 +14,7 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         import proofroom.core.api.lazy_views  # registers its check
+        import proofroom.core.diagnostics.public_site  # likewise
         import proofroom.core.site_icon  # noqa: F401  # likewise
         from proofroom.core import outbox
         from proofroom.core.activity.chain import drop_salts

@@ -28,6 +28,7 @@ from proofroom.core.background_loop import failed_loops
 from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.diagnostics.availability import MIN_FREE_BYTES, has_room
+from proofroom.core.diagnostics.public_site import MIN_SECRET_LENGTH, open_settings, weak_secrets
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
 from proofroom.core.models import ContentVersion, Seal
@@ -302,14 +303,25 @@ def default_secrets() -> Iterator[CheckResult]:
         level: Level = "fail" if env.site_url else "warn"
         advice = "disable them or change their passwords before others can reach the site"
         yield CheckResult(level, "accounts", "demo accounts with the known password", advice)
-    if env.site_url and settings.DEBUG:
-        yield CheckResult("fail", "DEBUG", "on, for a public site", "unset DEBUG")
     if not env.agent_secret:
         advice = "set AGENT_SECRET, so that receivers can check the signature"
         yield CheckResult("warn", "webhooks", "no common signing secret", advice)
     if not (env.agent_trigger_secret or env.mcp_auth_token):
         advice = "set AGENT_TRIGGER_SECRET to let other programs start agents"
         yield CheckResult("ok", "agent trigger", f"closed; {advice}")
+
+
+def public_site() -> Iterator[CheckResult]:
+    """Yield what makes a site unsafe that others can reach."""
+    env = settings.CMS_ENV
+    level: Level = "fail" if env.site_url else "warn"
+    for found, advice in open_settings():
+        yield CheckResult(level, "public site", found, advice)
+    for name in weak_secrets():
+        advice = f"set it to {MIN_SECRET_LENGTH} random characters or more"
+        yield CheckResult(
+            "warn" if settings.DEBUG else "fail", "secrets", f"{name} is short", advice
+        )
 
 
 def outgoing() -> Iterator[CheckResult]:
@@ -361,6 +373,7 @@ CHECKS: tuple[Check, ...] = (
     ("outgoing calls", outgoing, "check OUTGOING_ALLOWED_HOSTS"),
     ("activity log", activity_log, CHECK_DATABASE),
     ("secrets", default_secrets, CHECK_DATABASE),
+    ("public site", public_site, CHECK_DATABASE),
 )
 
 
