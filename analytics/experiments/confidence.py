@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, erfc, exp, gamma, log, sqrt
+from math import ceil, exp, lgamma, log, sqrt
 from typing import Final
 
 ALPHA: Final = 0.05
@@ -20,6 +20,10 @@ POWER: Final = 0.84
 """The quantile of the normal distribution for a chance of 80 % to see an effect that is there."""
 _Z: Final = 1.959963984540054
 _MAX_VIEWS: Final = 10**12
+_SPLIT_PRIOR: Final = 100.0
+"""How many views the weights count as in the test of the split: deviations of some percent are found soonest."""
+_MAX_EXPONENT: Final = 700.0
+"""A float holds no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,32 +89,23 @@ def _variance(tally: Tally) -> float:
     return rate * (1 - rate) / tally.views
 
 
-def chance_of_split(views: Sequence[int], weights: Sequence[float]) -> float:
-    """Return how likely a split as far from the weights is, if visitors are drawn by them (Pearson's chi-square).
+def evidence_of_odd_split(views: Sequence[int], weights: Sequence[float]) -> float:
+    """Return how much likelier a split is where visitors are drawn by unknown weights than where they are by these.
 
-    Arms of no weight are left out. 1 where nothing can be told.
+    Where they are drawn by these, it reaches a number x in one of x tests at most, however often somebody looks (the
+    sequential multinomial test: Lindon and Malek, "Anytime-valid inference for multinomial count data", 2022, arXiv
+    2011.03567). Arms of no weight are left out. 1 where nothing can be told.
     """
     pairs = [(seen, weight) for seen, weight in zip(views, weights, strict=True) if weight > 0]
     seen_all, weight_all = sum(seen for seen, _ in pairs), sum(weight for _, weight in pairs)
     if len(pairs) < 2 or not seen_all:
         return 1.0
-    expected = [(seen, seen_all * weight / weight_all) for seen, weight in pairs]
-    found = sum((seen - wanted) ** 2 / wanted for seen, wanted in expected)
-    return chi_square_tail(found, len(pairs) - 1)
-
-
-def chi_square_tail(value: float, degrees: int) -> float:
-    """P(X >= value) of the chi-square distribution (Abramowitz and Stegun 26.4.4 and 26.4.5: finite sums)."""
-    half = value / 2
-    if half > 700:
-        return 0.0  # below what a float holds
-    if degrees % 2:
-        powers = [index + 0.5 for index in range(degrees // 2)]
-        begin = erfc(sqrt(half))
-    else:
-        powers, begin = [float(index) for index in range(degrees // 2)], 0.0
-    tail: float = sum(half**power / gamma(power + 1) for power in powers)
-    return begin + exp(-half) * tail
+    found = lgamma(_SPLIT_PRIOR) - lgamma(_SPLIT_PRIOR + seen_all)
+    for seen, weight in pairs:
+        share = weight / weight_all
+        prior = _SPLIT_PRIOR * share
+        found += lgamma(prior + seen) - lgamma(prior) - seen * log(share)
+    return exp(min(found, _MAX_EXPONENT))
 
 
 def views_needed(

@@ -16,9 +16,9 @@ from analytics.experiments.verdicts import MIN_HITS, MIN_VIEWS, Verdict
 
 _DOUBTS: Final[Mapping[Doubt, Promise]] = {
     "odd-split": gettext_lazy(
-        "Views are not split according to the shares. By chance this happens less than once in "
-        "1,000 experiments. Views of one version may be missing, or one visitor came very often. "
-        "Find the cause before you trust the results."
+        "Views are not split according to the shares. By chance this happens in fewer than one "
+        "of 100 experiments, however often you look. Views of one version may be missing, or one "
+        "visitor came very often. Find the cause before you trust the results."
     ),
     "weights-changed": gettext_lazy(
         "The shares were changed during this period, which can affect the results."

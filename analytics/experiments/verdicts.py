@@ -11,8 +11,8 @@ from analytics.experiments.confidence import (
     ALPHA,
     Range,
     Tally,
-    chance_of_split,
     difference,
+    evidence_of_odd_split,
     views_needed,
     wilson,
 )
@@ -21,7 +21,8 @@ MIN_VIEWS: Final = 100
 MIN_HITS: Final = 10
 USUAL_EFFECT: Final = 20
 """The smallest effect that somebody would act on, in percent of the rate of A."""
-_ODD_SPLIT_CHANCE: Final = 0.001
+_ODD_SPLIT_EVIDENCE: Final = 100.0
+"""Fair tests reach it in one of a hundred at most, though their figures are read every day."""
 """Below this chance a split is no accident: the usual bound of checks that are made every day."""
 _MIN_EXPECTED_VIEWS: Final = 5
 
@@ -103,4 +104,4 @@ def is_odd_split(tallies: Sequence[Tally], weights: Sequence[int]) -> bool:
     least = min((weight for weight in weights if weight > 0), default=0)
     if not least or sum(views) * least < _MIN_EXPECTED_VIEWS * sum(weights):
         return False
-    return chance_of_split(views, weights) < _ODD_SPLIT_CHANCE
+    return evidence_of_odd_split(views, weights) >= _ODD_SPLIT_EVIDENCE

@@ -9,9 +9,8 @@ import pytest
 
 from analytics.experiments.confidence import (
     Tally,
-    chance_of_split,
-    chi_square_tail,
     difference,
+    evidence_of_odd_split,
     standard_errors,
     views_needed,
     wilson,
@@ -37,26 +36,32 @@ def test_the_range_of_a_rate_is_wilsons(hits: int, views: int, low: float, high:
     assert (round(found.low, 4), round(found.high, 4)) == (low, high)
 
 
-@pytest.mark.parametrize(
-    ("value", "degrees", "chance"),
-    [
-        # Percentage points of the chi-square distribution, as tables have them.
-        (3.841, 1, 0.05), (5.991, 2, 0.05), (7.815, 3, 0.05), (11.345, 3, 0.01),
-        (18.467, 4, 0.001), (29.588, 10, 0.001), (30.144, 19, 0.05), (0.0, 1, 1.0), (5000, 1, 0.0),
-    ],
-)  # fmt: skip
-def test_the_tail_of_chi_square_is_that_of_the_tables(
-    value: float, degrees: int, chance: float
-) -> None:
-    assert chi_square_tail(value, degrees) == pytest.approx(chance, abs=0.0001)
-
-
 def test_a_split_is_judged_by_its_weights() -> None:
-    assert chance_of_split([5050, 4950], [50, 50]) == pytest.approx(0.3173, abs=0.0001)
-    assert chance_of_split([5050, 4950, 7], [50, 50, 0]) == pytest.approx(0.3173, abs=0.0001)
-    assert chance_of_split([0, 0], [50, 50]) == chance_of_split([9], [100]) == 1.0
+    assert evidence_of_odd_split([5050, 4950], [50, 50]) < 1
+    same = evidence_of_odd_split([5050, 4950], [50, 50])
+    assert evidence_of_odd_split([5050, 4950, 7], [50, 50, 0]) == same
+    assert evidence_of_odd_split([0, 0], [50, 50]) == evidence_of_odd_split([9], [100]) == 1.0
+    assert evidence_of_odd_split([10**9, 0], [50, 50]) > 1e100
+    # By hand: one view of an arm that should have a tenth is as likely as the weights say.
+    assert evidence_of_odd_split([0, 1], [90, 10]) == pytest.approx(1.0)
     assert not is_odd_split([Tally(9000, 0), Tally(1050, 0)], [90, 10])
     assert is_odd_split([Tally(9000, 0), Tally(1150, 0)], [90, 10])
+
+
+def test_a_fair_split_is_flagged_in_fewer_than_one_of_a_hundred_however_often_somebody_looks() -> (
+    None
+):
+    random = Random(7)  # noqa: S311
+    tests, looks, a_look = 1000, 200, 50
+    flagged = 0
+    for _ in range(tests):
+        first = 0
+        for look in range(1, looks + 1):
+            first += random.getrandbits(a_look).bit_count()
+            if is_odd_split([Tally(first, 0), Tally(look * a_look - first, 0)], [50, 50]):
+                flagged += 1
+                break
+    assert flagged <= 10
 
 
 def test_a_range_for_every_look_is_wider_than_one_for_a_single_look() -> None:
