@@ -18,11 +18,11 @@ from runpy import run_module
 from types import FrameType
 from typing import Protocol, TextIO
 
-from proofroom.core.once import once
-
 GRACE_SECONDS = 7.0
 """How long children may take to stop by themselves before they are killed."""
 _POLL_SECONDS = 0.02
+_PARENT_SECONDS = 0.5
+"""How often a program looks whether its parent is still there."""
 _COLOURS = (36, 33, 35, 32)
 _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -41,10 +41,11 @@ class Program:
         """The command for a process of its own, in the running interpreter."""
         return self._run_module(self.module, *self.arguments)
 
-    def bound_command(self, lifeline: int) -> list[str]:
-        """The command for a process that ends with the one whose lifeline it reads."""
+    @property
+    def bound_command(self) -> list[str]:
+        """The command for a process that ends with this one."""
         beside = "proofroom.core.process_runner"
-        return self._run_module(beside, str(lifeline), self.module, *self.arguments)
+        return self._run_module(beside, str(os.getpid()), self.module, *self.arguments)
 
     def _run_module(self, module: str, *arguments: str) -> list[str]:
         ignored = ["-W", f"ignore:{self.ignored_warning}"] if self.ignored_warning else []
@@ -101,36 +102,30 @@ def fork() -> ForkedProcess | None:
     # What waits in a buffer would be written twice.
     sys.stdout.flush()
     sys.stderr.flush()
-    read_end, write_end = lifeline()
+    parent = os.getpid()
     pid = os.fork()
     if pid:
         return ForkedProcess(pid)
-    os.close(write_end)
-    end_with(read_end)
+    end_with(parent)
     return None
 
 
-@once
-def lifeline() -> tuple[int, int]:
-    """The ends of a pipe that only this process writes to: what reads from it finds its end when this one is gone."""
-    return os.pipe()
-
-
-def end_with(read_end: int) -> None:
-    """End this process when the one at the other end of a lifeline is gone, whatever ended it.
+def end_with(parent: int) -> None:
+    """End this process when its parent is gone, whatever ended that.
 
     A process that leads a group takes the whole group with it: first by asking, then by force.
     """
 
-    def wait() -> None:
-        os.read(read_end, 1)
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_PARENT_SECONDS)
         if os.getpgrp() != os.getpid():
             os.kill(os.getpid(), signal.SIGKILL)
         os.killpg(0, signal.SIGTERM)
         time.sleep(GRACE_SECONDS)
         os.killpg(0, signal.SIGKILL)
 
-    threading.Thread(target=wait, name="lifeline", daemon=True).start()
+    threading.Thread(target=watch, name="parent", daemon=True).start()
 
 
 class Children:
@@ -208,10 +203,8 @@ class Children:
         return None in self.exit_codes().values()
 
     def _spawn(self, program: Program, output: int) -> Process:
-        read_end, _ = lifeline()
         return subprocess.Popen(  # noqa: S603  # the commands are this project's own
-            program.bound_command(read_end),
-            pass_fds=(read_end,),
+            program.bound_command,
             env=self.environ,
             stdin=subprocess.DEVNULL,
             stdout=output,
