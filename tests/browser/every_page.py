@@ -40,6 +40,7 @@ def everything() -> Post:
     make.staged(post, {"title": "Staged by a person"}, layer=Layer.REVIEW)
     agents_scene.story(post)
     agents_scene.batch(post)
+    make.post("Repairs", type="page", parentId=str(make.post("Services", type="page").pk))
     make.image()
     make.form()
     make.submission(email="a@example.com", message="When do you open?")

@@ -1,7 +1,6 @@
-"""Every address of the admin: no serious barrier, nothing wider than the window.
+"""Every address of the admin, as its URL configuration has them: no barrier, nothing wider than the window.
 
-Addresses take turns in the light and the dark: their colours are those of one theme, and screens that have more to
-show are looked at in both by tests of their own.
+Addresses take turns in the light and the dark, and are looked at for their colours in both.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser.every_page import everything, pages, paths
-from tests.browser.test_looks import serious, serious_in_any_light
+from tests.browser.test_looks import COLOURS, serious, serious_in_any_light
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARTS = 4
@@ -43,6 +42,8 @@ def test_no_page_has_a_serious_barrier_or_is_wider_than_the_window(
         page.goto(path)
         # The frame is the same everywhere: looking at it again takes as long as the rest of a page.
         problems += serious(page, without=FRAME if number > 1 else ())
+        page.emulate_media(color_scheme="light" if number % 2 else "dark")
+        problems += serious(page, without=FRAME, runOnly=[*COLOURS], rules={})
         problems += [f"{path}: its heading is covered"] if page.evaluate(COVERED) else []
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 740})
