@@ -293,7 +293,7 @@ def test_the_date_of_publication_is_changed_in_its_dialog(signed_in: SignedIn) -
         f'name="published_at" form="edit-form" value="{shown}"'
         in client.get(url(post)).content.decode()
     )
-    sent = {**fields(client.get(url(post))), "published_at": shown}
+    sent: dict[str, object] = {**fields(client.get(url(post))), "published_at": shown}
     same = client.post(url(post), {**sent, "do": "publication"})
     post.refresh_from_db()
     assert (same.status_code, post.published_at) == (302, first)

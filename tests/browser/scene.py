@@ -34,7 +34,7 @@ def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
     )
     hero, prose, faq = (make.module_id(post, name) for name in ("hero", "prose", "faq"))
     run = AgentRun.objects.create(
-        agent_id="seo-specialist",
+        agent_id="general-assistant",
         scope="dropdown",
         post=post,
         by=make.user("editor"),
@@ -98,7 +98,7 @@ def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
         )
         return document
 
-    by = make.agent_actor(run_id=str(run.pk)) if layer == Layer.AI_REVIEW else make.actor("editor")
+    by = make.agent_actor("general-assistant", str(run.pk)) if layer == Layer.AI_REVIEW else make.actor("editor")
     make.staged(post, edit=edit, layer=layer, by=by)
     run.staged = list(make.layers(post).view(layer).changes.paths)
     run.save()

@@ -26,7 +26,7 @@ def run(source: str, path: Path, **options: Any) -> str:
 
 
 def moment(*parts: int) -> datetime:
-    return datetime(*parts, tzinfo=UTC)  # type: ignore[arg-type, misc]  # year to second
+    return datetime(*parts, tzinfo=UTC)  # type: ignore[misc]  # year to second
 
 
 def dates(slug: str) -> tuple[datetime | None, datetime, datetime]:
