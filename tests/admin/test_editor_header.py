@@ -293,11 +293,11 @@ def test_the_date_of_publication_is_changed_in_its_dialog(signed_in: SignedIn) -
         f'name="published_at" form="edit-form" value="{shown}"'
         in client.get(url(post)).content.decode()
     )
-    sent: dict[str, object] = {**fields(client.get(url(post))), "published_at": shown}
-    same = client.post(url(post), {**sent, "do": "publication"})
+    unchanged = fields(client.get(url(post))) | {"published_at": [shown], "do": ["publication"]}
+    same = client.post(url(post), unchanged)
     post.refresh_from_db()
     assert (same.status_code, post.published_at) == (302, first)
-    sent = {**fields(client.get(url(post))), "published_at": "2019-03-04T05:06"}
+    sent = fields(client.get(url(post))) | {"published_at": ["2019-03-04T05:06"]}
     client.post(url(post), {**sent, "do": "publication"})
 
     post.refresh_from_db()

@@ -29,7 +29,8 @@ def test_keys_alone_lead_through_an_edit_a_reload_and_a_change_by_somebody_else(
     press = page.keyboard.press
 
     press("j")
-    press("a")  # the title; the key leads on to the description
+    press("a")  # the title; the key leads on to the excerpt
+    press("l")  # and on to the description
     press("x")
     assert page.evaluate("() => document.activeElement.name") == "note.post.metaDescription"
     page.keyboard.type("Says nothing")
