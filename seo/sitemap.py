@@ -25,10 +25,12 @@ from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, tag_of_list
 from proofroom.core.caching.redis_cache import redis_error
 from proofroom.core.errors import Conflict
 from proofroom.core.json import JsonObject
 from proofroom.core.outbox import live_state
+from proofroom.core.outbox.content_version import leased_state, parse_state, tags_changed_since
 from proofroom.core.site_urls import absolute
 from seo.sitemap_query import SitemapPost, listed_posts
 
@@ -36,6 +38,8 @@ FRESH_SECONDS: Final = 300
 _KEPT_SECONDS: Final = 3600
 """An old one is still answered while a new one is made, and stays where nothing changed."""
 _LOCKED_SECONDS: Final = 120
+_POSTS: Final = frozenset({EVERYTHING, tag_of_list(ANY_TYPE)})
+"""The tags of changes that may change what is listed."""
 _WAIT_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.05
 MAX_URLS: Final = 50_000
@@ -146,13 +150,17 @@ def current_sitemap(origin: str) -> SitemapBuild:
     """The sitemap, made now unless it is kept. Raises `NotReady`."""
     build = kept_sitemap(origin)
     if build is not None:
-        if build.is_fresh:
+        # As of a second ago: no post that was withdrawn is named for longer.
+        version = str(leased_state())
+        if build.version == version and build.is_fresh:
             return build
-        if build.version == str(live_state()):
-            # Nothing changed since: the old one is a new one then, for one query.
-            keep_build(
-                origin, replace(build, fresh_until=time.time() + FRESH_SECONDS), build.built_at
-            )
+        if build.version == version or _POSTS.isdisjoint(
+            tags_changed_since(parse_state(build.version))
+        ):
+            # No post changed since: the old one is a new one then.
+            fresh_until = time.time() + FRESH_SECONDS
+            build = replace(build, version=version, fresh_until=fresh_until)
+            keep_build(origin, build, build.built_at)
             return build
     try:
         with build_lock(origin) as is_mine:
