@@ -409,11 +409,8 @@ def test_the_api_takes_and_lists_roles_of_the_site() -> None:
 
     assert made["role"] == "weak"
     assert [row["id"] for row in admin.read("/api/users?role=weak")["data"]] == [made["id"]]
-    assert admin.read("/api/roles")["data"][-1] == {
-        "role": "weak",
-        "permissions": ["posts.view"],
-        "canLogIn": True,
-    }
+    listed = admin.read("/api/roles")["data"][-1]
+    assert (listed["role"], listed["permissions"]) == ("weak", ["posts.view"])
     for wrong in ("gone", "x" * 200, "ai_agent"):
         answer = error(admin.send("POST", "/api/users", {**new, "role": wrong}), 422, "invalid")
         assert set(answer["details"]) == {"role"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proofroom.accounts.models import User
+from proofroom.accounts.models import SiteRole, User
 from proofroom.accounts.roles import GRANTS, Role
 from proofroom.core.models import Event
 from tests import make
@@ -140,14 +140,15 @@ def test_nothing_is_found_by_what_is_no_filter() -> None:
 
 
 def test_roles_say_what_they_may_do() -> None:
-    listed = ApiClient("admin").read("/api/roles")
+    admin = ApiClient("admin")
+    make.site_role("weak", "posts.view")
 
-    assert listed["meta"]["total"] == len(Role)
-    assert listed["data"] == [
-        {
-            "role": role.value,
-            "permissions": sorted(GRANTS[role]),
-            "canLogIn": role != Role.AI_AGENT,
-        }
-        for role in Role
-    ]
+    listed = admin.read("/api/roles")
+
+    assert listed["meta"]["total"] == len(Role) + 1
+    # The list has all that each of them answers by itself.
+    assert listed["data"] == [admin.read(f"/api/roles/{row['role']}") for row in listed["data"]]
+    for role, row in zip(Role, listed["data"][: len(Role)], strict=True):
+        assert (row["role"], row["canLogIn"]) == (role.value, role != Role.AI_AGENT)
+        assert row["permissions"] == sorted(GRANTS[role])
+        assert row["label"] == str(SiteRole.objects.get(name=role.value))

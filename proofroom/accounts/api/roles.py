@@ -25,30 +25,14 @@ from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet
 
 
-class GrantsAnswer(Answer):
-    """A role with what it may do."""
-
-    role: AnsweredRole
-    permissions: list[str]
-    can_log_in: bool
-
-    @classmethod
-    def of_role(cls, role: SiteRole, **more: object) -> Self:
-        return cls.model_validate(
-            {
-                "role": role.name,
-                "permissions": sorted(role.granted),
-                "can_log_in": role.name != Role.AI_AGENT,
-                **more,
-            }
-        )
-
-
-class RoleAnswer(GrantsAnswer):
+class RoleAnswer(Answer):
     """A role with what it is called, what it may do, and the content that it is limited to."""
 
+    role: AnsweredRole
     label: str
     description: str
+    permissions: list[str]
+    can_log_in: bool
     built_in: bool
     scope: ScopeAnswer
     requires_second_factor: bool = Field(
@@ -56,15 +40,16 @@ class RoleAnswer(GrantsAnswer):
     )
 
     @classmethod
-    def of_role(cls, role: SiteRole, **more: object) -> Self:
-        return super().of_role(
-            role,
+    def of_role(cls, role: SiteRole) -> Self:
+        return cls(
+            role=role.name,
             label=str(role),
             description=role.description,
+            permissions=sorted(role.granted),
+            can_log_in=role.name != Role.AI_AGENT,
             built_in=role.is_built_in,
             scope=ScopeAnswer.of(role.scope),
             requires_second_factor=role.must_use_second_factor,
-            **more,
         )
 
 
@@ -78,7 +63,7 @@ class RemovedRoleAnswer(Answer):
 class RoleListAnswer(Answer):
     """Roles."""
 
-    data: list[GrantsAnswer]
+    data: list[RoleAnswer]
     meta: MetaAnswer
 
 
@@ -111,9 +96,9 @@ class RoleViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=RoleListAnswer)
     def list(self, request: Request) -> Response:
-        """Roles with their permissions, those of the software first."""
+        """Roles, those of the software first."""
         page, roles = page_of(request), all_roles()
-        rows = [GrantsAnswer.of_role(role) for role in roles[page.slice]]
+        rows = [RoleAnswer.of_role(role) for role in roles[page.slice]]
         return Response(page.envelope(rows, len(roles)))
 
     @extend_schema(responses=RoleAnswer)
