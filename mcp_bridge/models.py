@@ -15,7 +15,8 @@ class McpToken(AccountToken):
     """The token of one AI client for the MCP server.
 
     An empty list of `tools` means all that the account may use. `diagnostics` grants those tools, whatever the
-    account.
+    account. Without `starts_agents` it starts none: an agent proposes changes for the client, also where `tools`
+    names no tool that stages.
     """
 
     user = models.ForeignKey(
@@ -23,6 +24,7 @@ class McpToken(AccountToken):
     )
     tools = models.JSONField(default=list)
     diagnostics = models.BooleanField(default=False)
+    starts_agents = models.BooleanField(default=True, db_default=True)
 
     class Meta:
         verbose_name = "MCP token"

@@ -50,7 +50,8 @@ class Principal:
 
     `id` is what sessions, rates and the log are keyed on. `user_id` is the account it is bound to,
     or None for the system's AI user; with another role than `role`, where set, it is not that
-    account any more. `tools`, where set, are the only tools it may see and call; `scopes`, where set, what a
+    account any more. `tools`, where set, are the only tools it may see and call, and without `starts_agents` none
+    that starts an agent; `scopes`, where set, what a
     person allowed a client that they connected. `content_scope` is the content that it is limited to, within that of
     the account.
     """
@@ -59,6 +60,7 @@ class Principal:
     user_id: int | None = None
     tools: frozenset[str] | None = None
     diagnostics: bool = False
+    starts_agents: bool = True
     role: str = ""
     is_counted: bool = True
     scopes: frozenset[str] | None = None
@@ -123,6 +125,8 @@ def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
     the user."""
     if principal.tools is not None and tool.name not in principal.tools:
         return False
+    if not principal.starts_agents and is_agent_start(tool):
+        return False
     if missing_scope(principal, tool):
         return False
     if tool.group == DIAGNOSTICS:  # a grant of the operator's: it asks no right of the account
@@ -131,6 +135,11 @@ def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
         return True
     stand_in = SUBSTITUTE_PERMISSIONS.get(tool.permission)
     return stand_in is not None and actor.can(stand_in)
+
+
+def is_agent_start(tool: Tool[BaseModel]) -> bool:
+    """Return whether the tool starts an agent, which proposes changes whatever tools its caller has."""
+    return tool.group == "agents" and tool.kind != "read"
 
 
 def missing_scope(principal: Principal, tool: Tool[BaseModel]) -> str:
@@ -160,4 +169,6 @@ def require_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> No
         )
     if principal.tools is not None and tool.name not in principal.tools:
         raise NotAllowed(f"{tool.name} is not on the list of tools of this credential.")
+    if not principal.starts_agents and is_agent_start(tool):
+        raise NotAllowed(f"{tool.name} starts an agent, which this credential may not.")
     actor.require(tool.permission)

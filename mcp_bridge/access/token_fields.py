@@ -26,6 +26,7 @@ class McpTokenAnswer(AccountTokenAnswer):
 
     tools: list[str] = Field(json_schema_extra={"maxItems": 200})
     diagnostics: bool
+    starts_agents: bool
 
 
 class MadeMcpTokenAnswer(McpTokenAnswer):
@@ -97,5 +98,19 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
             )
         ),
     ] = False
+    starts_agents: Annotated[
+        bool,
+        FormField(
+            lambda: forms.BooleanField(
+                label=gettext_lazy("May start agents"),
+                required=False,
+                initial=True,
+                help_text=gettext_lazy(
+                    "An agent proposes changes and costs money. With this, the client can "
+                    "propose changes through an agent even if none of its tools stages any."
+                ),
+            )
+        ),
+    ] = True
     expires_at: LastDay = None
     scope: ScopeFields = Field(default_factory=ScopeFields)

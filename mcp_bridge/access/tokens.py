@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from mcp_bridge.access.connected_clients import still_connected
-from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, may_use
+from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, is_agent_start, may_use
 from mcp_bridge.access.token_holders import Account, TokenHolder
 from mcp_bridge.models import McpToken
 from proofroom.accounts.models import User
@@ -45,13 +45,14 @@ def create_token(
     actor: Actor,
     tools: Collection[str] = (),
     diagnostics: bool = False,
+    starts_agents: bool = True,
     expires_at: datetime | None = None,
     scope: ContentScope | None = None,
 ) -> tuple[McpToken, str]:
     """A token that is bound to the account, and its secret, which nobody can read again.
 
-    Without `tools` it may call all that the account may use; `scope` limits it to a part of the content. Raises
-    `NotAllowed`, or `RuleViolation` by field.
+    Without `tools` it may call all that the account may use, without `starts_agents` no tool that starts an agent;
+    `scope` limits it to a part of the content. Raises `NotAllowed`, or `RuleViolation` by field.
     """
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
@@ -68,8 +69,9 @@ def create_token(
         owner=owner,
         expires_at=expires_at,
         actor=actor,
-        tools=_check_tools(tools, owner, diagnostics),
+        tools=_check_tools(tools, owner, diagnostics, starts_agents),
         diagnostics=diagnostics,
+        starts_agents=starts_agents,
         content_scope=check_scope(limits, actor).to_json(),
     )
     payload: JsonObject = {
@@ -78,6 +80,7 @@ def create_token(
         "userId": owner.pk,
         "tools": [*token.tools],
         "diagnostics": diagnostics,
+        "startsAgents": starts_agents,
     }
     if token.content_scope:
         payload["scope"] = token.content_scope
@@ -122,7 +125,9 @@ def _describe_use(token_id: UUID) -> TokenUse:
     return TokenUse(actor, "mcp", token.name)
 
 
-def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list[str]:
+def _check_tools(
+    names: Collection[str], owner: User, diagnostics: bool, starts_agents: bool
+) -> list[str]:
     """The names in order. Raises `RuleViolation` for one that is no tool, or that the account could never call."""
     holder = Principal(id="new", user_id=owner.pk, diagnostics=diagnostics)
     client = Actor(user=owner, via="mcp", diagnoses=diagnostics)
@@ -130,6 +135,12 @@ def _check_tools(names: Collection[str], owner: User, diagnostics: bool) -> list
         tool = get_tool(name)
         if tool is None:
             raise invalid("tools", unknown_tool(name), code="unknown_tool")
+        if not starts_agents and is_agent_start(tool):
+            raise invalid(
+                "tools",
+                _("%(tool)s starts an agent, which this token may not. Leave it out, or allow it.")
+                % {"tool": name},
+            )
         if not may_use(holder, client, tool):
             why = (
                 "is a diagnostics tool: grant diagnostics, or leave it out"
@@ -159,6 +170,7 @@ _TOKEN: Final = Statement(
         "role",
         "tools",
         "diagnostics",
+        "starts_agents",
         "content_scope",
         "expires_at",
         "last_used_at",
@@ -181,6 +193,7 @@ def find_holder(secret: str) -> TokenHolder | None:
         role=row["role"],
         tools=frozenset(row["tools"]) or None,
         diagnostics=row["diagnostics"],
+        starts_agents=row["starts_agents"],
         content_scope=ContentScope.from_json(row["content_scope"]),
     )
     return TokenHolder(principal, Account(row["user_id"], row["role"]))

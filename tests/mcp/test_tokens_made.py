@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from mcp_bridge.access.tokens import create_token
+from mcp_bridge.access.principals import actor_for, may_use
+from mcp_bridge.access.tokens import create_token, find_holder
 from mcp_bridge.models import McpToken
+from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.services.account_tokens import hash_of
 from proofroom.accounts.services.users import change_user
 from proofroom.core.models import Event
+from proofroom.core.tools import all_tools
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error, stored
@@ -52,6 +55,7 @@ def test_threat_41_a_token_answers_its_secret_once_and_keeps_its_hash() -> None:
         "userId": token.user_id,
         "tools": ["get_post_context", "list_posts"],
         "diagnostics": False,
+        "startsAgents": True,
     }
 
 
@@ -150,3 +154,29 @@ def test_an_account_that_comes_back_brings_no_token(change: dict[str, Any]) -> N
 
     token.refresh_from_db()
     assert token.state == "revoked"
+
+
+def test_a_token_that_starts_no_agents_sees_and_calls_no_tool_that_does() -> None:
+    admin = ApiClient("admin")
+    made = admin.write("POST", PATH, asked(startsAgents=False), expect=201)
+
+    holder = find_holder(made["token"])
+
+    assert made["startsAgents"] is False
+    assert holder is not None
+    actor = actor_for(holder.principal)
+    usable = {tool.name for tool in all_tools() if may_use(holder.principal, actor, tool)}
+    assert "list_agents" in usable
+    assert usable.isdisjoint({"run_agent", "run_field_agent"})
+    result: Any = call_tool(holder.principal, "run_agent", {"agentId": "seo-specialist"})
+    assert result.is_error
+    assert "starts an agent" in result.content[0].text
+
+
+def test_a_tool_that_starts_agents_needs_the_right() -> None:
+    body = asked(tools=["list_posts", "run_agent"], startsAgents=False)
+
+    answer = ApiClient("admin").write("POST", PATH, body, expect=422)
+
+    assert set(answer["details"]) == {"tools"}
+    assert not McpToken.objects.exists()
