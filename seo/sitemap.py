@@ -245,7 +245,7 @@ def build_lock(origin: str) -> Iterator[bool]:
 
 def cache_key(origin: str) -> str:
     """The cache's key of the build of a name."""
-    return f"sitemap:{hashlib.sha256(origin.encode()).hexdigest()[:24]}"
+    return f"sitemap:2:{hashlib.sha256(origin.encode()).hexdigest()[:24]}"
 
 
 def file_key(build_id: str, number: int) -> str:
