@@ -172,6 +172,13 @@ def test_the_pages_show_the_file_and_never_a_key(
         assert str(keyed.parent) not in text
 
 
+def test_the_page_says_what_an_agent_may_propose(signed_in: Any) -> None:
+    page = signed_in().get(f"{LIST}illustrator/change/").content.decode()
+
+    assert '<span class="path">post.featuredMediaId</span>' in page
+    assert "post.featuredMediaId, post.customFields.*, module.*" in page
+
+
 def test_broken_files_are_named_on_the_page(signed_in: Any, agents_dir: Path) -> None:
     (agents_dir / "broken.md").write_text("---\nname: <script>\n---\n")
     definitions.reload()

@@ -63,6 +63,7 @@ def test_every_comment_that_is_taken_away_leaves_a_sound_file(agents_dir: Path) 
     assert (agent.llm_config.provider_text, agent.llm_config.use_mcp) == ("anthropic", True)
     assert [reaction.type for reaction in agent.reactions] == ["chat"]
     assert agent.scopes[0].field_types == ("text", "textarea")
+    assert agent.scopes[0].allowed_fields == ("post.title", "module.hero.*")
     assert agent.scopes[1].form_slugs == ("contact",)
 
 
