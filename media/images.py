@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import islice
 from typing import Any, Final
 
 from django.utils.translation import gettext as _
@@ -74,7 +75,7 @@ def clean(content: bytes, *, max_pixels: int) -> Cleaned:
         logger.info("A %s cannot be copied, so it is encoded anew: %r", kind, error)
         copied = None
     try:
-        cleaned, (width, height) = copied or _encode_anew(_open(content, max_pixels), max_pixels)
+        cleaned, (width, height) = copied or _encode_anew(content, max_pixels)
     except (MemoryError, RuleViolation):
         raise
     except Exception as error:
@@ -82,17 +83,18 @@ def clean(content: bytes, *, max_pixels: int) -> Cleaned:
     return Cleaned(cleaned, mime, suffix, width, height)
 
 
-def _encode_anew(image: Image.Image, max_pixels: int) -> tuple[bytes, tuple[int, int]]:
+def _encode_anew(content: bytes, max_pixels: int) -> tuple[bytes, tuple[int, int]]:
     """The pixels in a new file: of an image that is turned or of other colours, or that decoders read all the same.
 
     Of an animation all frames are held at once, so that they may have the pixels of one image only.
     """
+    image = _open(content, max_pixels)
     kind, frames = _kind(image), frames_of(image)
     if frames > 1:
         if image.width * image.height * frames > max_pixels:
             raise _too_many_pixels(max_pixels)
         _load_all(image, max_pixels)
-        return encode_animation(image, kind, lambda frame: frame), image.size
+        return encode_animation(content, kind, lambda frame: frame), image.size
     bare = strip_metadata(normalize_orientation(image))
     return encode_image(bare, kind), bare.size
 
@@ -211,8 +213,7 @@ def normalize_orientation(image: Image.Image) -> Image.Image:
     image.load()
     profile = image.info.get("icc_profile")
     turned = ImageOps.exif_transpose(image) if _orientation(image) > 1 else image
-    if turned.mode.startswith("I"):
-        turned = turned.convert("I").point(lambda value: value * (1 / 257)).convert("L")
+    turned = _in_8_bits(turned)
     if turned.mode not in ("RGB", "RGBA", "L", "CMYK"):
         turned = turned.convert("RGBA" if turned.has_transparency_data else "RGB")
     if profile:
@@ -220,6 +221,12 @@ def normalize_orientation(image: Image.Image) -> Image.Image:
     if turned.mode in ("RGB", "RGBA"):
         return turned
     return turned.convert("RGBA" if turned.has_transparency_data else "RGB")
+
+
+def _in_8_bits(image: Image.Image) -> Image.Image:
+    if not image.mode.startswith("I"):
+        return image
+    return image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
 
 
 def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
@@ -252,29 +259,26 @@ _USUAL_FRAME: Final = 100
 
 
 def encode_animation(
-    image: Image.Image, kind: str, change: Callable[[Image.Image], Image.Image], **options: Any
+    content: bytes, kind: str, change: Callable[[Image.Image], Image.Image], **options: Any
 ) -> bytes:
     """The file of a moving image: each frame as `change` makes it, with its time and the number of repetitions."""
-    # A picture for programs that know no animations is no frame of an APNG.
-    first = int(bool(image.info.get("default_image")))
     durations = []
-    for number in range(first, frames_of(image)):
-        image.seek(number)
-        image.load()
+    for image in _seek_each(content):
         time = float(image.info.get("duration") or 0)
         durations.append(round(time) if time >= _SHORTEST_FRAME else _USUAL_FRAME)
     # A GIF without a number is shown once, and with one so many times more; the others name the times, 0 for ever.
-    loop = image.info.get("loop")
+    whole = _reopen(content)
+    loop = whole.info.get("loop")
     times = 1 if loop is None else int(loop)
-    if image.format == "GIF" and loop:
+    if whole.format == "GIF" and loop:
         times += 1
     if kind == "GIF":
         options |= {"disposal": 2} | ({"loop": max(0, times - 1)} if times != 1 else {})
     else:
         options["loop"] = times
     out = BytesIO()
-    frames = _Frames(image, first + 1, change)
-    frames.at(first).save(
+    frames = _Frames(content, change)
+    next(frames.all()).save(
         out, kind, save_all=True, append_images=frames, duration=durations, **options
     )
     return out.getvalue()
@@ -282,18 +286,36 @@ def encode_animation(
 
 @dataclass(frozen=True, slots=True)
 class _Frames:
-    """The frames of an animation from one of them on, each made when it is asked for. Encoders ask more than once."""
+    """The frames of an animation behind the first one, made when an encoder asks, maybe more than once."""
 
-    image: Image.Image
-    begin: int
+    content: bytes
     change: Callable[[Image.Image], Image.Image]
 
     def __iter__(self) -> Iterator[Image.Image]:
-        return map(self.at, range(self.begin, frames_of(self.image)))
+        return islice(self.all(), 1, None)
 
-    def at(self, number: int) -> Image.Image:
-        self.image.seek(number)
-        return strip_metadata(self.change(self.image.convert("RGBA")))
+    def all(self) -> Iterator[Image.Image]:
+        size: tuple[int, int] | None = None
+        for image in _seek_each(self.content):
+            shown = _in_8_bits(image).convert("RGBA")
+            size = size or shown.size
+            if shown.size != size:  # a frame of a GIF may go beyond the others
+                shown = shown.crop((0, 0, *size))
+            yield strip_metadata(self.change(shown))
+
+
+def _seek_each(content: bytes) -> Iterator[Image.Image]:
+    """Yield the file at each of its frames, from the first to the last: decoders do not go back without faults."""
+    image = _reopen(content)
+    # A picture for programs that know no animations is no frame of an APNG.
+    for number in range(int(bool(image.info.get("default_image"))), frames_of(image)):
+        image.seek(number)
+        image.load()
+        yield image
+
+
+def _reopen(content: bytes) -> Image.Image:
+    return Image.open(BytesIO(content), formats=list(_FORMATS))
 
 
 def strip_metadata(image: Image.Image) -> Image.Image:

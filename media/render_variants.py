@@ -52,7 +52,7 @@ def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
     for name, make in _sizes(content, theme):
         try:
             found = make()
-        except (MemoryError, OSError, ValueError, Image.DecompressionBombError) as error:
+        except Exception as error:  # encoders fail in any way
             logger.warning("The size %s could not be made.", name, exc_info=True)
             failure = error
             continue
@@ -110,7 +110,7 @@ def _moving_size(content: bytes, width: int, dress: Treatment | None) -> bytes |
         narrow = _narrowed(frame, width)
         return dress(narrow) if dress is not None else narrow
 
-    return encode_animation(file, "WEBP", change, quality=_QUALITY, method=_METHOD)
+    return encode_animation(content, "WEBP", change, quality=_QUALITY, method=_METHOD)
 
 
 _DIMMED: Final = 0.22
