@@ -11,7 +11,6 @@ from typing import ClassVar, Final, Literal
 import orjson
 from django.utils.translation import gettext as _
 
-from proofroom.core.caching.fragments import freeze
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.registry import Registry
@@ -172,8 +171,11 @@ def text_of(type_name: str, props: Mapping[str, Json]) -> str:
     """The words a reader of the module sees, for search. Works for types that no longer exist."""
     definition = modules.get(type_name)
     shape = definition.Props if definition else None
-    stored = freeze(props)
-    return _text_of(shape, props) if stored is None else _kept_text(shape, stored)
+    try:
+        stored = orjson.dumps(props)
+    except TypeError:  # what no column holds, such as numbers of more than 64 bits
+        return _text_of(shape, props)
+    return _kept_text(shape, stored)
 
 
 @lru_cache(maxsize=1000)

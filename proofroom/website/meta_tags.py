@@ -12,7 +12,6 @@ from django.conf import settings
 
 from content.models import Post
 from media.presenters import SiteImage
-from proofroom.core.caching.fragments import freeze
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.site_urls import absolute, home_of, markdown_path, search_path
 from proofroom.definitions import custom_text_of, text_of
@@ -345,8 +344,11 @@ def _questions(items: Iterable[RenderableModule]) -> Iterator[Json]:
         if item.type != "faq":
             continue
         entries = item.props.get("items")
-        stored = freeze(entries)
-        for question, answer in _find_asked(entries) if stored is None else _kept_asked(stored):
+        try:
+            asked = _kept_asked(orjson.dumps(entries))
+        except TypeError:  # what no column holds, such as numbers of more than 64 bits
+            asked = _find_asked(entries)
+        for question, answer in asked:
             accepted: JsonObject = {"@type": "Answer", "text": answer}
             yield {"@type": "Question", "name": question, "acceptedAnswer": accepted}
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from enum import Enum, IntEnum, StrEnum
+from functools import cached_property
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -13,6 +18,7 @@ from django.core.signals import setting_changed
 from django.template import Context, Engine, Library
 from django.template.exceptions import TemplateSyntaxError
 from django.utils import translation
+from django.utils.datastructures import MultiValueDict
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
@@ -149,6 +155,34 @@ class Card:
     at: datetime | None = None
 
 
+@dataclass(frozen=True)
+class Price:
+    _amount: str
+
+
+@dataclass(frozen=True)
+class Cost:
+    _amount: str
+
+
+class Priced(dict[str, str]):
+    def __init__(self, amount: str) -> None:
+        super().__init__(currency="EUR")
+        self._amount = amount
+
+
+class Size(StrEnum):
+    SMALL = "s"
+
+
+class Unit(Enum):
+    S = "s"
+
+
+class Rank(IntEnum):
+    FIRST = 1
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -157,11 +191,48 @@ class Card:
         ({Card("a"): [1]}, {Card("b"): [1]}),
         ({"a", "b"}, {"a"}),
         (gettext_lazy("Yes"), gettext_lazy("No")),
+        (Price("10.00"), Price("99.00")),
+        (Price("10.00"), Cost("10.00")),
+        (Priced("10.00"), Priced("99.00")),
+        (Size.SMALL, Unit.S),
+        (Size.SMALL, "s"),
+        ([Size.SMALL, 1], [Unit.S, 1]),
+        (Rank.FIRST, 1),
+        (UUID(int=1), str(UUID(int=1))),
+        (Decimal("1.0"), Decimal("1.00")),
+        ((1, 2), [1, 2]),
+        (1, True),
+        (1, 1.0),
+        (SafeString("a"), "a"),
+        ({"a": None}, {}),
+        ({1: "a"}, {"1": "a"}),
+        ({Size.SMALL: 1}, {"s": 1}),
+        ({1, 2}, frozenset({1, 2})),
+        (date(2026, 1, 1), "2026-01-01"),
+        (datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 1)),  # noqa: DTZ001
+        (Card("a"), {"title": "a", "at": None}),
+        (MultiValueDict({"a": ["1", "2"]}), MultiValueDict({"a": ["2"]})),
     ],
 )
 def test_contents_differ(one: object, other: object) -> None:
     assert freeze(one) == freeze(one) is not None
     assert freeze(one) != freeze(other)
+    assert freeze([one, SafeString("x")]) != freeze([other, SafeString("x")])
+    assert freeze(copy.deepcopy(one)) == freeze(one)
+
+
+def test_what_is_worked_out_once_is_no_content() -> None:
+    @dataclass
+    class Page:
+        title: str
+
+        @cached_property
+        def words(self) -> list[str]:
+            return self.title.split()
+
+    one, other = Page("a b"), Page("a b")
+    assert one.words == ["a", "b"]
+    assert freeze(one) == freeze(other) is not None
 
 
 def test_what_has_no_contents_to_compare_is_not_kept(calls: Calls) -> None:

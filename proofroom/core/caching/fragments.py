@@ -11,20 +11,23 @@ What is made of contents that are all known before, as a whole page is of what w
 
 from __future__ import annotations
 
+import marshal
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from dataclasses import dataclass, field, fields, is_dataclass
+from datetime import date, datetime, timedelta
 from datetime import time as time_of_day
+from decimal import Decimal
+from enum import Enum
+from functools import cached_property
 from hashlib import blake2b
 from threading import Lock
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
-from uuid import uuid4
+from uuid import UUID, uuid4
 
-import orjson
 from django.conf import settings
 from django.core.signals import setting_changed
 from django.utils.functional import Promise
@@ -39,7 +42,10 @@ MAX_AGE_SECONDS: Final = 3600.0
 _MOST_PARTS: Final = 1000
 _EACH: Final = 400
 ABSENT: Final = object()
-_OPTIONS: Final = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATETIME
+_NO_REFERENCES: Final = 2
+"""The last version of `marshal` that writes the same for equal values, whoever else holds them. It takes values of
+plain types only, and writes different ones for different types."""
+_PLAIN: Final = frozenset({str, bytes, int, float, bool, type(None)})
 
 
 class Frozen(Protocol):
@@ -234,26 +240,16 @@ def note_failure() -> None:
 
 
 def freeze(value: object) -> bytes | None:
-    """Return the content of a value as bytes, equal for equal content only; None where there is no telling."""
+    """Return the content of a value as bytes, equal for equal values of equal types only; None where there is no
+    telling."""
     try:
-        return orjson.dumps(value, default=_plain, option=_OPTIONS)
-    except TypeError:
-        if not isinstance(value, Mapping | list):
-            return None
-    # Keys are no texts, of the value itself or of one in a list.
-    plain = (
-        [_with_any_keys(one) for one in value] if isinstance(value, list) else list(value.items())
-    )
+        return b"p" + _dump(value)
+    except ValueError:  # it holds something that is no plain value
+        pass
     try:
-        return orjson.dumps(plain, default=_plain, option=_OPTIONS)
-    except TypeError:
+        return b"t" + _dump(_plain(value))
+    except (TypeError, ValueError, RecursionError):
         return None
-
-
-def _with_any_keys(value: object) -> object:
-    if not isinstance(value, dict) or all(type(key) is str for key in value):
-        return value
-    return ["pairs", list(value.items())]
 
 
 def digest_of(value: object) -> bytes | None:
@@ -267,21 +263,51 @@ def content_key(value: object) -> str:
     return (digest_of(value) or uuid4().bytes).hex()
 
 
+def _dump(value: Any) -> bytes:
+    return marshal.dumps(value, _NO_REFERENCES)
+
+
 def _plain(value: object) -> object:
-    """What `orjson` does not know, as what it knows, such that different types stay different."""
-    if isinstance(value, SafeString):
-        return ["safe", str.__str__(value)]
-    if isinstance(value, datetime | date | time_of_day):
-        return ["time", value.isoformat()]
-    if isinstance(value, Promise):
-        return ["lazy", str(value)]
+    """A value as plain ones that name its type and all that it holds. Raises `TypeError` for what says neither."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
     if value is ABSENT:
-        return ["absent"]
-    if isinstance(value, set | frozenset):
-        return ["set", sorted(map(repr, value))]
+        return ("absent",)
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(value, Promise):
+        return ("lazy", str(value))
+    if isinstance(value, Enum):
+        return (name, value.name, _plain(value.value))
+    if isinstance(value, SafeString):
+        return (name, str.__str__(value))
+    if isinstance(value, datetime | date | time_of_day | timedelta | UUID | Decimal):
+        return (name, repr(value))
+    if kind in (list, tuple):
+        return (name, [_plain(one) for one in cast("Sequence[object]", value)])
+    if kind in (set, frozenset):
+        held = [_plain(one) for one in cast("Collection[object]", value)]
+        return (name, sorted(map(_dump, held)))
+    own = [(each, _plain(one)) for each, one in sorted(_attributes(value).items())]
     if isinstance(value, Mapping):
-        return ["mapping", list(value.items())]
-    raise TypeError(f"no content to compare: {type(value)!r}")
+        pairs = dict.items(value) if isinstance(value, dict) else value.items()
+        return (name, own, [(_plain(key), _plain(one)) for key, one in pairs])
+    if is_dataclass(value) and not isinstance(value, type):
+        return (name, own)
+    raise TypeError(f"no content to compare: {kind!r}")
+
+
+def _attributes(value: object) -> dict[str, object]:
+    """What an object holds, private or not, but for what it only works out once."""
+    held = dict(getattr(value, "__dict__", {}))
+    if is_dataclass(value):
+        held |= {each.name: getattr(value, each.name) for each in fields(value)}
+    kind = type(value)
+    return {
+        name: one
+        for name, one in held.items()
+        if not isinstance(getattr(kind, name, None), cached_property)
+    }
 
 
 def _key(part: Hashable, names: tuple[str, ...], frozen: Frozen) -> Hashable | None:
