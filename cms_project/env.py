@@ -387,7 +387,9 @@ class Environment(
         repr=False,
         json_schema_extra={"secret": True},
     )
-    agent_run_timeout: int = Field(300, ge=1, description="Longest agent run, in seconds.")
+    agent_run_timeout: int = Field(
+        300, ge=1, le=86_400, description="Longest agent run, in seconds."
+    )
     agent_step_cap: int = Field(20, ge=1, description="Most steps of an agent run.")
     agent_transcript_days: int = Field(
         30, ge=1, description="Days that what was said in a run is kept."

@@ -340,7 +340,10 @@ SPECTACULAR_SETTINGS = openapi.SPECTACULAR_SETTINGS
 TASK_APP = "cms_project.celery.app"
 if CMS_ENV.redis_url:
     CELERY_BROKER_URL = CMS_ENV.redis_url
-    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {"visibility_timeout": 3600}
+    # Redis gives a message to a second worker when the first has not ended its task by then.
+    CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
+        "visibility_timeout": max(3600, CMS_ENV.agent_run_timeout + 600)
+    }
 else:
     _queue = DATA_DIR / "queue"
     for _folder in (_queue, _queue / "control"):

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import transaction
+from django.conf import settings
+from django.db import DatabaseError, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -148,13 +149,25 @@ def publish_due_posts(actor: Actor) -> int:
                 post = lock_post(pk, actor)
                 is_due = post.publish_at is not None and post.publish_at <= timezone.now()
                 if post.status == Status.DRAFT and is_due:
+                    _require_language(post)
                     move_status(post=post, status=Status.PUBLISHED, actor=actor)
                     count += 1
+        # One that cannot be published must not keep the others waiting.
         except CmsError as error:
-            # One that cannot be published must not keep the others waiting.
             logger.warning("post %s is not published on schedule: %s", pk, error.message)
             _record_failure(pk, error.message, actor)
+        except DatabaseError:
+            logger.exception("post %s is not published on schedule now, perhaps soon", pk)
+        except Exception:
+            logger.exception("post %s is not published on schedule", pk)
+            _record_failure(pk, _("Something went wrong; the log says what."), actor)
     return count
+
+
+def _require_language(post: Post) -> None:
+    if post.locale not in settings.CMS_ENV.locales:
+        message = _("The site no longer has the language %(locale)s.") % {"locale": post.locale}
+        raise RuleViolation(message, code="language_removed")
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from content.layers import approve, digest_of, reject, revert_run, revert_to_revision, submit
-from content.layers.state import Mark, mark_of
+from content.layers.state import Mark, mark_of, writers_of
 from content.models import Layer, Post, Provenance
 from content.posts import document_edits
 from content.posts.create import propose_post
@@ -19,6 +19,7 @@ from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
 from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.core.json import format_time
+from proofroom.core.models import Event
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -266,3 +267,41 @@ def test_a_position_that_nobody_marked_is_the_latest_orders() -> None:
     assert mark_of({**marks, "modules.c": earlier}, "modules.c.position") == earlier
     assert mark_of(marks, "modules.c.props.title") is None
     assert mark_of({"post.title": later}, "modules.c.position") is None
+
+
+def test_hands_on_parts_of_an_added_module_stay_known_whatever_is_staged_next() -> None:
+    post = make.post()
+    id_ = _added(post)
+    _title(post, id_, "By a person", layer=Layer.REVIEW)
+    path = f"modules.{id_}.props.title"
+
+    make.staged(post, {"excerpt": "Another thing"}, layer=Layer.REVIEW)
+
+    marks = make.layers(post).review.marks
+    assert marks[f"modules.{id_}"].is_agents
+    assert (path in marks, marks[path].is_agents) == (True, False)
+    assert {mark.is_agents for mark in writers_of(marks, f"modules.{id_}")} == {True, False}
+    # What is no longer staged leaves no hand behind.
+    reject(post_id=post.pk, layer=Layer.REVIEW, paths=[f"modules.{id_}"], actor=make.actor(EDITOR))
+    assert not [known for known in make.layers(post).review.marks if id_ in known]
+
+
+def test_a_submit_says_what_it_handed_on_and_nothing_where_it_took_nothing() -> None:
+    post = make.post()
+    make.staged(post, {"title": "By AI", "excerpt": "Stays"}, by=make.agent_actor())
+    editor = make.actor(EDITOR)
+    name = "post.ai-review.approve"
+
+    done = submit(post_id=post.pk, paths=["post.title"], note="Looks good", actor=editor)
+
+    event = Event.objects.get(name=name)
+    assert (event.post_id, event.actor_id) == (post.pk, editor.user.pk)
+    said = {key: event.payload[key] for key in ("paths", "note", "version")}
+    assert said == {"paths": ["post.title"], "note": "Looks good", "version": done.review_version}
+    assert done.review_version == make.layers(post).review.version == 1
+
+    make.staged(post, {"excerpt": "By a person"}, layer=Layer.REVIEW)
+    before = make.layers(post).review.version
+    held = submit(post_id=post.pk, actor=editor)
+    assert [conflict.path for conflict in held.conflicts] == ["post.excerpt"]
+    assert (held.review_version, Event.objects.filter(name=name).count()) == (before, 1)

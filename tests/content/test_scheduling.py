@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import OperationalError
 from django.utils import timezone
 
 from cms_project.celery import app
@@ -15,11 +16,13 @@ from content.posts import publish
 from content.variations.services import create_variation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
+from proofroom.core.outbox import events
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
+FAILED = publish.SCHEDULE_FAILED
 
 FUTURE = "2099-01-01T08:00:00.000Z"
 
@@ -220,3 +223,39 @@ def test_a_schedule_that_fails_is_recorded_once_for_its_date() -> None:
     overdue(variation, minutes=0)
     tick()
     assert Event.objects.filter(name="post.schedule-failed").count() == 2
+
+
+@pytest.mark.parametrize("error", [RuntimeError("broken"), OperationalError("locked")])
+def test_whatever_keeps_a_post_from_being_published_keeps_no_other(error: Exception) -> None:
+    first, second = make.post(status="draft"), make.post("Next", slug="next", status="draft")
+    overdue(first, minutes=2)
+    overdue(second)
+
+    def fail(event: Event) -> None:
+        if event.post_id == first.pk:
+            raise error
+
+    with events._inside["post.published"].registered_temporarily(fail):
+        assert tick() == 1
+        assert tick() == 0
+
+    assert (status(first), status(second)) == ("draft", "published")
+    reasons = [event.payload["reason"] for event in Event.objects.filter(name=FAILED)]
+    is_known = isinstance(error, OperationalError)
+    assert reasons == ([] if is_known else ["Something went wrong; the log says what."])
+    assert tick() == 1
+    assert status(first) == "published"
+
+
+def test_a_post_of_a_language_that_was_removed_is_not_published(settings: Any) -> None:
+    german = make.post("Kaffee", locale="de", slug="kaffee", status="draft")
+    english = make.post("Coffee", slug="coffee", status="draft")
+    for post in (german, english):
+        overdue(post)
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"locales": ("en",)})
+
+    assert (tick(), tick()) == (1, 0)
+
+    assert (status(german), status(english)) == ("draft", "published")
+    (failed,) = Event.objects.filter(name=FAILED)
+    assert failed.payload["reason"] == "The site no longer has the language de."

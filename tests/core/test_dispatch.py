@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from importlib import import_module
 from uuid import UUID, uuid4
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -491,3 +492,41 @@ def test_many_that_wait_for_their_time_do_not_keep_others_from_being_told() -> N
 
     assert listener.ids == [other]
     assert state(after) == ([], 0, False, True)
+
+
+def test_a_subscriber_whom_the_database_kept_from_it_is_told_again() -> None:
+    class Locked(Listener):
+        def __call__(self, event: Event) -> None:
+            make.term("Undone")
+            if not self.refused:
+                self.refused += 1
+                raise OperationalError("database is locked")
+            super().__call__(event)
+
+    locked, other = Locked("locked"), Listener("other")
+    subscribe([NAME], locked)
+    subscribe([NAME], other)
+    id_ = record()
+
+    assert outbox.dispatch(id_) is False
+    assert state(id_) == (told("other"), 1, False, True)
+    assert (locked.ids, list(Term.objects.values_list("name", flat=True))) == ([], [])
+
+    time_comes()
+    assert sweep_events() == 1
+    assert (locked.ids, other.ids) == ([id_], [id_])
+    assert state(id_) == (told("other", "locked"), 2, True, False)
+
+
+def test_a_sweep_goes_on_until_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks for so many at a time."""
+    monkeypatch.setattr(import_module("proofroom.core.outbox.dispatch"), "_LOOK", 2)
+    listener = Listener(fails=lambda event: event.pk == refused)
+    subscribe([NAME], listener)
+    ids = [record(uuid4()) for _ in range(7)]
+    refused = ids[1]
+
+    assert outbox.sweep(25) == 7
+
+    assert listener.ids == [id_ for id_ in ids if id_ != refused]
+    assert outbox.sweep(25) == 0

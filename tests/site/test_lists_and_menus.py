@@ -13,7 +13,7 @@ from django.utils import timezone
 from content.models import Post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from proofroom.core.outbox import content_version
+from proofroom.core.outbox import live_state
 from proofroom.definitions.listings import IndexPage
 from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term
@@ -282,11 +282,11 @@ def test_posts_of_a_list_are_counted_again_only_when_they_change(client):
 def test_the_first_post_of_a_language_may_come_while_its_list_is_read(client):
     make.post("English")
     listing = IndexPage("blog", "de")
-    version = content_version()
-    assert load_extents(listing, version).keys() == {"en"}
+    state = live_state()
+    assert load_extents(listing, state).keys() == {"en"}
 
     make.post("Deutsch", locale="de")
-    found = load_listed_page(listing, 0, PER_PAGE, version)
+    found = load_listed_page(listing, 0, PER_PAGE, state)
 
     assert found is not None
     assert found.extents.keys() == {"de", "en"}
