@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.browser.every_page import everything, pages, paths
-from tests.browser.test_looks import COLOURS, serious, serious_in_any_light
+from tests.browser.test_looks import COLOURS, barriers, serious, serious_in_any_light
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARTS = 4
@@ -41,9 +41,9 @@ def test_no_page_has_a_serious_barrier_or_is_wider_than_the_window(
         page.emulate_media(color_scheme="dark" if number % 2 else "light")
         page.goto(path)
         # The frame is the same everywhere: looking at it again takes as long as the rest of a page.
-        problems += serious(page, without=FRAME if number > 1 else ())
+        problems += barriers(page, without=FRAME if number > 1 else ())
         page.emulate_media(color_scheme="light" if number % 2 else "dark")
-        problems += serious(page, without=FRAME, runOnly=[*COLOURS], rules={})
+        problems += serious(page, without=FRAME, runOnly=[*COLOURS])
         problems += [f"{path}: its heading is covered"] if page.evaluate(COVERED) else []
         for width in WIDTHS:
             page.set_viewport_size({"width": width, "height": 740})

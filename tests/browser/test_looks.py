@@ -12,6 +12,7 @@ from tests import make
 from tests.browser.scene import coffee
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+SERIOUS = ("serious", "critical")
 STANDARDS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 OF_ITS_OWN = {"label-content-name-mismatch": {"enabled": True}}
 """A rule of WCAG that axe asks only where it is named."""
@@ -19,27 +20,40 @@ COLOURS = ("color-contrast", "link-in-text-block")
 """What a theme or a width can change; the other rules find the same in every light."""
 
 
+def barriers(page: Any, without: Sequence[str] = (), **options: Any) -> list[str]:
+    """What axe finds on the page by its standards, `without` the parts that these selectors find."""
+    asked = {"runOnly": [*STANDARDS], "rules": OF_ITS_OWN, **options}
+    return [
+        line
+        for _, rule, line in _findings(page, without, asked)
+        # The name of a row in a tree leaves out the rows below it, whose words are in it as well.
+        if rule != "label-content-name-mismatch" or 'role="treeitem"' not in line
+    ]
+
+
 def serious(page: Any, without: Sequence[str] = (), **options: Any) -> list[str]:
-    """What axe finds on the page, `without` the parts that these selectors find."""
+    """What axe finds on the page of serious barriers, `without` the parts that these selectors find."""
+    return [line for impact, _, line in _findings(page, without, options) if impact in SERIOUS]
+
+
+def _findings(
+    page: Any, without: Sequence[str], options: dict[str, Any]
+) -> list[tuple[str, str, str]]:
+    """Each finding with its impact and its rule."""
     from axe_playwright_python.sync_playwright import Axe
 
     # Of what passes it would else describe every node, which takes longer than the rules. Stylesheets that import
     # others it would copy into the page, which the policy forbids; no rule that we ask for reads them.
-    asked = {
-        "resultTypes": ["violations"],
-        "preload": False,
-        "runOnly": [*STANDARDS],
-        "rules": OF_ITS_OWN,
-        **options,
-    }
+    asked = {"resultTypes": ["violations"], "preload": False, **options}
     told = Axe().run(page, context={"exclude": [*without]}, options=asked)
-    found = told.response["violations"]
     return [
-        f"{page.url} {item['id']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
-        for item in found
+        (
+            item["impact"],
+            item["id"],
+            f"{page.url} {item['id']}: {node['html'][:300]} {node.get('failureSummary', '')[:200]}",
+        )
+        for item in told.response["violations"]
         for node in item["nodes"]
-        # The name of a row in a tree leaves out the rows below it, whose words are in it as well.
-        if item["id"] != "label-content-name-mismatch" or 'role="treeitem"' not in node["html"]
     ]
 
 
@@ -47,7 +61,7 @@ def serious_in_any_light(page: Any) -> list[str]:
     """The page as it stands, and its colours in the dark."""
     found = serious(page)
     page.emulate_media(color_scheme="dark")
-    found += serious(page, runOnly=[*COLOURS], rules={})
+    found += serious(page, runOnly=[*COLOURS])
     page.emulate_media(color_scheme="light")
     return found
 
