@@ -98,7 +98,11 @@ def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
         )
         return document
 
-    by = make.agent_actor("general-assistant", str(run.pk)) if layer == Layer.AI_REVIEW else make.actor("editor")
+    by = (
+        make.agent_actor("general-assistant", str(run.pk))
+        if layer == Layer.AI_REVIEW
+        else make.actor("editor")
+    )
     make.staged(post, edit=edit, layer=layer, by=by)
     run.staged = list(make.layers(post).view(layer).changes.paths)
     run.save()
