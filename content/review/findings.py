@@ -46,16 +46,6 @@ class Findings:
 NO_FINDINGS: Final = Findings()
 
 
-class Everything(Container[str]):
-    """Holds every word: for texts of which nobody knows where else their words occur."""
-
-    def __contains__(self, item: object) -> bool:
-        return True
-
-
-EVERYTHING: Final = Everything()
-
-
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A name or a number in new text, with the words that must occur elsewhere for it to be grounded."""
@@ -130,11 +120,6 @@ def conclude(asked: Examination, *, used: Container[str], known: Container[str])
             found.append((one.line, Difference("ungrounded", place, None, one.text, is_fact=True)))
     found += _rewordings(comparison, proven)
     return Findings(proven, tuple(found))
-
-
-def find(comparison: Comparison, language: str, *, used: Container[str] = EVERYTHING) -> Findings:
-    """Return the findings of a comparison by itself. Without `used` no spelling is proven."""
-    return conclude(examine(comparison, language), used=used, known=EVERYTHING)
 
 
 def numbers_and_words(text: str) -> Iterator[str]:
