@@ -146,6 +146,15 @@ def drop_sitemap(origin: str) -> None:
     cache.delete(cache_key(origin))
 
 
+def _has_changed(build: SitemapBuild) -> bool:
+    """Return whether a post changed after a build. One query."""
+    try:
+        state = parse_state(build.version)
+    except ValueError:
+        return True  # of an earlier version of the product
+    return not _POSTS.isdisjoint(tags_changed_since(state))
+
+
 def current_sitemap(origin: str) -> SitemapBuild:
     """The sitemap, made now unless it is kept. Raises `NotReady`."""
     build = kept_sitemap(origin)
@@ -154,9 +163,7 @@ def current_sitemap(origin: str) -> SitemapBuild:
         version = str(leased_state())
         if build.version == version and build.is_fresh:
             return build
-        if build.version == version or _POSTS.isdisjoint(
-            tags_changed_since(parse_state(build.version))
-        ):
+        if build.version == version or not _has_changed(build):
             # No post changed since: the old one is a new one then.
             fresh_until = time.time() + FRESH_SECONDS
             build = replace(build, version=version, fresh_until=fresh_until)

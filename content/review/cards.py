@@ -295,8 +295,8 @@ def lines_of(
                 shown.add(number)
                 name = f"{path}{SEPARATOR}{names[number]}"
                 notes = [note_of(one, references, here=full) for one in grouped[number]]
-                label = notes[0].text if notes else name
-                own.append(Passage(name, label, tuple(sorted(notes, key=_rank))))
+                notes.sort(key=_rank)
+                own.append(Passage(name, notes[0].text if notes else name, tuple(notes)))
         sides = (line.differences[0].before, line.differences[0].after) if line.differences else ()
         media = [
             references.media.get(side.id)

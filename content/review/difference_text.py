@@ -409,7 +409,7 @@ def piece_of(difference: Difference, references: References, passage: str) -> Pi
 class FindingAnswer(TypedDict):
     """What a judgement found in a change beside its pieces: new text, another language, an ungrounded name."""
 
-    flag: Annotated[str, one_of(KINDS)]
+    flag: Annotated[str, Field(description="One of the flags of the change.")]
     text: Annotated[str, Field(description="The finding in words: “New text: 33 words”.")]
     place: Annotated[str, Field(description="Where it is in the value, in words.")]
 

@@ -374,8 +374,9 @@ def test_fields_that_nobody_filled_name_nobody_who_wrote_them(signed_in: SignedI
 def test_the_form_says_when_a_post_was_first_published(signed_in: SignedIn) -> None:
     published, draft, client = make.post(), make.post("Draft", status="draft"), signed_in()
 
-    assert "First published" in client.get(url(published)).content.decode()
-    assert "First published" not in client.get(url(draft)).content.decode()
+    words = '<span class="label">First published</span>'
+    assert words in client.get(url(published)).content.decode()
+    assert words not in client.get(url(draft)).content.decode()
 
 
 def test_a_description_from_the_excerpt_is_not_called_missing(signed_in: SignedIn) -> None:

@@ -153,9 +153,9 @@ def test_a_row_says_who_what_and_how_closely_to_look() -> None:
 
 def test_what_weighs_otherwise_where_visitors_see_it_follows_the_status_of_the_post() -> None:
     post = make.post("Brew", status="draft")
-    other = make.post("Other", metaDescription="For small cups.")
+    other = make.post("Other", metaDescription="For paper cups.")
     make.staged(post, {"slug": "brewing"})
-    make.staged(other, {"metaDescription": "For large cups."})
+    make.staged(other, {"metaDescription": "For china cups."})
     admin = make.actor("admin")
 
     def listed() -> list[tuple[str, int]]:

@@ -224,7 +224,7 @@ def test_a_name_that_is_not_the_sites_is_refused(client: Client, settings: Any) 
 def test_who_finds_it_being_made_gets_the_old_one(builds: list[str]) -> None:
     make.post(slug="one")
     old = sitemap.current_sitemap(SITE)
-    stale = {"fresh_until": 0.0, "version": -1}
+    stale = {"fresh_until": 0.0, "version": "-1"}
     cache.set(sitemap.cache_key(SITE), {**_values(old), **stale}, 60)
 
     with sitemap.build_lock(SITE):

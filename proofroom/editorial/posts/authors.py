@@ -37,7 +37,7 @@ def author_label(name: str, via: str, client: str = "") -> str:
     """
     if via != MCP:
         return name
-    return gettext("%(author)s, %(door)s") % {"author": name, "door": door_label(via, client)}
+    return gettext("%(author)s, %(origin)s") % {"author": name, "origin": door_label(via, client)}
 
 
 def reason_label(via: str) -> str:
