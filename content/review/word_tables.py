@@ -189,6 +189,17 @@ class WordTable:
     question_words: frozenset[str] = frozenset()
     function_words: frozenset[str] = frozenset()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether the words that carry meaning are known, so that one that is not among them carries none."""
+        return bool(
+            self.negations.forms
+            and self.modals.forms
+            and self.quantifiers.forms
+            and self.numbers
+            and self.opposites
+        )
+
     def words_of(self, text: str) -> list[str]:
         """Return the words of a text; what this language elides before an apostrophe is a word of its own."""
         words = words_of(text)
@@ -233,7 +244,7 @@ class WordTable:
                     found.add(prefix + stem)
                 if rest != stem and len(rest) >= _SHORTEST_STEM:
                     found.add(rest)
-            for suffix, other_suffix in self._suffix_pairs():
+            for suffix, other_suffix in self.suffix_pairs():
                 if stem.endswith(suffix) and len(stem) - len(suffix) >= _SHORTEST_STEM:
                     found.add(stem.removesuffix(suffix) + other_suffix)
         return found
@@ -242,8 +253,8 @@ class WordTable:
         """Return whether two words are opposites, in any of their forms."""
         return one != other and not self.opposites_of(one).isdisjoint(self.stems(other))
 
-    def _suffix_pairs(self) -> Iterator[tuple[str, str]]:
-        """The suffixes of opposites, written `ful/less`, in both directions."""
+    def suffix_pairs(self) -> Iterator[tuple[str, str]]:
+        """Yield the suffixes of opposites, written `ful/less`, in both directions."""
         for pair in self.suffixes:
             one, _, other = pair.partition("/")
             yield one, other
