@@ -10,10 +10,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from django.db.models import Q
+
 from content.changes import Change
 from content.document import PostDocument
 from content.layers.state import LayerView, mark_of
-from content.models import Post, Status
+from content.models import ModuleInstance, Post, Status
 from content.post_fields import POST_FIELDS
 from content.review.change_comparison import compare_change, shared_props
 from content.review.differences import Comparison, Difference, DifferenceKind
@@ -31,6 +33,7 @@ from content.translations.source_mismatches import changed_mismatches, load_sour
 from proofroom.core.hooks import Hook
 from proofroom.core.search import find_present
 from proofroom.definitions import custom_text_of, text_of
+from proofroom.taxonomies.models import Term
 
 _MOST_MISMATCHES: Final = 8
 """Places of one change that do not agree with the source and are named; the card names all of them."""
@@ -63,7 +66,7 @@ class JudgedChange:
 
 
 def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[JudgedChange]:
-    """Judge changes of a layer. Three queries at most, beside those of `change_sources`."""
+    """Judge changes of a layer. Five queries at most, beside those of `change_sources`."""
     listed = list(changes)
     shared = shared_props(listed, view.document, view.below)
     language = view.document.locale
@@ -146,7 +149,25 @@ def _look_up(
     }
     # What was not asked for is no proof either.
     used |= (spelled - set(unknown)) | (there & spelled)
+    used |= _said_beside_posts(view.below, spelled - used)
     return used, known | (there & asked)
+
+
+def _said_beside_posts(document: PostDocument, words: set[str]) -> set[str]:
+    """Return which of the words a term says, or a module that the post shares. Two queries at most."""
+    if not words:
+        return set()
+    texts: list[str] = []
+    shared = [module.instance_id for module in document.modules if module.scope != "local"]
+    if shared:
+        rows = ModuleInstance.objects.filter(pk__in=shared).values_list("type", "props")
+        texts += [text_of(kind, props) for kind, props in rows]
+    asked = Q()
+    # SQLite folds the case of ASCII letters only.
+    for form in sorted({*words, *map(str.capitalize, words)}):
+        asked |= Q(name__icontains=form)
+    texts += Term.objects.filter(asked).values_list("name", flat=True)
+    return words.intersection(numbers_and_words("\n".join(texts)))
 
 
 def _words_of(document: PostDocument) -> Iterable[str]:

@@ -134,6 +134,20 @@ def test_a_word_that_the_post_says_twice_is_no_slip() -> None:
     assert row.flags == ["rewording"]
 
 
+def test_a_word_that_a_term_says_is_no_slip() -> None:
+    make.term("Bands like Goverment")
+
+    assert judged("Ask the goverment.", "Ask the government.").flags == ["rewording"]
+
+
+def test_a_word_that_a_shared_module_of_the_post_says_is_no_slip() -> None:
+    post = make.post(excerpt="Ask the goverment.")
+    make.placed(post, make.global_module(title="The band goverment"))
+    make.staged(post, {"excerpt": "Ask the government."})
+
+    assert of(post, "post.excerpt").flags == ["rewording"]
+
+
 def test_names_and_numbers_must_be_grounded_in_the_post_the_site_or_the_sources() -> None:
     make.post("Roastery", markdown="Visit Kaldi Brunowitz in room 4711.")
     before = "Ask us for the way."
@@ -319,6 +333,15 @@ def test_one_line_says_what_the_changes_come_to(client: Client) -> None:
     assert line.count('class="review-check') >= 4
     assert failed == ["language", "facts"]
     assert 'href="#c-post.title"' in line
+
+
+def test_a_row_of_another_version_is_not_taken_unopened() -> None:
+    row = judged("Brew  it.", "Brew it.")
+    assert filter_safe_rows([row.pk], make.actor()) == {row.pk}
+
+    QueuedChange.objects.update(state="x" * 32)
+
+    assert filter_safe_rows([row.pk], make.actor()) == set()
 
 
 def test_a_row_of_another_version_is_judged_anew() -> None:
