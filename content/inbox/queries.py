@@ -13,6 +13,7 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 from django.utils import timezone
 
+from content.inbox.rows import mark_of_rows
 from content.models import QueuedChange
 from content.posts.scopes import about_in_scope
 from proofroom.core.content_scope import Scoped
@@ -148,8 +149,8 @@ def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[Alike]:
 
 
 def filter_safe_rows(ids: Collection[int], who: Scoped) -> set[int]:
-    """Those of the rows that may be taken without being opened: safe, and shown whole. One query."""
-    rows = queue(who).filter(pk__in=ids, weight=1, is_whole=True)
+    """Return the rows that may be taken without being opened: safe by today’s rules, and shown whole. One query."""
+    rows = queue(who).filter(pk__in=ids, weight=1, is_whole=True, state__startswith=mark_of_rows())
     return set(rows.values_list("pk", flat=True))
 
 

@@ -38,7 +38,7 @@ from proofroom.core.database.statements import Update
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
 
-_ROWS_VERSION: Final = 3
+_ROWS_VERSION: Final = 4
 """Grows when rows come to say something else of the same change: then all of them are made anew."""
 _MARK_LENGTH: Final = 8
 _NOBODY: Final = Mark(user_id=None, user="", via="", at="")
