@@ -163,7 +163,7 @@ class _Proof:
         if {one, other} <= _SINGLE_QUOTES | {"`", "´"}:
             return _is_between(self.old, at, str.isalpha) and _is_between(self.new, to, str.isalpha)
         if {one, other} <= _DASHES:
-            return True
+            return not _may_be_minus(self.old, at)
         if {one, other} <= _DASHES | {"-", "--"}:
             is_spaced = _is_spaced_dash(self.old, at) and _is_spaced_dash(self.new, to)
             return is_spaced or (
@@ -198,7 +198,8 @@ class _Proof:
             return False
         if not (_kind(tokens, at - 1) == "word" or _text(tokens, at - 1) in _CLOSING):
             return False
-        if not (_kind(tokens, at + 2) in ("space", "line") or _text(tokens, at + 2) in _CLOSING):
+        is_enclosed = _text(tokens, at + 2) in _CLOSING and mark not in ":;"  # :) ;) smile
+        if not (_kind(tokens, at + 2) in ("space", "line") or is_enclosed):
             return False
         if mark == "!" and _is_factorial(tokens, at - 1):
             return False
@@ -217,6 +218,8 @@ class _Proof:
             return False
         before = _get(self.old, at - 1)
         if before is None or not (before.kind == "word" or before.text in _CLOSING):
+            return False
+        if _is_copied_word(before.text):
             return False
         # A number would become an ordinal in some languages, and an address a longer one.
         is_number = any(map(str.isdigit, before.text)) and len(before.text) != _YEAR_DIGITS
@@ -257,9 +260,13 @@ class _Proof:
         if _kind(self.old, at) not in ("space", "line"):
             return False
         at -= 1
+        is_quoted = _text(self.old, at) in _CLOSING
         while _text(self.old, at) in _CLOSING:
             at -= 1
         mark = _text(self.old, at)
+        # He asked “why?” and left.
+        if is_quoted and mark in _MARKS_APART:
+            return False
         # After “so … then” a sentence goes on.
         if mark not in _SENTENCE_MARKS:
             return False
@@ -275,10 +282,12 @@ class _Proof:
             return False
         if f"{token.text.lower()}." in self.table.abbreviations or _text(self.old, at - 1) == ".":
             return False
+        words = word_list(self.language)
+        if words is not None and token.text not in words:
+            return False  # the name of a house that ends in a mark, say
         if mark != ".":
             return True
-        words = word_list(self.language)
-        if words is None or token.text not in words:
+        if words is None:
             return False
         # Nobody knows the abbreviations of the language: a short word may be one.
         return bool(self.table.abbreviations) or len(token.text) >= _MIN_SPELLED
@@ -413,6 +422,13 @@ def _literals(tokens: Sequence[Token]) -> list[bool]:
     return found
 
 
+def _is_copied_word(word: str) -> bool:
+    """Return whether a word looks like a key to press or a password: y, hunter2, aB3x."""
+    is_mixed = any(map(str.isdigit, word)) and not word.isdigit()
+    has_capital_inside = not word.isupper() and any(map(str.isupper, word[1:]))
+    return is_mixed or has_capital_inside or (len(word) == 1 and word.islower())
+
+
 def _ends_in_digit(tokens: Sequence[Token], at: int) -> bool:
     token = _get(tokens, at)
     return token is not None and token.text[-1].isnumeric()
@@ -428,8 +444,14 @@ def _is_factorial(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_measure(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a quote behind a number may stand for feet, inches, minutes or seconds."""
-    if not _ends_in_digit(tokens, at - 1):
+    """Return whether a quote behind a number or a variable may stand for feet, inches, minutes or a prime."""
+    if _kind(tokens, at - 1) == "space" == _kind(tokens, at + 1):
+        return True
+    is_second = _text(tokens, at - 1) in _SINGLE_QUOTES
+    behind = at - 2 if is_second else at - 1
+    is_variable = _kind(tokens, behind) == "word" and len(_text(tokens, behind)) == 1
+    is_variable = is_variable and _kind(tokens, at + 1) != "word"
+    if not is_variable and not _ends_in_digit(tokens, behind):
         return False
     if tokens[at].text in _SINGLE_QUOTES:
         return _text(tokens, at + 1) != "s"  # the 1990's
@@ -458,6 +480,13 @@ def _is_spaced_dash(tokens: Sequence[Token], at: int) -> bool:
     if not after.text[0].isnumeric():
         return True
     return _may_be_range(before.text, after.text)
+
+
+def _may_be_minus(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a number follows a dash, and none that ends a range."""
+    follows = _text(tokens, at + 2 if _kind(tokens, at + 1) == "space" else at + 1)
+    is_range = _is_spaced_dash(tokens, at) or _is_range(tokens, at)
+    return follows[0].isnumeric() and not is_range
 
 
 def _may_be_range(low: str, high: str) -> bool:
