@@ -423,10 +423,9 @@ def _literals(tokens: Sequence[Token]) -> list[bool]:
 
 
 def _is_copied_word(word: str) -> bool:
-    """Return whether a word looks like a key to press or a password: y, hunter2, aB3x."""
+    """Return whether a word looks like a key to press or a password: y, hunter2."""
     is_mixed = any(map(str.isdigit, word)) and not word.isdigit()
-    has_capital_inside = not word.isupper() and any(map(str.isupper, word[1:]))
-    return is_mixed or has_capital_inside or (len(word) == 1 and word.islower())
+    return is_mixed or (len(word) == 1 and word.islower())
 
 
 def _ends_in_digit(tokens: Sequence[Token], at: int) -> bool:
@@ -477,7 +476,8 @@ def _is_spaced_dash(tokens: Sequence[Token], at: int) -> bool:
     before, after = _get(tokens, at - 2), _get(tokens, at + 2)
     if before is None or after is None or "line" in (before.kind, after.kind):
         return False
-    if not after.text[0].isnumeric():
+    is_of_times = _text(tokens, at - 3) == ":" == _text(tokens, at + 3)
+    if not after.text[0].isnumeric() or (is_of_times and before.text.isdecimal()):
         return True
     return _may_be_range(before.text, after.text)
 
