@@ -191,7 +191,7 @@ class WordTable:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the words that carry meaning are known, so that one that is not among them carries none."""
+        """Return whether the words that carry meaning are known, so that one that is not among them carries none."""
         return bool(
             self.negations.forms
             and self.modals.forms
