@@ -130,6 +130,21 @@ def test_no_state_contradicts_itself(is_dirty: bool) -> None:
             assert "view this post" in header.hint
 
 
+def test_the_menu_keeps_its_dialogs_and_pages_where_changes_wait_in_review() -> None:
+    for state in EVERY:
+        clean, dirty = (header_of(state, is_dirty=is_dirty) for is_dirty in (False, True))
+        main = clean.primary.page if clean.primary else ""
+        offered = [
+            {
+                (one.dialog, one.page)
+                for one in header.menu
+                if one.dialog or one.page not in ("", main)
+            }
+            for header in (clean, dirty)
+        ]
+        assert offered[0] == offered[1], state
+
+
 @pytest.mark.django_db
 @pytest.mark.parametrize("status", ["draft", "published", "archived"])
 def test_only_a_draft_offers_a_schedule(signed_in: SignedIn, status: str) -> None:

@@ -108,7 +108,12 @@ def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
     """Return what the header shows; `is_dirty` where something is typed that is not saved."""
     badge, label = _badge(state)
     hint, primary = _main(state, is_dirty=is_dirty)
-    found = [action for action in _others(state) if primary is None or action.do != primary.do]
+    found = [
+        one
+        for one in _others(state)
+        if primary is None
+        or (one.do, one.page, one.dialog) != (primary.do, primary.page, primary.dialog)
+    ]
     secondary = next((one for one in found if one.do in ("save", "save-review")), None)
     menu = tuple(one for one in found if one is not secondary)
     moment = state.publish_at if state.is_scheduled and not state.in_review else None
