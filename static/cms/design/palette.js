@@ -7,7 +7,10 @@ import { fetchJson } from "../http.js";
 const PAUSE_MILLISECONDS = 120;
 const SVG = "http://www.w3.org/2000/svg";
 
-/** Make the dialog work, and return the function that opens it. `recentPages()` are the pages opened last. */
+/**
+ * Make the dialog work, and return what begins to search in it once it is open, and takes the first result where Enter
+ * was pressed meanwhile. `recentPages()` are the pages opened last.
+ */
 export function preparePalette(palette, recentPages) {
   const input = palette.querySelector("input");
   const list = palette.querySelector("[role=listbox]");
@@ -109,12 +112,9 @@ export function preparePalette(palette, recentPages) {
     }
   }
 
-  function open() {
-    if (palette.open) return;
-    input.value = "";
-    palette.showModal();
-    input.focus();
+  function start(isEntered) {
     search.start();
+    if (isEntered) openChosen();
   }
 
   const chosenIn = (all) => all.findIndex((one) => one.getAttribute("aria-selected") === "true");
@@ -145,5 +145,5 @@ export function preparePalette(palette, recentPages) {
     if (event.target === palette) palette.close();
   });
 
-  return open;
+  return start;
 }

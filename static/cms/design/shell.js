@@ -240,8 +240,26 @@ const palette = document.querySelector("[data-palette]");
 let preparing;
 
 async function openPalette() {
-  preparing ??= import("./palette.js").then(({ preparePalette }) => preparePalette(palette, recentPages));
-  (await preparing)();
+  if (palette.open) return;
+  const input = palette.querySelector("input");
+  input.value = "";
+  // It is open before its script is there: whoever types at once types into it.
+  palette.showModal();
+  input.focus();
+  let isEntered = false;
+  const enter = (event) => { isEntered ||= event.key === "Enter" && !event.isComposing; };
+  input.addEventListener("keydown", enter);
+  try {
+    preparing ??= import("./palette.js").then(({ preparePalette }) => preparePalette(palette, recentPages));
+    const start = await preparing;
+    if (palette.open) start(isEntered);
+  } catch (error) {
+    preparing = undefined;
+    palette.close();
+    throw error;
+  } finally {
+    input.removeEventListener("keydown", enter);
+  }
 }
 
 if (palette) {
