@@ -106,7 +106,10 @@ function start(root) {
     const step = undo.pop() ?? [];
     if (!step.length) return announce(say("nothing"));
     for (const [card, value] of step) decide(card, value, { remember: false });
-    root.querySelector("[data-undo-safe]").hidden = true;
+    const button = root.querySelector("[data-undo-safe]");
+    // What the notice says of the safe changes does not hold any more.
+    if (!button.hidden) root.querySelector("[data-restored]").hidden = true;
+    button.hidden = true;
     if (step.length > 1) announce(say("undone", { count: step.length }));
     step[0][0].focus();
   }
