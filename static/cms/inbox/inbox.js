@@ -38,7 +38,11 @@ function show() {
 
 function mark(line, value, { remember = true } = {}) {
   const words = form().dataset;
-  if (value === "accept" && !radio(line, "accept")) return say(words.saidOpen);
+  if (value === "accept" && !radio(line, "accept")) {
+    // Who sees the page sees where to go on.
+    line.querySelector(".wait-open")?.focus();
+    return say(words.saidOpen);
+  }
   const button = radio(line, value || "leave") ?? radio(line, "reject");
   if (!button || button.disabled) return;
   if (remember) undo.push([button.name, marked(line)]);
