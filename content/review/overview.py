@@ -35,6 +35,8 @@ FACTS: Final = frozenset(
 LINKS: Final = frozenset({"host", "link", "embed", "reference", "slug"})
 _NOTICED: Final = 10.0
 """Points of reading ease (of 100) that a reader notices."""
+_GROWN: Final = 10
+"""Texts that are as many times as long as before are new."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,9 @@ def _language(cards: Sequence[ChangeCard], locale: str) -> OverviewCheck:
 def _length(cards: Sequence[ChangeCard], old: int, new: int) -> OverviewCheck:
     path = _first(cards, frozenset({"length"}))
     words = ngettext("%(count)s word", "%(count)s words", new) % {"count": new}
-    if old and old != new:
-        words = f"{words} ({(new - old) / old:+.0%})"
+    # Beside a few words, such as the title of a draft that an agent proposed, a share says nothing.
+    if old != new and new < _GROWN * old:
+        words = f"{words} ({100 * (new - old) / old:+.0f} %)"
     return OverviewCheck("length", _("Length"), words, not path, path)
 
 
