@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from typing import Final
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -34,6 +35,7 @@ from proofroom.editorial.posts.panels import (
 )
 
 _LATEST = 3
+_AGENT_ACCOUNT: Final = "agent:"
 
 
 def agent_panel(request: HttpRequest, post: Post) -> PostPanel:
@@ -82,7 +84,7 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
             else "",
             agent=agent_name(run.agent_id),
             model=model_label(run),
-            by=run.by_name,
+            by=_starter(run.by_name),
             is_demo=is_demo(run),
             cost=format_money(run.cost),
             problem=(run.error or str(run.get_status_display()))
@@ -94,6 +96,12 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
         )
         for run in rows
     }
+
+
+def _starter(name: str) -> str:
+    """Who started a run: an agent is called by its name, not by the name of its account."""
+    agent_id = name.removeprefix(_AGENT_ACCOUNT)
+    return name if agent_id == name else agent_name(agent_id)
 
 
 def translation_run_url(request: HttpRequest, post: Post) -> str:
