@@ -159,7 +159,9 @@ def _row(
     copied = set(state.untranslated_paths) if state else set()
     open_paths = state.open_paths if state else []
     older = len(set(open_paths) - copied)
-    facts = [row.locale, gettext("this post")] if is_own else [row.locale]
+    facts = [language_name(row.locale)]
+    if is_own:
+        facts.append(gettext("this post"))
     if copied:
         facts.append(gettext("%(number)s not translated yet") % {"number": len(copied)})
     if older:
