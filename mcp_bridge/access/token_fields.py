@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, Final
 
 from django import forms
+from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 from pydantic import Field
 
@@ -42,11 +44,25 @@ class AccountWithRoleField(AccountField):
         return f"{user.username} ({user.role})"
 
 
+_GROUPS: Final[Mapping[str, Promise]] = {
+    "agents": gettext_lazy("Agents"),
+    "context": gettext_lazy("Context"),
+    "diagnostics": gettext_lazy("Diagnostics"),
+    "layout": gettext_lazy("Layout"),
+    "media": gettext_lazy("Media"),
+    "posts": gettext_lazy("Posts"),
+    "previews": gettext_lazy("Previews"),
+    "taxonomies": gettext_lazy("Taxonomies"),
+    "translations": gettext_lazy("Translations"),
+}
+
+
 def tool_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the tools by group."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for tool in all_tools():
-        groups.setdefault(tool.group.capitalize(), []).append((tool.name, tool.name))
+        label = str(_GROUPS.get(tool.group, tool.group.capitalize()))
+        groups.setdefault(label, []).append((tool.name, tool.name))
     return sorted(groups.items())
 
 
