@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
+from django.core.signals import request_finished
+from django.db import close_old_connections
+from django.http.response import HttpResponseBase
 from django.urls import URLResolver, get_resolver
 
 from tests import make
@@ -47,6 +50,13 @@ CALLS: Final = (
 )
 
 
+def close(response: HttpResponseBase) -> None:
+    """End a response as Django's test client does: the connection of the test's transaction stays open."""
+    request_finished.disconnect(close_old_connections)
+    response.close()
+    request_finished.connect(close_old_connections)
+
+
 def test_addresses_that_packages_bring_are_walked() -> None:
     walked = "\n".join(ADDRESSES)
 
@@ -69,7 +79,7 @@ def test_no_address_breaks_for_any_role(address: str) -> None:
         client.raise_request_exception = False
         for method, query in CALLS:
             response = client.send(method, address + query, {} if method == "POST" else None)
-            response.close()
+            close(response)
             assert response.status_code < 500, (role, method, query)
             if role is None and address.startswith("/admin/") and method == "GET":
                 is_open = address.startswith(OPEN_ADMIN) or "password" in address
