@@ -258,7 +258,8 @@ def test_it_works_from_review_and_leads_to_ai_review_without_a_conflict(
     assert layers.ai_review.document.fields["metaTitle"] == "Newer"
     assert layers.ai_review.drifted == frozenset()
     changes = client.get(f"/api/posts/{post.pk}/changes?layer=ai-review").json()["changes"]
-    assert [(one["path"], one["conflict"], one["flags"]) for one in changes] == [(PATH, False, [])]
+    flags = [(one["path"], one["conflict"], one["flags"]) for one in changes]
+    assert flags == [(PATH, False, ["rewording"])]
     assert "flag-" not in card(client, post)
     done_ = submit(post_id=post.pk, actor=make.actor("editor"))
     assert (done_.submitted, done_.conflicts) == ((PATH,), ())
