@@ -16,7 +16,11 @@ pytestmark = pytest.mark.clients
 
 OF_ALL: Final = 5_000
 OF_ONE: Final = 150
-WITH_MANY_ARGUMENTS: Final = {"create_post_ai_review": 180}
+WITH_MANY_ARGUMENTS: Final = {
+    "create_post_ai_review": 185,
+    "create_translation_ai_review": 160,
+    "generate_image": 155,
+}
 COUNT: Final = """
 import { readFileSync } from "node:fs";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
