@@ -21,6 +21,7 @@ from proofroom.core.i18n.words import slug_of, spells_out
 from proofroom.definitions import find_post_type
 from proofroom.imports.clean_texts import clean_items
 from proofroom.imports.content_source import MAX_ITEMS, Reader
+from proofroom.imports.digests import source_key
 from proofroom.imports.items import MediaItem, MenuItem, PostItem, RedirectItem, Remark, TermItem
 from proofroom.imports.models import ImportedObject
 
@@ -205,10 +206,11 @@ def _set_levels(plan: ImportPlan) -> None:
 def _find_known_posts(plan: ImportPlan, source: str, scope: str) -> None:
     """The posts that came from this source before."""
     rows = ImportedObject.objects.filter(source=source, scope=scope, kind="post")
-    for source_id, object_id in rows.values_list("source_id", "object_id").iterator():
-        if source_id in plan.posts:
-            plan.posts[source_id].post_id = object_id
-            plan.posts[source_id].is_imported = True
+    by_key = {source_key(source_id): post for source_id, post in plan.posts.items()}
+    for key, object_id in rows.values_list("key", "object_id").iterator():
+        if (known := by_key.get(key)) is not None:
+            known.post_id = object_id
+            known.is_imported = True
     ids = [post.post_id for post in plan.posts.values() if post.post_id]
     kept: set[UUID] = set()
     for part in batches(ids):

@@ -143,7 +143,6 @@ class RecordReader(Reader):
                     yield Remark(place, _("No title; skipped."), "error")
                 continue
             source_id = self._line(record, "id") or self._line(record, "slug") or title
-            source_id = source_id.replace("\x00", "")  # no database keeps it in a text
             terms: list[tuple[str, str]] = []
             for taxonomy in ("tags", "topics"):
                 words, _lost = self._words(record, taxonomy)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import Literal
+from typing import Final, Literal
 from urllib.parse import urldefrag
 from uuid import UUID
 
@@ -49,6 +50,9 @@ from proofroom.taxonomies.services import create_term
 from seo.models import NewRedirect, Redirect
 from seo.redirect_paths import clean_from, clean_to, key_of, path_in
 from seo.services.redirects import create_redirect
+
+# NUL and halves of surrogate pairs: no database stores them in a text.
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 Outcome = Literal["created", "updated", "staged", "unchanged", "skipped", "failed"]
 
@@ -454,5 +458,10 @@ class ImportWriter:
             scope=self.reader.scope,
             kind=kind,
             key=source_key(source_id),
-            defaults={"source_id": source_id, "object_id": object_id, "data": data},
+            # Found by its key; the id itself is for reading, without what no database stores in a text.
+            defaults={
+                "source_id": _UNSTORABLE.sub("", source_id),
+                "object_id": object_id,
+                "data": data,
+            },
         )

@@ -50,6 +50,16 @@ def test_a_title_loses_only_what_no_title_has(
     assert ImportLine.objects.filter(message__contains=named, severity="warning").exists()
 
 
+def test_an_id_with_characters_that_no_database_stores_is_found_again(tmp_path: Path) -> None:
+    record = {"id": "7\x00\ud800", "title": "Tea", "body": "The text."}
+    run(tmp_path, record)
+
+    said = run(tmp_path, record)
+
+    assert Post.objects.count() == 1
+    assert "unchanged" in said
+
+
 def test_every_text_of_an_item_goes_through_the_same_door() -> None:
     text = "a\u202ab\x07"
     document: JsonObject = {
