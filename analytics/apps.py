@@ -30,7 +30,7 @@ class AnalyticsConfig(AppConfig):
         from proofroom.core.caching.front_endpoints import front_endpoints
         from proofroom.core.diagnostics import doctor
         from proofroom.core.observability.metrics import read_metrics
-        from proofroom.website.goals import goal_listeners
+        from proofroom_apps.website.goals import goal_listeners
 
         goal_listeners.register(count_goal)
         front_endpoints.register(TrackEndpoint(), name=TrackEndpoint.path)

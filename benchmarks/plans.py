@@ -10,8 +10,8 @@ from django.db.models import QuerySet
 
 from content.models import Post, PostModule
 from content.posts import queries
+from content.posts.queries import list_posts_of
 from proofroom.definitions.listings import IndexPage
-from proofroom.website.queries import list_posts_of
 
 
 def check(post: Post) -> list[str]:

@@ -21,7 +21,7 @@ from content import search
 from content.models import Post, PostModule
 from content.posts import queries
 from proofroom.core import search as search_index
-from proofroom.website.search_page import MAX_RESULTS
+from proofroom_apps.website.search_page import MAX_RESULTS
 
 QUESTIONS: Final = {
     "one post": "9990",

@@ -36,13 +36,13 @@ from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n.ages import age_of
-from proofroom.editorial.inbox.page import inbox_url
-from proofroom.editorial.inbox.queue_rows import author_of, risk_word
-from proofroom.editorial.posts.authors import client_names
-from proofroom.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
-from proofroom.editorial.shared_content.review import waiting_lines, waiting_shared
-from proofroom.feedback.models import Feedback, FeedbackStatus
 from proofroom.webhooks.queries import failed_since, switched_off
+from proofroom_apps.editorial.inbox.page import inbox_url
+from proofroom_apps.editorial.inbox.queue_rows import author_of, risk_word
+from proofroom_apps.editorial.posts.authors import client_names
+from proofroom_apps.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
+from proofroom_apps.editorial.shared_content.review import waiting_lines, waiting_shared
+from proofroom_apps.feedback.models import Feedback, FeedbackStatus
 
 
 @dataclass(frozen=True, slots=True)

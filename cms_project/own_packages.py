@@ -18,6 +18,7 @@ OWN_PACKAGES: Final = (
     "mcp_bridge",
     "media",
     "proofroom",
+    "proofroom_apps",
     "seo",
 )
 

@@ -30,7 +30,7 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import post_types
-from proofroom.editorial.posts.post_pages import title_of, with_proposed_titles
+from proofroom_apps.editorial.posts.post_pages import title_of, with_proposed_titles
 
 MAX_WORDS_LENGTH: Final = 200
 """Characters of a question that are read; the rest of a longer one is left out."""

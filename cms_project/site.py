@@ -119,17 +119,6 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom.accounts.admin.account import account, choose_language, sessions
         from proofroom.core.admin.design import design
         from proofroom.core.admin.undo import undo
-        from proofroom.editorial.inbox.batches import inbox_batch, inbox_batch_cancel, inbox_batches
-        from proofroom.editorial.inbox.page import inbox
-        from proofroom.editorial.inbox.similar_changes import inbox_all, inbox_like
-        from proofroom.editorial.shared_content.history import (
-            shared_compare,
-            shared_history,
-            shared_restore,
-        )
-        from proofroom.editorial.shared_content.preview import shared_pages, shared_preview
-        from proofroom.editorial.shared_content.review import shared_approval, shared_review
-        from proofroom.editorial.translations.matrix import translations
         from proofroom.notifications.admin import (
             notification_choices,
             notifications,
@@ -144,6 +133,21 @@ class CmsAdminSite(admin.AdminSite):
             limit_client,
         )
         from proofroom.oauth.admin.consent import authorize
+        from proofroom_apps.editorial.inbox.batches import (
+            inbox_batch,
+            inbox_batch_cancel,
+            inbox_batches,
+        )
+        from proofroom_apps.editorial.inbox.page import inbox
+        from proofroom_apps.editorial.inbox.similar_changes import inbox_all, inbox_like
+        from proofroom_apps.editorial.shared_content.history import (
+            shared_compare,
+            shared_history,
+            shared_restore,
+        )
+        from proofroom_apps.editorial.shared_content.preview import shared_pages, shared_preview
+        from proofroom_apps.editorial.shared_content.review import shared_approval, shared_review
+        from proofroom_apps.editorial.translations.matrix import translations
         from seo.admin.search_engines import address_trace, search_engines
 
         own: list[URLPattern | URLResolver] = [

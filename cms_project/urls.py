@@ -30,9 +30,9 @@ APPS = (
     "agents_app",
     "mcp_bridge",
     "proofroom.taxonomies",
-    "proofroom.menus",
-    "proofroom.previews",
-    "proofroom.feedback",
+    "proofroom_apps.menus",
+    "proofroom_apps.previews",
+    "proofroom_apps.feedback",
     "content",
 )
 
@@ -90,5 +90,5 @@ urlpatterns: list[URLPattern | URLResolver] = [
     *[path("api/", include(module)) for module in reversed(_modules("api.urls"))],
     re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # what is not there needs no token
     *[path("", include(module)) for module in _modules("urls")],
-    path("", include("proofroom.website.urls")),
+    path("", include("proofroom_apps.website.urls")),
 ]

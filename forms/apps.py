@@ -29,7 +29,7 @@ class FormsConfig(AppConfig):
         )
         from proofroom.core.find_replace import text_sources
         from proofroom.notifications.services import register_kind
-        from proofroom.website.prefetch import ModuleSource, module_sources
+        from proofroom_apps.website.prefetch import ModuleSource, module_sources
 
         for kind in KINDS:
             register_kind(kind)

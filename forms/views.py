@@ -35,17 +35,17 @@ from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions import modules
 from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.links import safe_href
-from proofroom.website import goals, queries
-from proofroom.website.form_submission import SubmissionResult
-from proofroom.website.http_cache import rate_limit_response
-from proofroom.website.page_frame import (
+from proofroom_apps.website import goals, queries
+from proofroom_apps.website.form_submission import SubmissionResult
+from proofroom_apps.website.http_cache import rate_limit_response
+from proofroom_apps.website.page_frame import (
     build_page_context,
     load_surroundings,
     use_template_language,
 )
-from proofroom.website.pages import missing_page, post_page
-from proofroom.website.rendering import full_props
-from proofroom.website.variation_pages import page_with
+from proofroom_apps.website.pages import missing_page, post_page
+from proofroom_apps.website.rendering import full_props
+from proofroom_apps.website.variation_pages import page_with
 
 ALONE: Final = "form"
 """Stands for the id of a module where the form is on a page of its own."""

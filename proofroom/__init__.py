@@ -1,1 +1,1 @@
-"""The parts of Proofroom beside the apps at the top."""
+"""What the apps stand on and what knows no post: accounts, definitions, webhooks and the core."""

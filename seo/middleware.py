@@ -16,7 +16,7 @@ from django.http import HttpRequest, HttpResponsePermanentRedirect, HttpResponse
 from django.http.response import HttpResponseBase
 
 from proofroom.core.bots import is_trial
-from proofroom.website.http_cache import MAX_AGE
+from proofroom.core.site_urls import PAGE_MAX_AGE
 from seo.models import Redirect
 from seo.queries import target_of
 from seo.redirect_paths import is_site, with_query
@@ -100,5 +100,5 @@ class RedirectMiddleware:
         kind = HttpResponsePermanentRedirect if target.status == 301 else HttpResponseRedirect
         redirect = kind(with_query(target.to_path, request.META.get("QUERY_STRING", "")))
         # Browsers keep a 301 for good otherwise, also when the redirect was taken back.
-        redirect.headers["Cache-Control"] = f"public, max-age={MAX_AGE}"
+        redirect.headers["Cache-Control"] = f"public, max-age={PAGE_MAX_AGE}"
         return redirect

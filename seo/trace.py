@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post
 from content.paths.post_paths import HOME_SLUG, pattern_of
+from content.posts.queries import list_posts_of, published_at
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import language_name
@@ -28,7 +29,6 @@ from proofroom.core.site_urls import (
 from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import feed_at, list_path, listing_at
-from proofroom.website.queries import load_extents, published_at
 from seo.queries import target_of
 
 Outcome = Literal["page", "list", "system", "moved", "redirect", "nothing"]
@@ -167,7 +167,7 @@ def try_list(found: Trace, path: str, locale: str) -> bool:
     listing = listing_at(path, locale)
     if listing is None:
         return False
-    is_shown = locale in load_extents(listing, None)
+    is_shown = list_posts_of(listing).exists()
     why = f"stands at {path}." if is_shown else f"would stand at {path}; none of them is published."
     sentence = _("The list of %(type)s posts %(why)s") % {"type": listing.type, "why": why}
     found.add("list", is_shown, sentence, type=listing.type, term=listing.term or None)

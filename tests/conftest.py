@@ -140,7 +140,7 @@ def fresh_surroundings(
     from proofroom.core.database_notifications import stop_listening
     from proofroom.core.outbox.wake_ups import gathered_wake_ups
     from proofroom.core.task_queue import QueueWatch
-    from proofroom.website.page_frame import frames
+    from proofroom_apps.website.page_frame import frames
     from seo import middleware
 
     settings.MEDIA_ROOT = tmp_path / "media"

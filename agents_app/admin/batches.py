@@ -50,8 +50,8 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n import in_words
-from proofroom.editorial.posts.panels import ListAction, post_list_actions
-from proofroom.editorial.posts.post_pages import page, post_url, review_url
+from proofroom_apps.editorial.posts.panels import ListAction, post_list_actions
+from proofroom_apps.editorial.posts.post_pages import page, post_url, review_url
 
 _TITLE: Final = gettext_lazy("Run an agent on several posts")
 

@@ -36,9 +36,9 @@ from content.review.labels import module_names
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
-from proofroom.editorial.posts.panels import PostTab, post_tabs
-from proofroom.editorial.posts.post_pages import post_page, read
-from proofroom.editorial.posts.revisions import find_revision
+from proofroom_apps.editorial.posts.panels import PostTab, post_tabs
+from proofroom_apps.editorial.posts.post_pages import post_page, read
+from proofroom_apps.editorial.posts.revisions import find_revision
 
 PALEST_SCALE: Final = 4
 """A single click is not the colour of the most, however few there are."""

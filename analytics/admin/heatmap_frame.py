@@ -16,9 +16,9 @@ from content.posts import post_repository
 from content.posts.scopes import require_visible
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.middleware import allow_admin_frame
-from proofroom.editorial.posts.post_pages import get_post_or_404
-from proofroom.editorial.posts.revisions import find_revision
-from proofroom.website.layer_pages import preview_page
+from proofroom_apps.editorial.posts.post_pages import get_post_or_404
+from proofroom_apps.editorial.posts.revisions import find_revision
+from proofroom_apps.website.layer_pages import preview_page
 
 STYLESHEET: Final = "cms/analytics/heatmap-frame.css"
 _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")

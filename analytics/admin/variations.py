@@ -27,8 +27,8 @@ from analytics.models import GOAL_MAX
 from content.models import Post
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
-from proofroom.editorial.posts.panels import PostTab, variation_links
-from proofroom.editorial.posts.post_pages import post_page, post_url, read
+from proofroom_apps.editorial.posts.panels import PostTab, variation_links
+from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 
 _PERMISSION: Final = "posts.edit"
 _EFFECTS: Final = (5, 10, 20, 50)

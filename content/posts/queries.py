@@ -49,6 +49,7 @@ from proofroom.core.database.json_text import (
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import invalid
 from proofroom.core.outbox import state_text
+from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 
 
@@ -161,6 +162,27 @@ def deleted_posts() -> QuerySet[Post]:
 def published_posts() -> QuerySet[Post]:
     """Posts that anybody may see."""
     return listed_posts().filter(status="published", is_placeholder=False)
+
+
+def published_at(path: str, locale: str) -> QuerySet[Post]:
+    """Return the published posts at a path; visitors get the first."""
+    # PostgreSQL refuses to look for a NUL, which no path holds.
+    posts = published_posts() if "\x00" not in path else Post.objects.none()
+    return posts.filter(path=path, locale=locale).order_by("published_at", "id")
+
+
+def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
+    """Return the published posts of a listing, newest first."""
+    posts = published_posts().filter(type=listing.type, locale=listing.locale)
+    if listing.term:
+        carried = PostTerm.objects.filter(
+            post=OuterRef("pk"),
+            term__taxonomy=listing.taxonomy,
+            term__slug=listing.term,
+            term__locale__in=("", listing.locale),
+        )
+        posts = posts.filter(Exists(carried))
+    return posts.order_by("-published_at", "id")
 
 
 def has_changes_in(layer: Layer) -> Exists:

@@ -44,7 +44,7 @@ from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.csv_export import header_line, line
 from proofroom.core.errors import invalid
-from proofroom.website import goals
+from proofroom_apps.website import goals
 
 FILTER: Final = [
     query_parameter("from", "Date or time (ISO 8601) of the oldest."),

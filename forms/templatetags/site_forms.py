@@ -9,7 +9,7 @@ from typing import Any
 from django import template
 
 from forms.rendering import SiteField, SiteForm
-from proofroom.website.form_submission import SubmissionResult
+from proofroom_apps.website.form_submission import SubmissionResult
 
 register = template.Library()
 

@@ -15,6 +15,8 @@ from django.utils.encoding import iri_to_uri
 SEARCH: Final = "search"
 LLMS: Final = "llms.txt"
 FEED: Final = "feed.xml"
+PAGE_MAX_AGE: Final = 60
+"""How many seconds a cache may keep a page or a redirect of the site."""
 PAGE_ROUTE: Final = "page"
 """What pages are measured as that are made before Django."""
 _MARKDOWN: Final = ".md"

@@ -1,6 +1,6 @@
 """Taxonomy terms: the table, what people may set, and what the API answers.
 
-Which taxonomies there are is code (`proofroom/starter/taxonomies/`).
+Which taxonomies there are is code (`proofroom_apps/starter/taxonomies/`).
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from content.posts.edit import edit_post
 from content.translations.translate import create_translation
 from content.translations.translation_status import TranslationState, states_of
 from content.variations.services import create_variation
-from proofroom.previews.models import PreviewLink
+from proofroom_apps.previews.models import PreviewLink
 from tests import make
 from tests.admin.pages import url
 

@@ -13,7 +13,7 @@ from django.test import Client
 
 from content.models import Post, Status
 from content.posts.publish import set_status
-from proofroom.editorial.post_editor.publish_state import PostState, header_of
+from proofroom_apps.editorial.post_editor.publish_state import PostState, header_of
 from tests import make
 from tests.admin.pages import fields, url
 

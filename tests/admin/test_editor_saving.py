@@ -13,7 +13,7 @@ from django.test import Client
 from content.models import Autosave, Layer, Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
-from proofroom.editorial.post_editor.form import new_module
+from proofroom_apps.editorial.post_editor.form import new_module
 from tests import make
 from tests.admin.pages import fields, url
 

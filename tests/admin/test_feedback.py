@@ -10,8 +10,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.posts.trash import delete_post
-from proofroom.feedback.models import Feedback
-from proofroom.feedback.services import create_feedback
+from proofroom_apps.feedback.models import Feedback
+from proofroom_apps.feedback.services import create_feedback
 from tests import make
 
 pytestmark = pytest.mark.django_db

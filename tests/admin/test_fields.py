@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
 from proofroom.definitions.richtext.markdown_reader import from_markdown
-from proofroom.editorial.post_editor import choices
 from proofroom.taxonomies.models import Term
+from proofroom_apps.editorial.post_editor import choices
 from tests import make
 from tests.admin.pages import fields, url
 

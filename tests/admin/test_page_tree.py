@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Post
 from content.posts.trash import delete_post
 from content.translations.translate import create_translation
-from proofroom.editorial.posts import page_tree
+from proofroom_apps.editorial.posts import page_tree
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -151,7 +151,7 @@ def test_the_history_says_what_became_of_the_status_and_by_whom(signed_in: Signe
 def test_a_page_of_revisions_has_what_became_of_the_status_then(
     signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proofroom.editorial.posts.revisions._PAGE_SIZE", 1)
+    monkeypatch.setattr("proofroom_apps.editorial.posts.revisions._PAGE_SIZE", 1)
     post, client = make.post(status="draft"), signed_in()
     set_status(post_id=post.pk, status="published", actor=make.actor("admin"))
     make.edited(post, {"excerpt": "Words"})

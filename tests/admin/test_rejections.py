@@ -13,7 +13,7 @@ from django.utils import timezone
 from agents_app.models import AgentRun
 from content.models import Layer, Post, Revision
 from proofroom.core.models import Event
-from proofroom.editorial.review.confirmations import rejected_message
+from proofroom_apps.editorial.review.confirmations import rejected_message
 from tests import make
 from tests.admin.pages import fields, review, url
 

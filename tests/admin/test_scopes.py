@@ -15,8 +15,8 @@ from content.models import Layer, Post
 from content.posts.trash import delete_post
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
-from proofroom.feedback.services import create_feedback
-from proofroom.menus.models import Menu
+from proofroom_apps.feedback.services import create_feedback
+from proofroom_apps.menus.models import Menu
 from tests import make
 
 pytestmark = pytest.mark.django_db

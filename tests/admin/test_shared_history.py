@@ -17,14 +17,14 @@ from content.global_modules.services import create_global, delete_global, edit_g
 from content.models import ModuleInstance, Post
 from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation
 from proofroom.core.json import Json
-from proofroom.menus.models import Menu
-from proofroom.menus.services import change_menu, create_menu, delete_menu
 from proofroom.shared_content import revisions
 from proofroom.shared_content.kinds import GLOBAL_MODULE, MENU, TERM, find_kind, shared_kinds
 from proofroom.shared_content.models import SharedRevision
 from proofroom.shared_content.revisions import list_revisions, restore_revision
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import change_menu, create_menu, delete_menu
 from tests import make
 from tests.api_client import ApiClient
 

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from content.global_modules.services import create_global
 from content.models import ModuleInstance
 from proofroom.core.json import Json
-from proofroom.menus.models import Menu
-from proofroom.menus.services import create_menu
 from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import create_menu
 from tests import make
 from tests.admin.pages import fields
 

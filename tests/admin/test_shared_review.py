@@ -14,8 +14,6 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
-from proofroom.menus.models import Menu
-from proofroom.menus.services import change_menu, create_menu, delete_menu
 from proofroom.shared_content.approval import set_modes
 from proofroom.shared_content.kinds import GLOBAL_MODULE, MENU, TERM, find_kind
 from proofroom.shared_content.models import SharedProposal
@@ -29,6 +27,8 @@ from proofroom.shared_content.proposals import (
 from proofroom.shared_content.revisions import list_revisions, restore_revision
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import change_menu, create_menu, delete_menu
 from tests import make
 from tests.admin.pages import fields
 from tests.api_client import ApiClient

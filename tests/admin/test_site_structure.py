@@ -14,9 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from content.models import UrlPattern
 from content.paths.url_patterns import create_pattern
 from proofroom.definitions import taxonomies
-from proofroom.menus.models import Menu
-from proofroom.menus.services import create_menu
 from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import create_menu
 from seo.models import Redirect
 from tests import make
 from tests.admin.pages import fields

@@ -21,8 +21,8 @@ from content.translations.translate import propose_translation, propose_translat
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject
-from proofroom.previews.models import PreviewLink
-from proofroom.previews.services import create_preview_link
+from proofroom_apps.previews.models import PreviewLink
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.agents.tooling import toolbox, tooled, working
 

@@ -14,7 +14,7 @@ from agents_app.runs import execution
 from content.layers import approve, digest_of, submit
 from content.models import Draft, Post
 from proofroom.definitions.richtext.html import to_html
-from proofroom.previews.models import PreviewLink
+from proofroom_apps.previews.models import PreviewLink
 from tests import make
 from tests.agents.asking import execute
 from tests.agents.environment import write_agent

@@ -25,10 +25,10 @@ from forms.models import FormDefinition
 from media.models import Asset, StoredFile
 from proofroom.archive.export import Choice, Exported, export_archive
 from proofroom.archive.imports import ImportReport, Mode, import_archive
-from proofroom.menus.models import Menu
-from proofroom.menus.services import create_menu
 from proofroom.shared_content.models import SharedProposal, SharedRevision
 from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import create_menu
 from seo.models import Redirect
 from tests import make
 

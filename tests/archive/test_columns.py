@@ -14,13 +14,13 @@ from content.models import Layer, Post, Provenance, Revision
 from content.module_layouts.services import create_group
 from content.post_fields import POST_FIELDS
 from media.models import Asset
-from proofroom.menus.models import Menu
-from proofroom.menus.services import edited_menu
-from proofroom.menus.shared_kind import MenuKind
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import propose_change
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import create_term
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import edited_menu
+from proofroom_apps.menus.shared_kind import MenuKind
 from seo.models import Redirect
 from tests import make
 from tests.archive import site

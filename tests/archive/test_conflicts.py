@@ -9,7 +9,7 @@ import pytest
 from content.models import ModuleInstance, Post, PostModule
 from content.posts.trash import delete_post
 from proofroom.archive.imports import Entry, ImportReport, Mode, import_archive
-from proofroom.menus.models import Menu
+from proofroom_apps.menus.models import Menu
 from tests import make
 from tests.archive import site
 

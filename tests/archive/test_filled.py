@@ -8,8 +8,8 @@ from content.layers import open_layers
 from content.models import Post
 from media.models import Asset, StoredFile
 from proofroom.archive.imports import Mode
-from proofroom.menus.models import Menu
 from proofroom.shared_content.models import SharedProposal
+from proofroom_apps.menus.models import Menu
 from seo.models import Redirect
 from tests import make
 from tests.archive import site

@@ -14,7 +14,7 @@ _PARTS = {
     "run of an agent": "agents_app/runs/execution.py",
     "approval": "content/layers/approve.py",
     "delivery of the approval to a webhook": "proofroom/webhooks/delivery.py",
-    "page of the site": "proofroom/website/rendering.py",
+    "page of the site": "proofroom_apps/website/rendering.py",
     "staging by an AI client, below the bridge": "content/layers/stage.py",
 }
 

@@ -16,14 +16,14 @@ from mcp_bridge.access import tokens as mcp_tokens
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core.json import Json
 from proofroom.core.models import Event
-from proofroom.feedback.services import create_feedback
-from proofroom.menus.models import Menu
-from proofroom.menus.services import change_menu, create_menu, menu_document
-from proofroom.previews.services import create_preview_link
 from proofroom.shared_content.kinds import MENU, find_kind
 from proofroom.shared_content.models import SharedRevision
 from proofroom.shared_content.proposals import propose_change
 from proofroom.webhooks.models import Delivery, Webhook
+from proofroom_apps.feedback.services import create_feedback
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import change_menu, create_menu, menu_document
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.browser import agents_scene
 from tests.browser.scene import coffee

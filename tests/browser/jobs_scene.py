@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from content.models import JobKind, Post, PostJob
 from content.post_jobs.jobs import start_job
-from proofroom.imports.models import ImportRun
+from proofroom_apps.imports.models import ImportRun
 from tests import make
 from tests.imports.test_wordpress import HEAD, TAIL, item
 

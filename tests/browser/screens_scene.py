@@ -12,12 +12,12 @@ from content.posts.trash import delete_post
 from forms.models import FormDefinition
 from media.models import Asset
 from proofroom.core.models import Event
-from proofroom.feedback.services import create_feedback
-from proofroom.imports.models import ImportRun
-from proofroom.menus.services import create_menu
-from proofroom.previews.services import create_preview_link
 from proofroom.taxonomies.models import Term
 from proofroom.webhooks.models import Delivery, Webhook
+from proofroom_apps.feedback.services import create_feedback
+from proofroom_apps.imports.models import ImportRun
+from proofroom_apps.menus.services import create_menu
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.browser import agents_scene, inbox_scene, jobs_scene, media_scene
 from tests.browser.scene import coffee
@@ -232,7 +232,7 @@ def screens(post: Post) -> Screens:
 
 
 def _one(part: str, model: Any) -> str:
-    from proofroom.menus.models import Menu
+    from proofroom_apps.menus.models import Menu
 
     model = Menu if isinstance(model, Post) else model
     pk = _pk(model._default_manager.order_by("pk"))

@@ -14,9 +14,9 @@ import pytest
 
 from content.module_layouts.services import create_group
 from content.posts.trash import delete_post
-from proofroom.menus.services import create_menu
-from proofroom.previews.services import create_preview_link
 from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.services import create_menu
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.browser.take_pictures import IMAGES, keep
 

@@ -15,7 +15,7 @@ from playwright.sync_api import expect
 
 from analytics.models import AnalyticsEvent
 from content.models import Post
-from proofroom.menus.services import create_menu
+from proofroom_apps.menus.services import create_menu
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_previews import until

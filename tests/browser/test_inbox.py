@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from content.models import Post, QueuedChange
-from proofroom.editorial.inbox import decisions, similar_changes
+from proofroom_apps.editorial.inbox import decisions, similar_changes
 from tests import make
 from tests.browser import inbox_scene
 from tests.browser.test_looks import serious_in_any_light

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from proofroom.menus.models import Menu
+from proofroom_apps.menus.models import Menu
 from tests import make
 from tests.browser.scene import coffee
 

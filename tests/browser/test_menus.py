@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from proofroom.menus.models import Menu
-from proofroom.menus.services import create_menu
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import create_menu
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 

@@ -18,8 +18,8 @@ from media.tasks import make_variants
 from proofroom.core.actor import Actor
 from proofroom.definitions import modules
 from proofroom.definitions.richtext.markdown_reader import from_markdown
-from proofroom.starter.demo.reading import read_posts, read_site
-from proofroom.starter.demo.seeding import ensure_image, ensure_post
+from proofroom_apps.starter.demo.reading import read_posts, read_site
+from proofroom_apps.starter.demo.seeding import ensure_image, ensure_post
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 

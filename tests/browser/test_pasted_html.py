@@ -8,7 +8,7 @@ import pytest
 
 from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.schema import validate
-from proofroom.imports.html_reader import SOURCE_IDS, blocks_of_html, only_blocks
+from proofroom_apps.imports.html_reader import SOURCE_IDS, blocks_of_html, only_blocks
 from tests.imports.html_cases import CASES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

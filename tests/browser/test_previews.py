@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from analytics.models import AnalyticsEvent
 from content.models import Layer, Post
 from content.posts import document_edits
-from proofroom.feedback.models import Feedback
+from proofroom_apps.feedback.models import Feedback
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_looks import serious

@@ -24,8 +24,8 @@ from content.variations.services import create_variation, promote_variation
 from content.variations.traffic import change_variation
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
-from proofroom.previews.models import PreviewLink
-from proofroom.previews.services import create_preview_link, open_preview
+from proofroom_apps.previews.models import PreviewLink
+from proofroom_apps.previews.services import create_preview_link, open_preview
 from tests import make
 from tests.content.at_once import at_once
 

@@ -8,8 +8,8 @@ import pytest
 
 from cms_project.security import content_security_policy
 from proofroom.core.middleware import build_policy
-from proofroom.starter.modules.embed import Embed, frame_address
-from proofroom.website.rendering import render_modules
+from proofroom_apps.starter.modules.embed import Embed, frame_address
+from proofroom_apps.website.rendering import render_modules
 from tests.content.test_definitions import UUID_
 from tests.content.test_rendering import ATTACK, PICTURE, Page, module
 

@@ -16,7 +16,7 @@ from content.review.differences import KINDS, Difference, DifferenceKind
 from content.review.facts import FactKind, find_facts, find_names
 from content.review.references import References
 from content.review.risk import FLAGS
-from proofroom.editorial.inbox.queue_rows import FLAG_LABELS
+from proofroom_apps.editorial.inbox.queue_rows import FLAG_LABELS
 
 _DATA = Path(__file__).parents[2].parent / "shared/data/markdown"
 

@@ -9,8 +9,8 @@ import pytest
 from content.posts.trash import delete_post
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
-from proofroom.feedback.models import Feedback
-from proofroom.feedback.services import change_feedback, create_feedback, delete_feedback
+from proofroom_apps.feedback.models import Feedback
+from proofroom_apps.feedback.services import change_feedback, create_feedback, delete_feedback
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api_client import ApiClient

@@ -18,11 +18,11 @@ from proofroom.core.actor import Actor
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
-from proofroom.feedback.models import Feedback
-from proofroom.feedback.services import change_feedback, create_feedback, delete_feedback
 from proofroom.notifications.queries import count_unread, count_unseen, describe, notifications_of
 from proofroom.notifications.services import add_notifications
-from proofroom.previews.services import create_preview_link, open_preview
+from proofroom_apps.feedback.models import Feedback
+from proofroom_apps.feedback.services import change_feedback, create_feedback, delete_feedback
+from proofroom_apps.previews.services import create_preview_link, open_preview
 from tests import make
 from tests.api_client import ApiClient
 

@@ -11,9 +11,9 @@ from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
-from proofroom.menus.models import Menu
 from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.revisions import list_revisions
+from proofroom_apps.menus.models import Menu
 from tests import make
 from tests.api.refusals import refused, stored
 from tests.api_client import ApiClient

@@ -23,7 +23,7 @@ from proofroom.accounts.services.roles import change_role
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import RuleViolation
-from proofroom.menus.services import change_menu, create_menu
+from proofroom_apps.menus.services import change_menu, create_menu
 from tests import make
 from tests.api_client import ApiClient
 

@@ -25,7 +25,7 @@ from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.json import Json
 from proofroom.core.outbox import content_version
-from proofroom.website.queries import _listed
+from proofroom_apps.website.queries import _listed
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -233,7 +233,7 @@ class Pages:
 def pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pages]:
     for name in ("content.posts.kept_lists", "content.posts.queries"):
         monkeypatch.setattr(f"{name}.DEEP_FROM", 2)
-    monkeypatch.setattr("proofroom.website.list_pages.PER_PAGE", 2)
+    monkeypatch.setattr("proofroom_apps.website.list_pages.PER_PAGE", 2)
     for number in range(9):
         make.post(f"Post {number}")
     # The order of some is that of their ids.

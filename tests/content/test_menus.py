@@ -11,8 +11,8 @@ from content.models import Post
 from content.posts.trash import delete_post
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.outbox import content_version
-from proofroom.menus.models import Menu
-from proofroom.menus.services import change_menu, create_menu
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import change_menu, create_menu
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

@@ -10,7 +10,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.definitions import markdown_of, validate_props
 from proofroom.definitions.richtext.markdown_reader import from_markdown
-from proofroom.website.rendering import render_modules
+from proofroom_apps.website.rendering import render_modules
 from tests.content.test_definitions import UUID_, paragraph
 from tests.content.test_rendering import PICTURE, Page, module
 

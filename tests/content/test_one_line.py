@@ -11,11 +11,11 @@ from forms.fields import Field
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.input_validation import clean_line, clean_name
 from proofroom.definitions.fields import check_line
-from proofroom.feedback.services import create_feedback
-from proofroom.menus.items import clean_items
-from proofroom.menus.models import Menu
 from proofroom.taxonomies.services import edited_term
 from proofroom.webhooks.rules import clean_name as name_of_webhook
+from proofroom_apps.feedback.services import create_feedback
+from proofroom_apps.menus.items import clean_items
+from proofroom_apps.menus.models import Menu
 from tests import make
 from tests.api_client import ApiClient
 from tests.content.replacing import URL, send

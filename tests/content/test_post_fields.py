@@ -25,7 +25,7 @@ from content.translated_words import words
 from content.translations.translate import create_translation
 from content.variations.services import create_variation
 from proofroom.core.json import Json
-from proofroom.editorial.post_editor.form import post_sections
+from proofroom_apps.editorial.post_editor.form import post_sections
 from tests import make
 from tests.admin.pages import fields, review, url
 from tests.agents.tooling import claimed

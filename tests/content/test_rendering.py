@@ -9,7 +9,7 @@ import pytest
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, Prop, modules, props_of
-from proofroom.website.rendering import RenderableModule, opens_with_heading, render_modules
+from proofroom_apps.website.rendering import RenderableModule, opens_with_heading, render_modules
 from tests.content.customer_app import customer_app
 from tests.content.test_definitions import UUID_, paragraph
 
@@ -153,7 +153,7 @@ def test_modules_keep_their_order_and_names():
 
 
 def test_an_unknown_module_shows_nothing_and_is_logged(caplog):
-    with caplog.at_level(logging.WARNING, logger="proofroom.website.rendering"):
+    with caplog.at_level(logging.WARNING, logger="proofroom_apps.website.rendering"):
         html = render_modules(
             [module("gone"), module("prose", {"content": paragraph("ok")}, 1)], {}
         )

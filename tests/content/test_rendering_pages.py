@@ -6,7 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 from django.test import RequestFactory
 
-from proofroom.website.rendering import render_modules
+from proofroom_apps.website.rendering import render_modules
 from tests.content.test_definitions import UUID_, paragraph
 from tests.content.test_rendering import Page, module
 

@@ -15,9 +15,9 @@ from content.models import Draft, ModuleInstance, Post, PostModule, Revision
 from media.models import Asset
 from proofroom.accounts.models import User
 from proofroom.core.models import Event
-from proofroom.menus.models import Menu
-from proofroom.starter.demo.images import draw
 from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.starter.demo.images import draw
 from tests import make
 from tests.conftest import RunOnCommit
 

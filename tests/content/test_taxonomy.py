@@ -16,10 +16,10 @@ from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
 from proofroom.definitions import TaxonomyUse
-from proofroom.starter.post_types.blog import Blog
 from proofroom.taxonomies import services
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import change_term, create_term, delete_term
+from proofroom_apps.starter.post_types.blog import Blog
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused

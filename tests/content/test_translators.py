@@ -14,8 +14,8 @@ from content.translations.translate import create_translation
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, Repeater, Text, props_of
-from proofroom.feedback.models import Feedback
-from proofroom.feedback.services import create_feedback
+from proofroom_apps.feedback.models import Feedback
+from proofroom_apps.feedback.services import create_feedback
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused, stored

@@ -23,8 +23,8 @@ from proofroom.accounts.models import User
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import Json
 from proofroom.core.models import Event
-from proofroom.previews.models import PreviewLink
-from proofroom.previews.services import create_preview_link
+from proofroom_apps.previews.models import PreviewLink
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.api_client import ApiClient
 

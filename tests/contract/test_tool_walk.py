@@ -16,7 +16,7 @@ from content.models import Layer, Post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.core.tools import all_tools
-from proofroom.previews.services import create_preview_link
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.mcp.tools import tables
 

@@ -15,7 +15,7 @@ from content.posts.edit import edit_post
 from content.variations.services import create_variation
 from content.variations.traffic import change_variation
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
-from proofroom.menus.models import Menu
+from proofroom_apps.menus.models import Menu
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import areas

@@ -89,7 +89,7 @@ def test_every_thread_that_lives_as_long_as_its_process_is_such_a_loop() -> None
     apps = ("agents_app", "analytics", "cms_project", "content", "forms", "mcp_bridge", "media")
     found = {
         str(path.relative_to(ROOT))
-        for app in (*apps, "proofroom", "seo")
+        for app in (*apps, "proofroom", "proofroom_apps", "seo")
         for path in (ROOT / app).rglob("*.py")
         if "Thread(" in path.read_text("utf-8").replace("CallThread(", "")
     }

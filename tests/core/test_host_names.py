@@ -11,8 +11,8 @@ from forms.form_input import _safe_target
 from proofroom.core.errors import RuleViolation
 from proofroom.core.http_client.address_guard import check_url
 from proofroom.core.validation.host_names import has_valid_host, is_host
-from proofroom.menus.items import _url_of
 from proofroom.oauth.redirects import redirect_fault
+from proofroom_apps.menus.items import _url_of
 from seo.redirect_paths import clean_to
 from tests import make
 

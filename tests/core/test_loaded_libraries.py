@@ -19,7 +19,7 @@ WEB: Final = {
 }  # fmt: skip
 ADMIN: Final = {
     "agents_app.admin", "analytics.admin", "media.admin", "proofroom.accounts.admin",
-    "proofroom.editorial.posts.post_admin", "proofroom.imports.admin",
+    "proofroom_apps.editorial.posts.post_admin", "proofroom_apps.imports.admin",
     "allauth.account.views", "allauth.mfa.webauthn.views", "fido2",
 }  # fmt: skip
 """Pages of the admin, which whoever opens the first one loads."""
@@ -187,7 +187,7 @@ def test_a_task_that_is_called_before_the_application_is_loaded_goes_to_the_queu
 def test_whoever_starts_background_jobs_loads_no_queue():
     code = (
         "import cms_project.wsgi, sys, content.post_jobs.jobs, content.find_replace.runs, "
-        "content.inbox.decision_batches, proofroom.imports.runs; print('celery' in sys.modules)"
+        "content.inbox.decision_batches, proofroom_apps.imports.runs; print('celery' in sys.modules)"
     )
 
     assert answer(code) == "False"

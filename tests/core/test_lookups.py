@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.validation.input_validation import parse_uuids
-from proofroom.menus.models import Menu
+from proofroom_apps.menus.models import Menu
 
 pytestmark = pytest.mark.django_db
 

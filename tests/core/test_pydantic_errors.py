@@ -23,7 +23,7 @@ from proofroom.core.validation.errors import (
     reason_of,
 )
 from proofroom.definitions.fields import check_day
-from proofroom.imports.importers.json_file import JsonImporter
+from proofroom_apps.imports.importers.json_file import JsonImporter
 from tests.archive import site
 
 HOME = Path(settings.BASE_DIR)

@@ -11,7 +11,7 @@ from content.module_layouts.services import create_group
 from forms.form_input import clean_slug as slug_of_form
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.slugs import clean_slug
-from proofroom.menus.services import create_menu
+from proofroom_apps.menus.services import create_menu
 from tests import make
 
 REFUSED = [

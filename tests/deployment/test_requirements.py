@@ -19,7 +19,7 @@ from packaging.requirements import Requirement
 
 ROOT: Path = settings.BASE_DIR
 PACKAGES = (
-    "proofroom", "media", "content", "forms", "seo", "analytics", "agents_app",
+    "proofroom", "proofroom_apps", "media", "content", "forms", "seo", "analytics", "agents_app",
     "mcp_bridge", "cms_project",
 )  # fmt: skip
 EXTRAS = {

@@ -17,8 +17,8 @@ from proofroom.core.diagnostics.local_route import local_answer
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from proofroom.core.tools.progress import CallCancelled, follow_progress
-from proofroom.previews.models import PreviewLink
-from proofroom.previews.services import create_preview_link
+from proofroom_apps.previews.models import PreviewLink
+from proofroom_apps.previews.services import create_preview_link
 from seo.models import Redirect
 from tests import make
 from tests.diagnostics.asking import refusal, told

@@ -18,8 +18,8 @@ BEGIN: Final = """
 import json
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from proofroom.imports import runs
-from proofroom.imports.importers.json_file import JsonImporter
+from proofroom_apps.imports import runs
+from proofroom_apps.imports.importers.json_file import JsonImporter
 from tests import make
 runs.IMPORT_RUNS.send_later = lambda job_id: None
 records = [{"id": n, "title": f"Post {n}", "body": "Text", "tags": ["tea"]} for n in range(6)]
@@ -31,9 +31,9 @@ runs.start_run(
 """
 DIE: Final = """
 import os, signal
-from proofroom.imports import item_runs
-from proofroom.imports.models import ImportRun
-from proofroom.imports.runs import IMPORT_RUNS
+from proofroom_apps.imports import item_runs
+from proofroom_apps.imports.models import ImportRun
+from proofroom_apps.imports.runs import IMPORT_RUNS
 write = item_runs.write_post
 def mortal(writer, item):
     if item.source_id == "4":
@@ -50,8 +50,8 @@ import json
 from datetime import timedelta
 from django.utils import timezone
 from content.models import Post
-from proofroom.imports.models import ImportChunk, ImportedObject, ImportRun
-from proofroom.imports.runs import IMPORT_RUNS
+from proofroom_apps.imports.models import ImportChunk, ImportedObject, ImportRun
+from proofroom_apps.imports.runs import IMPORT_RUNS
 ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
 before = [ImportRun.objects.get().state, Post.objects.count()]
 IMPORT_RUNS.send_later = IMPORT_RUNS.execute

@@ -17,8 +17,8 @@ from content.posts.publish import set_status
 from forms.models import FormSubmission
 from forms.services.definitions import delete_form, update_form
 from proofroom.core.models import Event
-from proofroom.website import queries
-from proofroom.website.pages import PageContent, page_of
+from proofroom_apps.website import queries
+from proofroom_apps.website.pages import PageContent, page_of
 from tests import make
 from tests.content.test_definitions import paragraph
 from tests.forms.test_submit import ALL_TYPES

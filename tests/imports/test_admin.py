@@ -18,14 +18,14 @@ from django.utils import timezone
 from content.models import Post, PostTerm
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.errors import Conflict
-from proofroom.imports.content_importer import ContentImporter
-from proofroom.imports.content_source import ImportOptions, Reader
-from proofroom.imports.items import Item, PostItem, TermItem
-from proofroom.imports.media_files import MediaFiles
-from proofroom.imports.models import ImportChunk, ImportRun
-from proofroom.imports.registry import importers
-from proofroom.imports.runs import IMPORT_RUNS, cancel_run
 from proofroom.taxonomies.models import Term
+from proofroom_apps.imports.content_importer import ContentImporter
+from proofroom_apps.imports.content_source import ImportOptions, Reader
+from proofroom_apps.imports.items import Item, PostItem, TermItem
+from proofroom_apps.imports.media_files import MediaFiles
+from proofroom_apps.imports.models import ImportChunk, ImportRun
+from proofroom_apps.imports.registry import importers
+from proofroom_apps.imports.runs import IMPORT_RUNS, cancel_run
 from tests import make
 from tests.imports.test_wordpress import HEAD, TAIL, item
 

@@ -18,9 +18,9 @@ from content.models import Layer, ModuleInstance, Post, PostModule
 from proofroom.archive.imports import ArchiveImport
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.models import Event
-from proofroom.imports import run_watch
-from proofroom.imports.models import ExportRun, ImportChunk, ImportLine, ImportRun
-from proofroom.imports.runs import IMPORT_RUNS, cancel_run, delete_expired_files
+from proofroom_apps.imports import run_watch
+from proofroom_apps.imports.models import ExportRun, ImportChunk, ImportLine, ImportRun
+from proofroom_apps.imports.runs import IMPORT_RUNS, cancel_run, delete_expired_files
 from tests import make
 from tests.archive import site
 

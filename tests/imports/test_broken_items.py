@@ -18,12 +18,12 @@ from django.utils import timezone
 from content.models import Post
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.errors import RuleViolation
-from proofroom.imports import item_runs, runs
-from proofroom.imports.archives import unpack
-from proofroom.imports.importers.json_file import JsonImporter
-from proofroom.imports.models import ImportLine, ImportRun
-from proofroom.imports.post_writer import write_post
-from proofroom.imports.runs import IMPORT_RUNS
+from proofroom_apps.imports import item_runs, runs
+from proofroom_apps.imports.archives import unpack
+from proofroom_apps.imports.importers.json_file import JsonImporter
+from proofroom_apps.imports.models import ImportLine, ImportRun
+from proofroom_apps.imports.post_writer import write_post
+from proofroom_apps.imports.runs import IMPORT_RUNS
 from tests import make
 from tests.imports.test_wordpress import export, item
 

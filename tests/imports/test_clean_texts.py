@@ -11,10 +11,17 @@ from django.core.management import call_command
 
 from content.models import Post
 from proofroom.core.json import JsonObject
-from proofroom.imports.clean_texts import clean_items
-from proofroom.imports.items import MenuEntryItem, MenuItem, ModuleItem, PostItem, Remark, TermItem
-from proofroom.imports.models import ImportLine
 from proofroom.taxonomies.models import Term
+from proofroom_apps.imports.clean_texts import clean_items
+from proofroom_apps.imports.items import (
+    MenuEntryItem,
+    MenuItem,
+    ModuleItem,
+    PostItem,
+    Remark,
+    TermItem,
+)
+from proofroom_apps.imports.models import ImportLine
 from tests import make
 from tests.api_client import ApiClient
 

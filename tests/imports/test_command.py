@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from content.models import Post
-from proofroom.imports.registry import importers
+from proofroom_apps.imports.registry import importers
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -13,7 +13,7 @@ from django.core.management import call_command
 
 from content.models import Post
 from content.paths.url_patterns import create_pattern
-from proofroom.imports.dates import read_date
+from proofroom_apps.imports.dates import read_date
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)

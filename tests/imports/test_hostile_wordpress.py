@@ -11,9 +11,9 @@ import pytest
 from content.models import Post
 from content.posts.post_repository import load
 from proofroom.definitions.richtext.nodes import to_text
-from proofroom.imports.models import ImportLine
-from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term
+from proofroom_apps.imports.models import ImportLine
+from proofroom_apps.menus.models import Menu
 from seo.models import Redirect
 from tests import make
 from tests.imports.test_wordpress import HEAD, UPLOADS, attachment, export, item, run

@@ -16,10 +16,10 @@ from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.definitions.richtext.schema import validate
-from proofroom.imports.formulas import with_formulas_as_text
-from proofroom.imports.html_reader import blocks_of_html, only_blocks, simplified_in
-from proofroom.imports.markdown_content import read_markdown
-from proofroom.imports.rich_text import html_of
+from proofroom_apps.imports.formulas import with_formulas_as_text
+from proofroom_apps.imports.html_reader import blocks_of_html, only_blocks, simplified_in
+from proofroom_apps.imports.markdown_content import read_markdown
+from proofroom_apps.imports.rich_text import html_of
 from tests import make
 from tests.imports.html_cases import CASES, NUMBERS
 

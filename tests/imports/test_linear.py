@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-import proofroom.imports
-from proofroom.imports.content_source import Reader
-from proofroom.imports.html_reader import blocks_of_html, left_out_of, limit_depth
-from proofroom.imports.items import Item, PostItem
-from proofroom.imports.markdown_content import read_markdown
-from proofroom.imports.markdown_dialects import MarkdownSource
-from proofroom.imports.plan import ImportPlan, make_plan
-from proofroom.imports.wordpress_content import WordPressContent, parse_blocks
+import proofroom_apps.imports
+from proofroom_apps.imports.content_source import Reader
+from proofroom_apps.imports.html_reader import blocks_of_html, left_out_of, limit_depth
+from proofroom_apps.imports.items import Item, PostItem
+from proofroom_apps.imports.markdown_content import read_markdown
+from proofroom_apps.imports.markdown_dialects import MarkdownSource
+from proofroom_apps.imports.plan import ImportPlan, make_plan
+from proofroom_apps.imports.wordpress_content import WordPressContent, parse_blocks
 from tests.imports.backtracking import StepCounter
 
 LINES = (
@@ -42,7 +42,7 @@ PARTS = (
 
 def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
     """Every pattern of the package, by its name."""
-    package = proofroom.imports
+    package = proofroom_apps.imports
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if ".management" in module.name or ".migrations" in module.name:
             continue

@@ -14,7 +14,7 @@ from content.models import Post
 from content.post_fields import POST_FIELDS
 from content.posts.post_repository import load
 from proofroom.definitions.richtext.nodes import to_text
-from proofroom.imports.models import ImportLine
+from proofroom_apps.imports.models import ImportLine
 from seo.models import Redirect
 from tests import make
 from tests.imports.markdown_files import blocks, links, paths, run, write

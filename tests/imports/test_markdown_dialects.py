@@ -8,7 +8,7 @@ from content.models import Post
 from content.posts.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
-from proofroom.imports.models import ImportLine
+from proofroom_apps.imports.models import ImportLine
 from tests import make
 from tests.imports.markdown_files import blocks, links, run, text_of, write
 

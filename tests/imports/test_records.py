@@ -16,9 +16,9 @@ from content.models import Post
 from content.posts.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
-from proofroom.imports.models import ImportLine
-from proofroom.imports.record_files import read_csv
 from proofroom.taxonomies.models import Term
+from proofroom_apps.imports.models import ImportLine
+from proofroom_apps.imports.record_files import read_csv
 from tests import make
 
 pytestmark = pytest.mark.django_db(transaction=True)

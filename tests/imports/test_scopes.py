@@ -15,9 +15,9 @@ from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.archive.imports import Mode, require_mode
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
-from proofroom.imports.item_runs import run_command
-from proofroom.imports.models import ImportLine, ImportRun
-from proofroom.imports.runs import find_importer, repeat_run
+from proofroom_apps.imports.item_runs import run_command
+from proofroom_apps.imports.models import ImportLine, ImportRun
+from proofroom_apps.imports.runs import find_importer, repeat_run
 from tests import make
 from tests.api_client import ApiClient
 

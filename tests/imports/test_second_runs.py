@@ -14,8 +14,8 @@ from content.models import Draft, Post
 from content.posts.edit import edit_post
 from media.models import Asset
 from media.services.update import update_asset
-from proofroom.imports.models import ImportedObject
 from proofroom.taxonomies.models import Term
+from proofroom_apps.imports.models import ImportedObject
 from tests import make
 from tests.imports.test_wordpress import HEAD, TAIL, attachment, item
 

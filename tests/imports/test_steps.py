@@ -12,9 +12,9 @@ import pytest
 
 from media.containers import COPIERS
 from proofroom.core.errors import RuleViolation
-from proofroom.imports.addresses import PostAddresses
-from proofroom.imports.front_matter import MAX_KEY_PARTS, parts_of_key, read_file
-from proofroom.imports.record_files import MAX_COLUMNS, read_csv, read_header
+from proofroom_apps.imports.addresses import PostAddresses
+from proofroom_apps.imports.front_matter import MAX_KEY_PARTS, parts_of_key, read_file
+from proofroom_apps.imports.record_files import MAX_COLUMNS, read_csv, read_header
 from seo.redirect_csv import read_lines
 from tests.media.pictures import chunk, moving, picture
 

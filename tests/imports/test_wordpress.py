@@ -15,9 +15,9 @@ from content.posts.edit import edit_post
 from content.posts.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
-from proofroom.imports.models import ImportLine, ImportRun
-from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term
+from proofroom_apps.imports.models import ImportLine, ImportRun
+from proofroom_apps.menus.models import Menu
 from seo.models import Redirect
 from tests import make
 

@@ -7,8 +7,8 @@ import pytest
 from content.models import Post
 from content.posts.post_repository import load
 from media.models import Asset
-from proofroom.imports.items import counted_remarks
-from proofroom.imports.models import ImportLine
+from proofroom_apps.imports.items import counted_remarks
+from proofroom_apps.imports.models import ImportLine
 from seo.models import Redirect
 from tests import make
 from tests.imports.test_wordpress import UPLOADS, attachment, export, item, run, uploads

@@ -11,8 +11,8 @@ from django.test import Client
 from content.models import Post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
-from proofroom.previews.models import PreviewLink
-from proofroom.previews.services import create_preview_link
+from proofroom_apps.previews.models import PreviewLink
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 
 pytestmark = pytest.mark.django_db

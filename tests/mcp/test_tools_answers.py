@@ -15,8 +15,8 @@ from media.models import Asset, MediaReference
 from proofroom.core.tools import Tool, all_tools
 from proofroom.core.tools.pagination import ToolPage
 from proofroom.core.tools.schemas import result_schema
-from proofroom.previews.services import create_preview_link
-from proofroom.starter.demo import reading, seeding
+from proofroom_apps.previews.services import create_preview_link
+from proofroom_apps.starter.demo import reading, seeding
 from tests import make
 from tests.contract.test_tool_walk import TOOLS
 from tests.mcp.calling import done

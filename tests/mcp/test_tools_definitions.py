@@ -147,7 +147,7 @@ def test_a_module_is_inspected_down_to_where_it_is_defined() -> None:
             "imageId": "media", "theme": "select",
         },
         "template": "modules/hero.html",
-        "definedIn": "proofroom.starter.modules.hero",
+        "definedIn": "proofroom_apps.starter.modules.hero",
         "usageCount": 2,
     }  # fmt: skip
     assert answer == {**schema, **more}

@@ -17,7 +17,7 @@ from content.models import Post
 from media.models import Asset
 from proofroom.core.errors import RuleViolation
 from proofroom.core.tools.pagination import open_cursor, seal_cursor
-from proofroom.previews.services import create_preview_link
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.mcp.calling import by, done, refused
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from content.models import Post
 from content.posts import document_edits
 from content.posts.edit import edit_post
-from proofroom.website.feeds import FEED_ITEMS
+from proofroom_apps.website.feeds import FEED_ITEMS
 from tests import make
 from tests.site.test_pages import BLOG, home, text
 

@@ -250,7 +250,7 @@ def test_what_fails_here_django_answers_for(
     def fail(*arguments: object) -> None:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr("proofroom.website.front_pages.PageReader.read", fail)
+    monkeypatch.setattr("proofroom_apps.website.front_pages.PageReader.read", fail)
     answer = front.get(f"{PAGE}?n=1")
 
     assert (answer.status, answer.is_read) == (200, False)

@@ -23,9 +23,9 @@ from media.services.update import update_asset
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.fragments import fragments
 from proofroom.core.outbox import bump_content_version, live_state, tags_changed_since
-from proofroom.menus.services import change_menu, create_menu
 from proofroom.taxonomies.services import change_term
-from proofroom.website.page_frame import frames
+from proofroom_apps.menus.services import change_menu, create_menu
+from proofroom_apps.website.page_frame import frames
 from seo.models import RedirectChanges
 from seo.services.redirects import change_redirect
 from tests import make

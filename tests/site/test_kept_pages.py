@@ -17,7 +17,7 @@ from content.translations.translate import create_translation
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.fragments import FragmentStore, fragments
 from proofroom.definitions import modules
-from proofroom.website import queries
+from proofroom_apps.website import queries
 from tests import make
 from tests.api_client import ApiClient
 

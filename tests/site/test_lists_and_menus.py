@@ -15,10 +15,10 @@ from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from proofroom.core.outbox import live_state
 from proofroom.definitions.listings import IndexPage
-from proofroom.menus.models import Menu
 from proofroom.taxonomies.models import Term
-from proofroom.website.list_pages import PER_PAGE
-from proofroom.website.queries import load_extents, load_listed_page
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.website.list_pages import PER_PAGE
+from proofroom_apps.website.queries import load_extents, load_listed_page
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text
 

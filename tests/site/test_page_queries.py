@@ -19,7 +19,7 @@ from content.posts.linked_posts import LinkedPostsRequest, load_linked_posts
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import MOST_LISTED, ModuleProps, PostList, modules, props_of
 from proofroom.definitions.props import Prop
-from proofroom.menus.models import Menu
+from proofroom_apps.menus.models import Menu
 from tests import make
 from tests.content.test_definitions import paragraph
 from tests.site.test_images import image

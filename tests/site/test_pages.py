@@ -17,7 +17,7 @@ from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
-from proofroom.menus.models import Menu
+from proofroom_apps.menus.models import Menu
 from tests import make
 
 pytestmark = pytest.mark.django_db

@@ -19,9 +19,9 @@ from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from content.variations.services import create_variation
 from proofroom.definitions import modules
-from proofroom.menus.models import Menu
-from proofroom.website.prefetch import PostCard
-from proofroom.website.rendering import RenderableModule, render_modules
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.website.prefetch import PostCard
+from proofroom_apps.website.rendering import RenderableModule, render_modules
 from tests import make
 from tests.content.test_definitions import UUID_
 from tests.content.test_rendering import ATTACK, Page, attacked

@@ -18,9 +18,9 @@ from content.variations.services import create_variation
 from proofroom.accounts.models import User
 from proofroom.accounts.services.users import change_user
 from proofroom.core.actor import Actor
-from proofroom.menus.services import create_menu
-from proofroom.previews.models import PreviewLink
-from proofroom.previews.services import create_preview_link, open_preview
+from proofroom_apps.menus.services import create_menu
+from proofroom_apps.previews.models import PreviewLink
+from proofroom_apps.previews.services import create_preview_link, open_preview
 from tests import make
 from tests.api_client import ApiClient
 

@@ -20,8 +20,8 @@ from content.posts.trash import delete_post
 from content.variations.services import create_variation
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
-from proofroom.previews.models import PreviewLink
-from proofroom.previews.services import create_preview_link, open_preview, revoke_preview_link
+from proofroom_apps.previews.models import PreviewLink
+from proofroom_apps.previews.services import create_preview_link, open_preview, revoke_preview_link
 from tests import make
 from tests.api_client import ApiClient
 

@@ -13,8 +13,8 @@ from content.models import Layer, Post
 from proofroom.core import search as core_search
 from proofroom.core.errors import RuleViolation
 from proofroom.core.search import ranked_rows
-from proofroom.website import search_page
-from proofroom.website.search_page import PER_PAGE, highlight, make_snippet
+from proofroom_apps.website import search_page
+from proofroom_apps.website.search_page import PER_PAGE, highlight, make_snippet
 from tests import make
 from tests.site.test_pages import home, page, text
 

@@ -12,7 +12,7 @@ from content.document import PostDocument
 from content.posts import document_edits
 from content.posts.edit import edit_post
 from proofroom.definitions import modules
-from proofroom.previews.services import create_preview_link
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.site.test_pages import BLOG, text
 

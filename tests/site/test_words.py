@@ -15,11 +15,11 @@ from django.utils import translation
 from django.utils.translation import gettext, ngettext
 
 from proofroom.definitions import post_types
-from proofroom.website import page_frame
-from proofroom.website.management.commands import new_locale
-from proofroom.website.management.commands.new_locale import empty_catalogue
-from proofroom.website.page_frame import use_template_language
-from proofroom.website.site_catalogue import entries_of, labels_of_lists
+from proofroom_apps.website import page_frame
+from proofroom_apps.website.management.commands import new_locale
+from proofroom_apps.website.management.commands.new_locale import empty_catalogue
+from proofroom_apps.website.page_frame import use_template_language
+from proofroom_apps.website.site_catalogue import entries_of, labels_of_lists
 
 FOLDERS = ("templates/site", "templates/modules")
 PLAIN = re.compile(r"{%\s*translate\s+\"([^\"]+)\"")

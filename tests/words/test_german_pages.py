@@ -12,7 +12,7 @@ from proofroom.accounts.services.tokens import create_token
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.catalogue import catalogue_of
 from proofroom.definitions import find_module, validate_props
-from proofroom.feedback.services import create_feedback
+from proofroom_apps.feedback.services import create_feedback
 from tests import make
 from tests.api_client import ApiClient
 from tests.words.test_catalogue import entries

@@ -47,7 +47,7 @@ from proofroom.core.admin.permissions import (
     may,
     require,
 )
-from proofroom.editorial.posts.post_pages import page
+from proofroom_apps.editorial.posts.post_pages import page
 
 _VIEW: Final = "agents.view"
 _EDIT: Final = "agents.edit"

@@ -23,7 +23,7 @@ from agents_app.runs.prompt import (
 )
 from content.review.differences import Segment, diff_text
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
-from proofroom.editorial.posts.post_pages import page
+from proofroom_apps.editorial.posts.post_pages import page
 
 _PERMISSION: Final = "agents.edit"
 _EARLIER: Final = 20

@@ -46,13 +46,13 @@ from content.models import Post
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.editorial.posts.panels import (
+from proofroom_apps.editorial.posts.panels import (
     FieldAction,
     FieldActions,
     FieldPlace,
     field_action_sources,
 )
-from proofroom.editorial.posts.post_pages import post_page, post_url, read
+from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 
 _EARLIER: Final = 5
 

@@ -24,7 +24,7 @@ from agents_app.runs.scopes import visible_runs
 from content.models import Post
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import reading_scopes
-from proofroom.editorial.posts.panels import (
+from proofroom_apps.editorial.posts.panels import (
     PostPanel,
     PostTab,
     RunView,

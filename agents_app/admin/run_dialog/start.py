@@ -36,7 +36,7 @@ from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.i18n.languages import language_name
-from proofroom.editorial.posts.post_pages import page, post_page, post_url, read
+from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url, read
 
 
 @answers_refusals

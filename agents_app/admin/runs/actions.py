@@ -27,7 +27,7 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
-from proofroom.editorial.posts.post_pages import page, review_url
+from proofroom_apps.editorial.posts.post_pages import page, review_url
 
 
 @require_POST

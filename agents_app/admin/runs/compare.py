@@ -28,7 +28,7 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation
-from proofroom.editorial.posts.post_pages import page
+from proofroom_apps.editorial.posts.post_pages import page
 
 _MAX_OTHERS: Final = 20
 

@@ -21,7 +21,7 @@ from agents_app.runs.queries import find_run, run_messages
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.i18n import in_words
 from proofroom.core.outbox.events import find_kind
-from proofroom.editorial.posts.post_pages import page
+from proofroom_apps.editorial.posts.post_pages import page
 
 
 @dataclass(frozen=True, slots=True)

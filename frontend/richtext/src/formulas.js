@@ -1,4 +1,4 @@
-// Formulas (MathML) as text with superscripts and subscripts, as the importer writes them (proofroom/imports/formulas.py).
+// Formulas (MathML) as text with superscripts and subscripts, as the importer writes them (proofroom_apps/imports/formulas.py).
 
 const LEFT_OUT = new Set(["annotation", "annotation-xml", "mphantom", "none", "mprescripts"]);
 const TOKENS = new Set(["mi", "mn", "mtext", "ms", "mo"]);

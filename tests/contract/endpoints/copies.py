@@ -12,8 +12,8 @@ from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.translations.translate import create_translation
 from content.variations.services import create_variation
-from proofroom.previews.models import PreviewLink
-from proofroom.previews.services import create_preview_link
+from proofroom_apps.previews.models import PreviewLink
+from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names

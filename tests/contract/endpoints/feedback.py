@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proofroom.feedback.models import Feedback
-from proofroom.feedback.services import create_feedback
+from proofroom_apps.feedback.models import Feedback
+from proofroom_apps.feedback.services import create_feedback
 from tests import make
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
 

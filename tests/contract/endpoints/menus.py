@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from proofroom.menus.models import Menu
-from proofroom.menus.services import create_menu
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import create_menu
 from tests import make
 from tests.contract.endpoint import ALL, EDITORS, Endpoint, Names
 

@@ -18,7 +18,7 @@ from content.posts.edit import edit_post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from proofroom.core.tools import get_tool
-from proofroom.previews.models import PreviewLink
+from proofroom_apps.previews.models import PreviewLink
 from tests import make
 from tests.contract.test_tool_walk import TOOLS, arguments_of
 

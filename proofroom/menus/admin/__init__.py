@@ -1,5 +1,0 @@
-"""The admin of menus. Importing it registers every class."""
-
-from proofroom.menus.admin import menu_admin
-
-__all__ = ["menu_admin"]

@@ -1,9 +1,0 @@
-"""The address of a preview link."""
-
-from __future__ import annotations
-
-from django.urls import path
-
-from proofroom.previews.views import preview
-
-urlpatterns = [path("preview/<str:token>", preview, name="preview")]

@@ -1,0 +1,234 @@
+"""Global modules: made, changed on every post at once, and deleted where nothing places them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, cast
+
+from django import forms
+from django.contrib import admin
+from django.db.models import Count, Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from content.global_modules.queries import placements_of, usage
+from content.global_modules.services import (
+    SLUG_MAX,
+    create_global,
+    delete_global,
+    edit_global,
+    edited_global,
+)
+from content.global_modules.shared_kind import GlobalModuleKind
+from content.models import ModuleInstance
+from content.posts.scopes import visible_to
+from proofroom.core.actor import Actor
+from proofroom.core.admin.permissions import actor_of
+from proofroom.core.admin.row_forms import ShownAgainAdmin
+from proofroom.core.errors import RuleViolation
+from proofroom.core.i18n import in_words
+from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.limits import LABEL_MAX
+from proofroom.definitions import modules
+from proofroom.shared_content.edit_page import edit_page_context, edited_row, save_or_propose
+from proofroom_apps.editorial.post_editor.choices import PostChoices, chosen_ids
+from proofroom_apps.editorial.post_editor.controls import Control, control_of
+from proofroom_apps.editorial.post_editor.form import FormUnit
+from proofroom_apps.editorial.post_editor.form_fields import fields_of, from_typed, read, to_typed
+from proofroom_apps.editorial.post_editor.module_actions import rearrange_items
+from proofroom_apps.editorial.post_editor.page import add_script_data
+from proofroom_apps.editorial.posts.list_columns import module_type
+from proofroom_apps.previews.models import PREVIEW_LAYERS
+
+_MAX_PLACES_SHOWN = 50
+_PROPS: Final = "props."
+
+
+class NewGlobalForm(forms.Form):
+    """Named as on the wire, as the refusals of the service are."""
+
+    type = forms.ChoiceField(
+        label=gettext_lazy("Module"), help_text=gettext_lazy("Cannot be changed later.")
+    )
+    globalSlug = forms.CharField(
+        label=gettext_lazy("Slug"),
+        max_length=SLUG_MAX,
+        help_text=gettext_lazy("Cannot be changed later."),
+    )
+    label = forms.CharField(label=gettext_lazy("Name"), max_length=LABEL_MAX, required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        types = [
+            (row.name, in_words(row.label)) for row in modules if "global" in row.allowed_scopes
+        ]
+        cast(forms.ChoiceField, self.fields["type"]).choices = types
+
+
+class GlobalForm(forms.Form):
+    """The name of a global module, and its fields as the editor of a post shows those of any module."""
+
+    label = forms.CharField(label=gettext_lazy("Name"), max_length=LABEL_MAX, required=False)
+    version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
+
+    def __init__(
+        self, data: QueryDict | None = None, *, initial: dict[str, Any], who: Actor
+    ) -> None:
+        super().__init__(data, initial=initial)
+        stored: JsonObject = initial["props"]
+        definition = modules.get(initial["type"])
+        props = fields_of(definition.Props) if definition is not None else ()
+        self.units = [
+            FormUnit(f"{_PROPS}{prop.name}", prop, stored.get(prop.name)) for prop in props
+        ]
+        self.typed = {
+            unit.path: to_typed(unit.field, unit.value)
+            if data is None
+            else read(unit.field, data, unit.path, who)
+            for unit in self.units
+        }
+        self.problems: Mapping[str, Sequence[str]] = {}
+
+    def values(self) -> JsonObject:
+        """The props as they were typed. Raises `RuleViolation` at what cannot be read."""
+        values = {
+            unit.field.name: from_typed(unit.field, self.typed[unit.path], unit.value, unit.path)
+            for unit in self.units
+        }
+        refuse_unstorable(values, "props")
+        return values
+
+    def controls(self, who: Actor) -> list[Control]:
+        """The fields with their values, choices and what was refused. At most four queries."""
+        choices = PostChoices(None, chosen_ids(self.typed.values()), who)
+        controls: list[Control] = []
+        for unit in self.units:
+            typed = self.typed[unit.path]
+            control = control_of(unit.field, unit.path, typed, self.problems, choices)
+            add_script_data(control, unit.field, typed, unit.value)
+            controls.append(control)
+        return controls
+
+    @contextmanager
+    def refusals_at_controls(self) -> Iterator[None]:
+        """Have what is wrong in a field said by the field; above the form only that it is so."""
+        try:
+            yield
+        except RuleViolation as error:
+            self.problems = {
+                path: texts for path, texts in error.details.items() if path.startswith(_PROPS)
+            }
+            if not self.problems:
+                raise
+            said = _("Not saved. Correct the marked fields.")
+            raise RuleViolation(said, code=error.code) from None
+
+
+@admin.register(ModuleInstance)
+class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
+    view_permission = add_permission = "globals.edit"
+    empty_words = gettext_lazy(
+        "Global modules are written once and used in many posts. A change appears in all of them."
+    )
+    list_title = gettext_lazy("Global modules")
+    add_title = gettext_lazy("New global module")
+    add_button = gettext_lazy("Create module")
+    add_form, change_form = NewGlobalForm, GlobalForm
+    change_template = "admin/structure/shared.html"
+    delete_sentence = gettext_lazy(
+        "This permanently deletes the module and its revisions. A module that is "
+        "used in posts cannot be deleted."
+    )
+    list_display = ("__str__", module_type, "global_slug", "uses", "updated_at")
+    search_fields = ("label", "global_slug")
+    ordering = ("global_slug",)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ModuleInstance]:
+        shared = super().get_queryset(request).filter(scope="global")
+        alive = Q(placements__post__deleted_at__isnull=True)
+        return shared.annotate(number=Count("placements__post", distinct=True, filter=alive))
+
+    @admin.display(description=gettext_lazy("Posts"), ordering="number")
+    def uses(self, module: ModuleInstance) -> int:
+        return int(getattr(module, "number", 0))
+
+    def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
+        values = form.cleaned_data
+        made = create_global(
+            actor=actor_of(request),
+            slug=values["globalSlug"],
+            type=values["type"],
+            label=values["label"],
+        )
+        return HttpResponseRedirect(reverse("admin:content_moduleinstance_change", args=[made.pk]))
+
+    def initial(self, row: ModuleInstance) -> Mapping[str, object]:
+        return {"label": row.label, "version": row.version, "type": row.type, "props": row.props}
+
+    def form_of(
+        self, request: HttpRequest, row: ModuleInstance, data: QueryDict | None
+    ) -> GlobalForm:
+        initial = dict(self.initial(self.edited(request, row)))
+        return GlobalForm(data, initial=initial, who=actor_of(request))
+
+    def change_again(self, request: HttpRequest, row: ModuleInstance) -> forms.Form:
+        form = self.form_of(request, row, request.POST)
+        rearrange_items(form.units, form.typed, request.POST.get("do", ""))
+        return form
+
+    def shown(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> dict[str, Any]:
+        if not isinstance(form, GlobalForm):
+            raise TypeError(form)
+        placements = placements_of(row)
+        layers = dict(PREVIEW_LAYERS)
+        # `usage` adds the layer to each post.
+        seen = visible_to(usage(row), actor_of(request))
+        drafts = seen.exclude(layer="source")[:_MAX_PLACES_SHOWN]  # type: ignore[misc]
+        places = [(post, layers[post.layer]) for post in drafts]  # type: ignore[attr-defined]
+        controls = form.controls(actor_of(request))
+        return {
+            **edit_page_context(request, GlobalModuleKind(), row),
+            "controls": controls,
+            "to_correct": [found for control in controls for found in control.to_correct()],
+            "is_changed": request.method == "POST",
+            "places": places,
+            "placements": placements,
+            "more": placements.staged - len(places),
+        }
+
+    def edited(self, request: HttpRequest, row: ModuleInstance) -> ModuleInstance:
+        return cast(ModuleInstance, edited_row(request, GlobalModuleKind(), row))
+
+    def change(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> str | None:
+        if not isinstance(form, GlobalForm):
+            raise TypeError(form)
+        label, version = form.cleaned_data["label"], form.cleaned_data["version"]
+        with form.refusals_at_controls():
+            props = form.values()
+            return save_or_propose(
+                request,
+                GlobalModuleKind(),
+                row,
+                lambda: edited_global(row, label=label, props=props, actor=actor_of(request)),
+                version,
+                lambda: edit_global(
+                    actor=actor_of(request),
+                    slug=str(row.global_slug),
+                    label=label,
+                    props=props,
+                    expected_version=version,
+                ),
+            )
+
+    def remove(self, request: HttpRequest, row: ModuleInstance, form: forms.Form) -> None:
+        delete_global(actor=actor_of(request), slug=str(row.global_slug))
+
+    def _find(self, id_: str) -> ModuleInstance:
+        row = super()._find(id_)
+        if row.scope != "global":
+            raise Http404("There is no such thing.")
+        return row

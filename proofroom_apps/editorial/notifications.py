@@ -1,0 +1,222 @@
+"""Notifications about posts: what waits for a review, what was decided, published on schedule or carried out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
+from content.posts.publish import SCHEDULE_FAILED
+from proofroom.core.models import Event
+from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
+from proofroom.notifications.models import Notification
+from proofroom.notifications.services import people_with
+from proofroom_apps.editorial.posts.post_pages import (
+    layer_label,
+    post_url,
+    review_url,
+    title_of,
+    with_proposed_titles,
+)
+
+_WAITING_IN: Final = {
+    "post.review.save": Layer.REVIEW,
+    "post.ai-review.save": Layer.AI_REVIEW,
+    "post.ai-review.approve": Layer.REVIEW,
+}
+_APPROVED: Final = "post.review.approve"
+_REJECTED: Final = ("post.review.reject", "post.ai-review.reject")
+
+
+def _find_waiting(event: Event) -> list[Notice]:
+    """Those who may decide on it, but for who sent it there. A layer is one line, with the posts in it."""
+    if event.post_id is None:  # deleted for good since
+        return []
+    people = people_with("posts.review.approve", but=event.actor_id)
+    return [Notice(people, _WAITING_IN[event.name], str(event.post_id))]
+
+
+def _describe_waiting(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    posts = _posts_of(rows)
+    texts = {}
+    for row in rows:
+        layer, first = Layer(row.group), posts.get(row.subjects[0])
+        names = {
+            "title": title_of(first) if first else _("a deleted post"),
+            "layer": layer_label(layer),
+            "count": row.count - 1,
+        }
+        if row.count == 1:
+            text = _("Changes to “%(title)s” are waiting in %(layer)s") % names
+            url = review_url(first, layer) if first else ""
+        else:
+            text = (
+                ngettext(
+                    ("Changes to “%(title)s” and %(count)s other post are waiting in %(layer)s"),
+                    ("Changes to “%(title)s” and %(count)s other posts are waiting in %(layer)s"),
+                    row.count - 1,
+                )
+                % names
+            )
+            url = reverse("admin:inbox")
+        texts[row.pk] = NotificationText(text, url, "inbox")
+    return texts
+
+
+def _find_decided(event: Event) -> list[Notice]:
+    """Those who wrote what was decided on, but for who decided."""
+    if event.name == _APPROVED:
+        written = Provenance.objects.filter(
+            post=event.post_id, revision__reason="approved", created_at__lte=event.created_at
+        )
+        latest = written.order_by("-revision__version").values("revision")[:1]
+        authors = set(written.filter(revision__in=latest).values_list("author", flat=True))
+    else:
+        proposals = RejectedChange.objects.filter(rejection=event.pk).values_list(
+            "proposal__marks", flat=True
+        )
+        authors = {mark.get("user_id") for marks in proposals if marks for mark in marks.values()}
+    people = sorted(authors - {None, event.actor_id})
+    if not people or event.post_id is None:
+        return []
+    return [Notice(people, f"{event.name}:{event.post_id}", str(event.post_id))]
+
+
+def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    posts = _posts_of(rows)
+    events = Event.objects.in_bulk([row.event_id for row in rows])
+    texts = {}
+    for row in rows:
+        post, event = posts.get(row.subjects[0]), events.get(row.event_id)
+        is_approved = row.group.startswith(_APPROVED)
+        names = {
+            "title": title_of(post) if post else _("a deleted post"),
+            "who": event.actor_name if event else _("Somebody"),
+        }
+        text = (
+            _("%(who)s approved your changes to “%(title)s”")
+            if is_approved
+            else _("%(who)s rejected your changes to “%(title)s”")
+        )
+        url = post_url("change" if is_approved else "revisions", post) if post else ""
+        note = "" if is_approved or event is None else str(event.payload.get("note") or "")
+        texts[row.pk] = NotificationText(
+            text % names, url, "check" if is_approved else "close", note
+        )
+    return texts
+
+
+def _find_author(event: Event) -> list[Notice]:
+    """The author of the post."""
+    if event.post_id is None:  # deleted for good since
+        return []
+    authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
+    people = list(authors.values_list("author", flat=True))
+    return [Notice(people, str(event.post_id), str(event.post_id))] if people else []
+
+
+def _find_published(event: Event) -> list[Notice]:
+    """The author of a post that went live on schedule."""
+    return _find_author(event) if event.via == "system" else []
+
+
+def _describe_published(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    posts = _posts_of(rows)
+    texts = {}
+    for row in rows:
+        post = posts.get(row.subjects[0])
+        text = _("“%(title)s” was published on schedule") % {
+            "title": title_of(post) if post else _("a deleted post")
+        }
+        texts[row.pk] = NotificationText(text, post_url("change", post) if post else "", "calendar")
+    return texts
+
+
+def _describe_failed_schedule(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    posts = _posts_of(rows)
+    events = Event.objects.in_bulk([row.event_id for row in rows])
+    texts = {}
+    for row in rows:
+        post, event = posts.get(row.subjects[0]), events.get(row.event_id)
+        text = _("“%(title)s” could not be published on schedule") % {
+            "title": title_of(post) if post else _("a deleted post")
+        }
+        reason = str(event.payload.get("reason") or "") if event else ""
+        url = post_url("change", post) if post else ""
+        texts[row.pk] = NotificationText(text, url, "warning", reason)
+    return texts
+
+
+def _find_batch(event: Event) -> list[Notice]:
+    id_ = str(event.payload["id"])
+    people = list(
+        DecisionBatch.objects.filter(pk=id_, by__isnull=False).values_list("by", flat=True)
+    )
+    return [Notice(people, id_, id_)] if people else []
+
+
+def _describe_batch(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    return {
+        row.pk: NotificationText(
+            _("Your bulk review is finished"),
+            reverse("admin:inbox-batch", args=[row.subjects[0]]),
+            "check",
+        )
+        for row in rows
+    }
+
+
+def _posts_of(rows: Iterable[Notification]) -> dict[str, Post]:
+    """The first post of each, unless it is in the trash. One query."""
+    ids = {UUID(row.subjects[0]) for row in rows}
+    found = with_proposed_titles(Post.objects.alive().filter(pk__in=ids))
+    return {str(post.pk): post for post in found}
+
+
+KINDS: Final = (
+    NotificationKind(
+        "review.waiting",
+        gettext_lazy("Changes waiting in Review"),
+        "posts.review.approve",
+        tuple(_WAITING_IN),
+        _find_waiting,
+        _describe_waiting,
+    ),
+    NotificationKind(
+        "review.decided",
+        gettext_lazy("Decisions on your changes"),
+        "posts.view",
+        (_APPROVED, *_REJECTED),
+        _find_decided,
+        _describe_decided,
+    ),
+    NotificationKind(
+        "post.published",
+        gettext_lazy("Your posts published on schedule"),
+        "posts.view",
+        ("post.published",),
+        _find_published,
+        _describe_published,
+    ),
+    NotificationKind(
+        "post.schedule-failed",
+        gettext_lazy("Your posts that could not be published on schedule"),
+        "posts.view",
+        (SCHEDULE_FAILED,),
+        _find_author,
+        _describe_failed_schedule,
+    ),
+    NotificationKind(
+        "inbox.batch",
+        gettext_lazy("Your bulk decisions that are done"),
+        "posts.view",
+        ("inbox.batch.ended",),
+        _find_batch,
+        _describe_batch,
+    ),
+)

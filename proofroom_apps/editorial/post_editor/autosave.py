@@ -1,0 +1,240 @@
+"""The draft copy of a form: an open page sends it while somebody types, and it is offered at the next opening."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Final
+from uuid import UUID, uuid4
+
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.utils.translation import gettext
+from django.views.decorators.http import require_POST
+
+from content.document import PostDocument
+from content.models import Layer
+from content.models.autosave import Autosave
+from content.models.editing_mark import SOURCE
+from content.posts.autosave import Predecessor, discard_copy, list_copies, save_copy
+from content.review.labels import label_of, module_names
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.content_scope import Scoped
+from proofroom.core.errors import CmsError, invalid
+from proofroom.core.validation.input_validation import parse_uuid
+from proofroom_apps.editorial.post_editor.form_data import Sheet, read_sheet
+from proofroom_apps.editorial.post_editor.form_fields import value_stamp
+from proofroom_apps.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
+from proofroom_apps.editorial.posts.post_pages import get_post_or_404
+
+_KEPT: Final = re.compile(r"(?:post|modules)\..+|was|was_order|order|version|sources")
+_KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale", "parent", "term"})
+MAX_LABELS: Final = 8
+MAX_OFFERED: Final = 5
+_FOLLOWED_AT_MOST: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedCopy:
+    """A copy as the page offers it. `labels` are the fields that differ from what is stored, `conflicts` those of
+    them that others changed as well."""
+
+    key: UUID
+    saved_at: datetime
+    labels: tuple[str, ...]
+    more: int = 0
+    conflicts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PageCopies:
+    """The copies that a page has to do with.
+
+    `key` is the one that it writes, named anew each time that it is shown: two windows with the same content write
+    two copies. `follows` are those whose content it shows, which go once this one is written or the form saved.
+    """
+
+    key: UUID
+    follows: Sequence[Predecessor]
+
+    @property
+    def shown(self) -> list[UUID]:
+        return [one.key for one in self.follows]
+
+    @property
+    def fields(self) -> list[str]:
+        """`follows` as the form sends it."""
+        return [
+            f"{one.key} {one.saved_at.isoformat()}" if one.saved_at else str(one.key)
+            for one in self.follows
+        ]
+
+
+def copy_key(request: HttpRequest) -> UUID | None:
+    """The name that the page gave its copy; None for nonsense."""
+    return parse_uuid(request.POST.get("copy"))
+
+
+def read_follows(data: QueryDict) -> list[Predecessor]:
+    """The copies that a sent form follows; nonsense is left out."""
+    found = []
+    for text in data.getlist("follows")[:_FOLLOWED_AT_MOST]:
+        key, _space, moment = text.partition(" ")
+        try:
+            found.append(Predecessor(UUID(key), datetime.fromisoformat(moment) if moment else None))
+        except ValueError:
+            continue
+    return [one for one in found if one.saved_at is None or one.saved_at.tzinfo]
+
+
+def copies_of_page(sent: QueryDict) -> PageCopies:
+    """The copies of a page that shows what was sent, or restored from `form_of`."""
+    follows = read_follows(sent)
+    with suppress(ValueError):  # a page that was opened anew has none
+        follows.append(Predecessor(UUID(sent.get("copy", ""))))
+    return PageCopies(uuid4(), follows)
+
+
+def copy_layer(layer: Layer | None) -> str:
+    return layer.value if layer else SOURCE
+
+
+@require_POST
+@answers_refusals
+def autosave(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """Keep what an open form holds, or with `discard` forget it."""
+    require(request, "posts.edit", "posts.translate", "posts.review.save")
+    layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
+    entries = (pair for pair in _pairs(request) if _KEPT.fullmatch(pair[0]))
+    return _keep(request, get_post_or_404(request, post_id).pk, copy_layer(layer), entries)
+
+
+@require_POST
+@answers_refusals
+def autosave_new(request: HttpRequest) -> HttpResponse:
+    """The same for the form of a post that is not created yet."""
+    require(request, "posts.create")
+    entries = (pair for pair in _pairs(request) if pair[0] in _KEPT_OF_NEW)
+    return _keep(request, None, SOURCE, entries)
+
+
+def _pairs(request: HttpRequest) -> Iterable[tuple[str, str]]:
+    return ((name, value) for name, values in request.POST.lists() for value in values)
+
+
+def _keep(
+    request: HttpRequest, post_id: UUID | None, layer: str, entries: Iterable[tuple[str, str]]
+) -> HttpResponse:
+    actor, key = actor_of(request), copy_key(request)
+    try:
+        if key is None:
+            raise invalid("copy", gettext("The draft copy ID must be a UUID."))
+        if "discard" in request.POST:
+            discard_copy(key=key, actor=actor)
+            return JsonResponse({"savedAt": None})
+        copy = save_copy(
+            key=key,
+            post_id=post_id,
+            actor=actor,
+            entries=list(entries),
+            layer=layer,
+            follows=read_follows(request.POST),
+        )
+    except CmsError as error:
+        return JsonResponse({"message": error.message}, status=error.status)
+    return JsonResponse({"savedAt": copy.saved_at.isoformat()})
+
+
+def form_of(copy: Autosave) -> QueryDict:
+    """The copy as the form had been sent, by a page that follows it."""
+    data = QueryDict(mutable=True)
+    for name, value in copy.entries:
+        data.appendlist(name, value)
+    data["follows"] = f"{copy.pk} {copy.saved_at.isoformat()}"
+    return data
+
+
+def offer_new(request: HttpRequest, copies: PageCopies) -> list[OfferedCopy]:
+    """The copies of forms of new posts, named by their titles."""
+    found = list_copies(post_id=None, actor=actor_of(request), without=copies.shown)
+    titles = [(copy, form_of(copy).get("title", "")) for copy in found[:MAX_OFFERED]]
+    return [
+        OfferedCopy(copy.pk, copy.saved_at, (f"“{title}”",) if title else ())
+        for copy, title in titles
+    ]
+
+
+def lost_texts(sheet: Sheet, data: QueryDict) -> list[str]:
+    """What was typed into modules or fields that are gone: the form has no place for it any more."""
+    order = set(data.getlist("order"))
+    modules = [
+        f"modules.{id_}."
+        for id_ in sheet.was_order
+        if id_ in order and sheet.document.module(id_) is None
+    ]
+    # A field goes, or takes another name, when the definition of its module or post type changes.
+    shown = tuple(f"modules.{module.id}." for module in sheet.modules)
+    known = {unit.path for unit in sheet.units()}
+    fields = {
+        path for path in sheet.was if path not in known and path.startswith(("post.", *shown))
+    }
+    gone = (*modules, *(f"{path}." for path in fields))
+    lost = []
+    for name in data:
+        text = normalize_line_ends(data.get(name, ""))
+        is_gone = name in fields or name.startswith(gone)
+        is_text = is_gone and not name.endswith((DOCUMENT, ".count"))
+        if is_text and text.strip() and sheet.was.get(name) != value_stamp(text):
+            lost.append(text)
+    return lost
+
+
+def offer_copies(
+    request: HttpRequest,
+    post_id: UUID,
+    document: PostDocument,
+    layer: Layer | None,
+    copies: PageCopies,
+) -> list[OfferedCopy]:
+    """The newest copies of this person that differ from what is stored, without those that the page shows itself."""
+    found = list_copies(
+        post_id=post_id, actor=actor_of(request), layer=copy_layer(layer), without=copies.shown
+    )
+    offered = (_offer(copy, document, actor_of(request)) for copy in found)
+    return list(islice((one for one in offered if one is not None), MAX_OFFERED))
+
+
+def _offer(copy: Autosave, document: PostDocument, who: Scoped) -> OfferedCopy | None:
+    data = form_of(copy)
+    sheet = read_sheet(document, data, who)
+    names = {**module_names(document), **{module.id: module.label for module in sheet.modules}}
+    known = {module.id for module in document.modules}
+    moved = set(sheet.moved())
+    differing = [
+        unit.path
+        for unit in sheet.differing()
+        if not unit.path.startswith("modules.") or unit.path.split(".")[1] in known
+    ]
+    labels = [label_of(path, document, names) for path in differing]
+    conflicts = [label_of(path, document, names) for path in differing if path in moved]
+    added = [module.label for module in sheet.modules if module.id not in known]
+    removed = [
+        names[id_] for id_ in sheet.was_order if id_ in known and id_ not in set(sheet.order)
+    ]
+    labels += [gettext("%(module)s added") % {"module": name} for name in added]
+    labels += [gettext("%(module)s removed") % {"module": name} for name in removed]
+    # Its own moves: what others moved since is not of this copy.
+    kept = [id_ for id_ in sheet.order if id_ in known]
+    was = [id_ for id_ in sheet.was_order if id_ in kept]
+    if kept != [id_ for id_ in document.order if id_ in kept] and kept != was:
+        labels.append(gettext("Order of modules"))
+    if lost_texts(sheet, data):
+        labels.append(gettext("Text in a module or field that was removed"))
+    if not labels:
+        return None
+    more = max(0, len(labels) - MAX_LABELS)
+    shown = tuple(labels[:MAX_LABELS])
+    return OfferedCopy(copy.pk, copy.saved_at, shown, more, tuple(conflicts[:MAX_LABELS]))

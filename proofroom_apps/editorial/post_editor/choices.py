@@ -1,0 +1,297 @@
+"""Choices in the form of a post: media, posts, terms, modules, and the searches of its pickers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Q
+from django.http import HttpRequest, JsonResponse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from content import search
+from content.models import ModuleInstance, Post, Status
+from content.posts.scopes import hidden_ids, hidden_title, sees, visible_to
+from content.review.labels import type_label
+from content.review.references import title_lookups
+from media.models import Asset
+from media.scopes import visible_assets
+from proofroom.core.actor import Actor
+from proofroom.core.admin.permissions import actor_of, require
+from proofroom.core.content_scope import Scoped
+from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name
+from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import canonical_form
+from proofroom.definitions import allowed_modules, find_post_type, modules, taxonomies
+from proofroom.definitions.richtext.links import MAX_HREF, is_external, safe_href
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.rules import taxonomy_label
+from proofroom_apps.editorial.post_editor.form_fields import Choice, EditorField, Typed
+
+_MAX_CHOICES: Final = 50
+"""A list without scripts has the newest of these."""
+_MAX_TERMS: Final = 100
+_MAX_RESULTS: Final = 20
+_MAX_QUERY_LENGTH: Final = 200
+_MAX_AT_PATH: Final = 5
+
+
+class PostChoices:
+    """The choices of one form; `keep` are ids that must be offered, because they are chosen.
+
+    Without a post, as in a global module, everything of the default language is offered first.
+    """
+
+    def __init__(self, post: Post | None, keep: Iterable[str], who: Actor) -> None:
+        self.post, self.who = post, who
+        self.locale = post.locale if post else settings.CMS_ENV.default_locale
+        self.keep = list(keep)
+        self._lists: dict[str, Sequence[tuple[str, Sequence[Choice]]]] = {}
+
+    def __call__(self, form_field: EditorField) -> Sequence[tuple[str, Sequence[Choice]]]:
+        """The groups of what the field takes; what is chosen is offered whatever it is."""
+        readers: dict[str, Callable[[], Sequence[tuple[str, Sequence[Choice]]]]] = {
+            "media": self._media,
+            "post-reference": self._posts,
+            "terms": self._terms,
+            "taxonomy-reference": self._terms,
+            "form-reference": self._forms,
+        }
+        if form_field.kind not in self._lists:
+            self._lists[form_field.kind] = readers[form_field.kind]()
+        listed = self._lists[form_field.kind]
+        if form_field.kind == "taxonomy-reference":
+            return self._limit(listed, taxonomy_label(form_field.among) if form_field.among else "")
+        return self._limit(listed, form_field.among if form_field.kind == "post-reference" else "")
+
+    def creatable(self, kind: str, among: str) -> list[tuple[str, str]]:
+        """The taxonomies, with their labels, that the person may make terms of in a field. No query."""
+        if kind not in ("terms", "taxonomy-reference") or not self.who.can("taxonomies.edit"):
+            return []
+        names = [among] if among else taxonomies.names()
+        if kind == "terms" and self.post is not None:
+            names = [use.slug for use in find_post_type(self.post.type).taxonomies]
+        return [(name, taxonomy_label(name)) for name in names if name in taxonomies]
+
+    def _limit(
+        self, listed: Sequence[tuple[str, Sequence[Choice]]], group: str
+    ) -> Sequence[tuple[str, Sequence[Choice]]]:
+        if not group:
+            return listed
+        limited = [
+            (label, [one for one in choices if label == group or one[0] in self.keep])
+            for label, choices in listed
+        ]
+        return [(label, choices) for label, choices in limited if choices]
+
+    def _media(self) -> list[tuple[str, list[Choice]]]:
+        seen = visible_assets(Asset.objects.all(), self.who)
+        newest = seen.order_by("-created_at").values("pk")[:_MAX_CHOICES]
+        rows = Asset.objects.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
+        listed = rows.order_by("-created_at").values_list("pk", "filename", "alt_text")
+        return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in listed])]
+
+    def _posts(self) -> list[tuple[str, list[Choice]]]:
+        others = visible_to(Post.objects.alive(), self.who).filter(is_placeholder=False)
+        if self.post is not None and str(self.post.pk) not in self.keep:
+            others = others.exclude(pk=self.post.pk)
+        own = others.filter(locale=self.locale).order_by("-updated_at")
+        newest = own.values("pk")[:_MAX_CHOICES]
+        rows = others.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
+        groups: dict[str, list[Choice]] = {}
+        listed = rows.order_by("type", "title", "path").values_list("pk", "title", "path", "type")
+        for pk, title, path, type_name in listed:
+            groups.setdefault(type_name, []).append((str(pk), f"{title} — {path}"))
+        hidden = sorted(map(str, hidden_ids(self.keep, self.who)))
+        if hidden:
+            groups[""] = [(pk, hidden_title()) for pk in hidden]
+        return list(groups.items())
+
+    def _forms(self) -> list[tuple[str, list[Choice]]]:
+        titles_of_forms = title_lookups.get("form-reference")
+        titles = titles_of_forms(None) if titles_of_forms is not None else {}
+        forms = [(slug, f"{title} ({slug})") for slug, title in titles.items()]
+        return [("", sorted(forms, key=lambda form: form[1].lower()))]
+
+    def _terms(self) -> list[tuple[str, list[Choice]]]:
+        own = Term.objects.filter(locale__in=["", self.locale])
+        if self.post is not None:
+            uses = [use.slug for use in find_post_type(self.post.type).taxonomies]
+            own = own.filter(taxonomy__in=uses)
+        rows = list(own.order_by("taxonomy", "order_index", "name")[:_MAX_TERMS])
+        known = {str(term.pk) for term in rows}
+        missing = [id_ for id_ in self.keep if id_ not in known]
+        rows += Term.objects.filter(pk__in=missing) if missing else []
+        groups: dict[str, list[Choice]] = {}
+        for term in rows:
+            label = taxonomy_label(term.taxonomy)
+            groups.setdefault(label, []).append((str(term.pk), term.name))
+        return list(groups.items())
+
+
+def chosen_ids(typed: Iterable[Typed]) -> Iterator[str]:
+    """The ids that stand in what is typed, however deep."""
+    waiting: list[object] = list(typed)
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if _is_id(value):
+                yield value
+        elif isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            waiting += value.values()
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
+
+
+def addable(post: Post, shared: Iterable[str]) -> list[tuple[str, list[Choice]]]:
+    """Return what the button for a new module offers."""
+    own = [(module.name, in_words(module.label)) for module in allowed_modules(post.type)]
+    groups = [(_("For this post"), own)]
+    rows = ModuleInstance.objects.filter(global_slug__in=list(shared))
+    placed = [
+        (f"{type_}@{slug}", str(slug)) for slug, type_ in rows.values_list("global_slug", "type")
+    ]
+    return [*groups, (_("Shared"), placed)] if placed else groups
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceSearch:
+    """A search; `among` are the post types or taxonomies that may be chosen, all of them where empty."""
+
+    kind: str
+    text: str
+    locale: str
+    among: list[str]
+    without: str
+    only_locale: str | None = None
+    """A language whose terms alone are meant, empty for those of every language."""
+
+
+@require_safe
+def search_targets(request: HttpRequest) -> JsonResponse:
+    """`kind` and `q`: what can be chosen; `address`: what a link leads to."""
+    require(request, "posts.view")
+    if "address" in request.GET:
+        address, module = (
+            request.GET["address"][:MAX_HREF],
+            modules.get(_parameter(request, "module")),
+        )
+        problem = module.address_problem(address) if module is not None else ""
+        return JsonResponse(
+            _state("draft", problem) if problem else state_of(address, actor_of(request))
+        )
+    asked = ReferenceSearch(
+        kind=_parameter(request, "kind"),
+        text=_parameter(request, "q"),
+        locale=_parameter(request, "locale"),
+        among=[one for one in _parameter(request, "among").split(",") if one],
+        without=_parameter(request, "without"),
+        only_locale=_parameter(request, "only_locale") if "only_locale" in request.GET else None,
+    )
+    is_for_posts = asked.kind in ("post-reference", "link")
+    found = search_posts(asked, actor_of(request)) if is_for_posts else search_terms(asked)
+    return JsonResponse({"results": found})
+
+
+def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
+    """Posts by title, text, path or id, the best first; without text the newest. At most two queries."""
+    rows = visible_to(Post.objects.alive(), who).filter(is_placeholder=False)
+    if asked.locale:
+        rows = rows.filter(locale=asked.locale)
+    if asked.among:
+        rows = rows.filter(type__in=asked.among)
+    if _is_id(asked.without):
+        rows = rows.exclude(pk=asked.without)
+    newest = rows.order_by("-updated_at", "id")
+    if not asked.text:
+        found = list(newest[:_MAX_RESULTS])
+    elif _is_id(asked.text):
+        found = list(newest.filter(pk=asked.text))
+    elif asked.text.startswith("/"):
+        by_path = rows.filter(path__startswith=asked.text).order_by("path", "id")
+        found = list(by_path[:_MAX_RESULTS])
+    else:
+        # Half a word is no word to the search, and what people type is mostly half a title.
+        found = list(newest.filter(title__icontains=asked.text)[:_MAX_RESULTS])
+        if len(found) < _MAX_RESULTS:
+            known = {post.pk for post in found}
+            ranked = search.find_posts(rows, asked.text)[:_MAX_RESULTS]
+            found += [post for post in ranked if post.pk not in known]
+    return [
+        {
+            "id": str(post.pk),
+            "title": post.title,
+            "detail": " · ".join(
+                filter(None, [type_label(post.type), language_name(post.locale), post.path])
+            ),
+            "path": post.path,
+            "state": "live" if post.status == Status.PUBLISHED else "draft",
+            "status": post.shown_status_label,
+        }
+        for post in found[:_MAX_RESULTS]
+    ]
+
+
+def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
+    """Terms whose name holds the text or whose slug begins with it, by taxonomy."""
+    rows = (
+        Term.objects.filter(locale__in=["", asked.locale]) if asked.locale else Term.objects.all()
+    )
+    if asked.only_locale is not None:
+        rows = rows.filter(locale=asked.only_locale)
+    if _is_id(asked.without):
+        rows = rows.exclude(pk=asked.without)
+    if asked.among:
+        rows = rows.filter(taxonomy__in=asked.among)
+    if asked.text:
+        rows = rows.filter(Q(name__icontains=asked.text) | Q(slug__startswith=asked.text.lower()))
+    found: list[JsonObject] = []
+    for term in rows.order_by("taxonomy", "order_index", "name")[:_MAX_RESULTS]:
+        language = language_name(term.locale) if len(settings.CMS_ENV.locales) > 1 else ""
+        detail = " · ".join(filter(None, [taxonomy_label(term.taxonomy), language]))
+        found.append(
+            {"id": str(term.pk), "title": term.name, "detail": detail, "path": "", "state": ""}
+        )
+    return found
+
+
+def state_of(address: str, who: Scoped) -> JsonObject:
+    """Return what a link leads to, in a word for the page and a sentence for people."""
+    safe = safe_href(address)
+    if safe is None:
+        return _state("refused", _("You cannot link to this address."))
+    if is_external(safe):
+        return _state("external", _("Another site."))
+    if safe.startswith(("#", "mailto:", "tel:", "?")):
+        return _state("plain", "")
+    path = canonical_form(safe.split("#", 1)[0].split("?", 1)[0])
+    found = list(Post.objects.alive().filter(path=path).order_by("-status")[:_MAX_AT_PATH])
+    post = next((one for one in found if sees(who, one)), None)
+    if post is None and any(one.status == Status.PUBLISHED for one in found):
+        return _state("live", _("Links to a live page."))
+    if post is None:
+        return _state("missing", _("No post has this address. It may be another kind of page."))
+    if post.status == Status.PUBLISHED:
+        return _state("live", _("Links to “%(title)s”, which is live.") % {"title": post.title})
+    sentence = _("Links to “%(title)s”, which is not live. Visitors would see an error page.")
+    return _state("draft", sentence % {"title": post.title})
+
+
+def _state(state: str, sentence: str) -> JsonObject:
+    return {"state": state, "sentence": sentence}
+
+
+def _parameter(request: HttpRequest, name: str) -> str:
+    return request.GET.get(name, "").replace("\x00", "")[:_MAX_QUERY_LENGTH].strip()

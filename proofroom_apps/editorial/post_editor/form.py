@@ -1,0 +1,274 @@
+"""The form of a post: its fields and modules as units that are typed, compared and saved one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Final
+
+from django.utils.translation import gettext, gettext_noop
+
+from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.models import ModuleInstance
+from content.post_fields import POST_FIELDS, Panel, PostField
+from content.review.labels import module_label
+from proofroom.core.database.statements import Statement
+from proofroom.core.i18n import in_words
+from proofroom.core.i18n.time_zones import current_zone_name
+from proofroom.core.json import Json
+from proofroom.definitions import find_module, find_post_type, modules, own_scope, post_types
+from proofroom_apps.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
+
+_PLACE_ORDER: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
+"""The beginning of its panel, in this order; what else is declared for it follows."""
+_TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
+NEW_PREFIX: Final = "new-"
+ROBOTS: Final = "robotsJson"
+SCHEDULE: Final = "post.publishAt"
+PUBLICATION: Final = "post.publishedAt"
+"""The date of publication, which a dialog changes and no field of the form."""
+_ROBOTS_BOXES: Final = {"noindex": "index", "nofollow": "follow"}
+"""Rules for search engines that are check boxes; those that have none stay JSON."""
+_NEW_ID: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class FormUnit:
+    """A unit of saving: a post field or a prop. `path` is its name in the form."""
+
+    path: str
+    field: EditorField
+    value: Json
+
+
+@dataclass(frozen=True, slots=True)
+class FormSection:
+    """A part of the form about the post itself."""
+
+    name: str
+    label: str
+    units: tuple[FormUnit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSection:
+    """A part of the form about one module. `shared_slug` names the global module that it places."""
+
+    id: str
+    type: str
+    label: str
+    description: str
+    is_locked: bool
+    is_known: bool
+    shared_slug: str
+    units: tuple[FormUnit, ...]
+
+    @property
+    def is_new(self) -> bool:
+        return self.id.startswith(NEW_PREFIX)
+
+    @property
+    def token(self) -> str:
+        """How the form's hidden order names it."""
+        if not self.is_new:
+            return self.id
+        return f"{self.id}:{self.type}" + (f"@{self.shared_slug}" if self.shared_slug else "")
+
+
+def post_sections(document: PostDocument) -> list[FormSection]:
+    """The post's own fields, by section."""
+    definition = post_types.get(document.type)
+    custom = fields_of(definition.CustomFields) if definition else ()
+    sections = [
+        FormSection("main", gettext("Content"), tuple(_post_units(document, "main"))),
+        FormSection("place", gettext("Publishing"), tuple(_post_units(document, "place"))),
+        FormSection("seo", gettext("SEO"), tuple(_post_units(document, "seo"))),
+    ]
+    if custom:
+        units = tuple(
+            FormUnit(
+                f"post.{CUSTOM_PREFIX}{field.name}",
+                field,
+                document.fields.get(CUSTOM_PREFIX + field.name),
+            )
+            for field in custom
+        )
+        sections.insert(
+            1, FormSection("custom", in_words(definition.label) if definition else "", units)
+        )
+    return sections
+
+
+def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
+    definition = post_types.get(document.type)
+    names = [name for name, field in POST_FIELDS.items() if field.panel == panel]
+    if panel == "place":
+        names = [*_PLACE_ORDER, *(name for name in names if name not in _PLACE_ORDER)]
+    for name in names:
+        value = document.fields.get(name)
+        if name == "taxonomyTermIds":
+            if find_post_type(document.type).taxonomies:
+                yield FormUnit(f"post.{name}", _TERMS_FIELD, list(document.taxonomy_term_ids))
+        elif name == ROBOTS:
+            boxes = (
+                EditorField("noindex", gettext("Keep this page out of search results"), "boolean"),
+                EditorField(
+                    "nofollow",
+                    gettext("Tell search engines not to follow links on this page"),
+                    "boolean",
+                ),
+                EditorField(
+                    "more", gettext("Other rules"), "json", gettext("JSON, rarely needed.")
+                ),
+            )
+            robots = EditorField(ROBOTS, gettext("Robots"), "object", nested=boxes)
+            yield FormUnit(f"post.{ROBOTS}", robots, robots_to_form(value))
+        elif name == "publishAt":
+            yield FormUnit(SCHEDULE, schedule_field(), value)
+        elif name == "parentId":
+            if definition and definition.hierarchical:
+                parent = replace(form_field_of(POST_FIELDS[name]), among=document.type)
+                yield FormUnit(f"post.{name}", parent, value)
+        else:
+            yield FormUnit(f"post.{name}", form_field_of(POST_FIELDS[name]), value)
+
+
+def robots_to_form(value: Json) -> Json:
+    """The stored rules as the form shows them."""
+    rules = dict(value) if isinstance(value, Mapping) else {}
+    boxes: dict[str, Json] = {}
+    for box, rule in _ROBOTS_BOXES.items():
+        boxes[box] = rules.get(rule) is False
+        if boxes[box]:
+            del rules[rule]
+    return {**boxes, "more": rules or None}
+
+
+def robots_from_form(value: Json) -> Json:
+    """Return what was typed as the rules to store; null where there are none."""
+    if not isinstance(value, Mapping):
+        return value
+    more = value.get("more")
+    if more is not None and not isinstance(more, Mapping):
+        return more  # the service says what is wrong with it
+    rules = dict(more or {})
+    rules |= {rule: False for box, rule in _ROBOTS_BOXES.items() if value.get(box) is True}
+    return rules or None
+
+
+@cache
+def form_field_of(field: PostField) -> EditorField:
+    """The control of a declared post field."""
+    return EditorField(
+        field.name,
+        field.label,
+        field.kind,
+        field.help,
+        is_nullable=field.kind in REFERENCES,
+        max_length=field.max_length,
+    )
+
+
+def schedule_field() -> EditorField:
+    """The control of the time at which a draft is published, which says whose time it is."""
+    label = gettext("Publish at (%(zone)s)") % {"zone": current_zone_name()}
+    return replace(form_field_of(POST_FIELDS["publishAt"]), label=label)
+
+
+_GLOBAL_MODULES: Final = Statement(
+    lambda: ModuleInstance.objects.globals().values("global_slug", "id", "props")
+)
+
+
+def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
+    """Global modules by slug: instance id and props."""
+    return {
+        str(row["global_slug"]): (str(row["id"]), row["props"]) for row in _GLOBAL_MODULES.rows()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleKind:
+    """What all modules of a type have in common, in the language of the reader."""
+
+    label: str
+    description: str
+    is_known: bool
+    defaults: Mapping[str, Json]
+
+    @classmethod
+    def of(cls, type_name: str) -> ModuleKind:
+        definition = modules.get(type_name)
+        return cls(
+            module_label(type_name),
+            in_words(definition.description) if definition else "",
+            definition is not None,
+            definition.default_props() if definition else {},
+        )
+
+
+def module_sections(
+    found: Iterable[ModuleDocument], shared: Mapping[str, Mapping[str, Json]]
+) -> list[ModuleSection]:
+    """Modules with the values that hold, by the props of shared ones."""
+    kind_of = cache(ModuleKind.of)
+    return [module_section(module, shared, kind_of) for module in found]
+
+
+def module_section(
+    module: ModuleDocument,
+    shared: Mapping[str, Mapping[str, Json]],
+    kind_of: Callable[[str], ModuleKind] = ModuleKind.of,
+) -> ModuleSection:
+    """A module with the values that hold: its props, or a shared one's with this post's overrides on top."""
+    kind = kind_of(module.type)
+    values = {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
+    return ModuleSection(
+        id=module.id,
+        type=module.type,
+        label=kind.label,
+        description=kind.description,
+        is_locked=module.locked,
+        is_known=kind.is_known,
+        shared_slug=module.global_slug or "",
+        units=tuple(
+            FormUnit(path, field, values.get(field.name, kind.defaults.get(field.name)))
+            for path, field in module_fields(module)
+        ),
+    )
+
+
+def module_fields(module: ModuleDocument) -> Iterator[tuple[str, EditorField]]:
+    """The fields that a module has in the form, with their names there."""
+    definition = modules.get(module.type)
+    if definition is None or module.scope == "static":
+        return
+    part = "props" if module.scope == "local" else "overrides"
+    for field in fields_of(definition.Props):
+        yield f"modules.{module.id}.{part}.{field.name}", field
+
+
+def new_module(
+    token: str, shared: Mapping[str, tuple[str, Mapping[str, Json]]]
+) -> ModuleSection | None:
+    """The section of a module that was added in the form: `new-1:callout` or `new-1:callout@slug`."""
+    id_, _, kind = token.partition(":")
+    type_name, _, slug = kind.partition("@")
+    if not _NEW_ID.fullmatch(id_):
+        return None  # the live preview writes it into a page
+    if type_name not in modules or (slug and slug not in shared):
+        return None
+    definition = find_module(type_name)
+    values = {**definition.default_props(), **(shared[slug][1] if slug else {})}
+    module = ModuleDocument(
+        id=id_,
+        type=type_name,
+        instance_id="",
+        scope="global" if slug else own_scope(type_name),
+        global_slug=slug or None,
+        props={} if slug else values,
+        overrides={},
+    )
+    return module_section(module, {"": values} if slug else {})

@@ -1,0 +1,255 @@
+"""Reads what a person typed into the form of a post, and makes the edit of it.
+
+The form remembers a stamp of every value that it showed (`was`). Only what was typed anew becomes part of the edit,
+so that whatever others changed meanwhile stays, and what was typed survives every refusal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from django.http import QueryDict
+from django.utils.translation import gettext as _
+
+from content.document import CUSTOM_PREFIX, PostDocument
+from content.posts import document_edits
+from proofroom.core.content_scope import Scoped
+from proofroom.core.errors import invalid
+from proofroom.core.json import Json, JsonObject
+from proofroom_apps.editorial.post_editor.form import (
+    NEW_PREFIX,
+    ROBOTS,
+    FormSection,
+    FormUnit,
+    ModuleSection,
+    module_sections,
+    new_module,
+    post_sections,
+    robots_from_form,
+    shared_modules,
+)
+from proofroom_apps.editorial.post_editor.form_fields import (
+    Typed,
+    from_typed,
+    read,
+    to_typed,
+    value_stamp,
+)
+from proofroom_apps.editorial.post_editor.rich_text import is_as_stored
+
+_HASH: Final = re.compile(r"[0-9a-f]{32}")
+Shared = Mapping[str, tuple[str, Mapping[str, Json]]]
+"""Global modules by slug: instance id and props."""
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The form of a post: sections, order of modules, what is typed, and what was shown before.
+
+    `created` maps the names of modules that were added in the form to the ids that they got.
+    """
+
+    document: PostDocument
+    shared: Shared
+    sections: list[FormSection]
+    modules: list[ModuleSection]
+    typed: dict[str, Typed]
+    was: dict[str, str]
+    was_order: list[str]
+    created: dict[str, str] = field(default_factory=dict)
+
+    def units(self) -> list[FormUnit]:
+        groups: Sequence[FormSection | ModuleSection] = [*self.sections, *self.modules]
+        return [unit for group in groups for unit in group.units]
+
+    def touched(self) -> list[FormUnit]:
+        """Return what was typed anew."""
+        return [unit for unit in self.units() if self._is_typed_anew(unit)]
+
+    def _is_typed_anew(self, unit: FormUnit) -> bool:
+        typed = self.typed[unit.path]
+        is_rich = unit.field.kind == "richtext"
+        return value_stamp(typed) != self.was.get(unit.path) and not (
+            is_rich and is_as_stored(typed, unit.value)
+        )
+
+    def differing(self) -> list[FormUnit]:
+        """Return what was typed anew and is not what stands now."""
+        now = self.stamps()
+        return [
+            unit
+            for unit in self.touched()
+            if value_stamp(self.typed[unit.path]) != now.get(unit.path)
+        ]
+
+    @property
+    def order(self) -> list[str]:
+        return [module.token for module in self.modules]
+
+    def stamps(self) -> dict[str, str]:
+        """The stamps of what stands now, for the next `was`."""
+        return {
+            unit.path: value_stamp(to_typed(unit.field, unit.value))
+            for unit in self.units()
+            if not _is_new(unit.path)
+        }
+
+    def moved(self) -> list[str]:
+        """Paths that others changed since the form was shown."""
+        sections = module_sections(self.document.modules, dict(self.shared.values()))
+        now = replace(self, modules=sections).stamps()  # those that this form removed, too
+        return [path for path, was in self.was.items() if path in now and now[path] != was]
+
+
+def open_sheet(document: PostDocument) -> Sheet:
+    """The form as it is first shown."""
+    sheet = _empty_sheet(document)
+    sheet.typed = {unit.path: to_typed(unit.field, unit.value) for unit in sheet.units()}
+    # What is typed is what stands.
+    sheet.was = {path: value_stamp(typed) for path, typed in sheet.typed.items()}
+    sheet.was_order = list(document.order)
+    return sheet
+
+
+def read_sheet(document: PostDocument, data: QueryDict, who: Scoped) -> Sheet:
+    """The form as it was sent, over the document as it stands now."""
+    sheet = _empty_sheet(document)
+    for text in data.getlist("was"):
+        # Modules that were shown later brought stamps of their own.
+        try:
+            stamps = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(stamps, dict):
+            sheet.was |= {str(path): str(was) for path, was in stamps.items()}
+    sheet.was_order = data.getlist("was_order")
+    sheet.modules = _modules_in_order(sheet, data.getlist("order"))
+    for unit in sheet.units():
+        typed = read(unit.field, data, unit.path, who)
+        is_known = unit.path in sheet.was or _is_new(unit.path)
+        current = to_typed(unit.field, unit.value)
+        # It came after the form was shown, or somebody kept the others' words after both changed it.
+        if not is_known or data.get(f"take.{unit.path}") == "theirs":
+            sheet.was[unit.path], typed = value_stamp(current), current
+        sheet.typed[unit.path] = typed
+    return sheet
+
+
+def read_source_hashes(data: QueryDict) -> dict[str, str]:
+    """The hashes of the source's values that the page of a translation showed, by path, without what is malformed."""
+    try:
+        sent = json.loads(data.get("sources") or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(sent, dict):
+        return {}
+    return {
+        path: hash_
+        for path, hash_ in sent.items()
+        if isinstance(hash_, str) and _HASH.fullmatch(hash_)
+    }
+
+
+def refresh(sheet: Sheet) -> list[str]:
+    """Show what stands now wherever nothing was typed. Answers the paths that others changed meanwhile."""
+    moved = sheet.moved()
+    own = {unit.path for unit in sheet.touched()}
+    for unit in sheet.units():
+        if unit.path not in own:
+            sheet.typed[unit.path] = to_typed(unit.field, unit.value)
+    sheet.was, sheet.was_order = sheet.stamps(), list(sheet.document.order)
+    return moved
+
+
+def _empty_sheet(document: PostDocument) -> Sheet:
+    shared = shared_modules()
+    props = dict(shared.values())
+    sections = module_sections(document.modules, props)
+    return Sheet(document, shared, post_sections(document), sections, {}, {}, [])
+
+
+def _is_new(path: str) -> bool:
+    return path.startswith(f"modules.{NEW_PREFIX}")
+
+
+def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection]:
+    """The modules in the order of the form, behind them what others added since."""
+    known = {module.id: module for module in sheet.modules}
+    if not tokens:
+        return [module for module in sheet.modules if module.id not in sheet.was_order]
+    found: list[ModuleSection] = []
+    for token in dict.fromkeys(tokens):
+        section = known.get(token)
+        if section is None and token.startswith(NEW_PREFIX):
+            section = new_module(token, sheet.shared)
+        if section is not None and any(section.id == other.id for other in found):
+            raise invalid("order", _("Two modules of the form have one id. Load the page again."))
+        if section is not None:
+            found.append(section)
+    added = [id_ for id_ in known if id_ not in sheet.was_order and id_ not in tokens]
+    return found + [known[id_] for id_ in added]
+
+
+def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
+    """`document` with what was typed. Raises `RuleViolation` or `NotFound` from `content.posts.document_edits`."""
+    touched = sheet.touched()
+    fields: JsonObject = {}
+    custom: JsonObject = {}
+    for unit in touched:
+        if not unit.path.startswith("post."):
+            continue
+        name = unit.path.removeprefix("post.")
+        value = from_typed(unit.field, sheet.typed[unit.path], unit.value, name)
+        if name == ROBOTS:
+            value = robots_from_form(value)
+        if name.startswith(CUSTOM_PREFIX):
+            custom[name.removeprefix(CUSTOM_PREFIX)] = value
+        else:
+            fields[name] = value
+    document = document_edits.patch_fields(
+        document, {**fields, **({"customFields": custom} if custom else {})}
+    )
+    document = _arrange_modules(sheet, document)
+    for module in sheet.modules:
+        values = {
+            unit.field.name: from_typed(unit.field, sheet.typed[unit.path], unit.value, unit.path)
+            for unit in module.units
+            if unit in touched
+        }
+        id_ = sheet.created.get(module.id, module.id)
+        if values and document.module(id_):
+            document = document_edits.update_module(document, id_, props=values)
+    return document
+
+
+def _arrange_modules(sheet: Sheet, document: PostDocument) -> PostDocument:
+    """Added, removed and moved modules, where the form says that there are any."""
+    removed = [id_ for id_ in sheet.was_order if id_ not in sheet.order]
+    if not removed and sheet.order == sheet.was_order:
+        return document
+    for id_ in removed:
+        if document.module(id_):
+            document = document_edits.remove_module(document, id_)
+    for module in sheet.modules:
+        if module.is_new:
+            slug = module.shared_slug
+            document, id_ = document_edits.add_module(
+                document,
+                type=module.type,
+                shared=(slug, sheet.shared[slug][0]) if slug else None,
+            )
+            sheet.created[module.id] = id_
+    wanted = [sheet.created.get(module.id, module.id) for module in sheet.modules]
+    modules = {module.id: module for module in document.modules}
+    order = [id_ for id_ in wanted if id_ in modules]
+    # Those that the form did not know keep their neighbours.
+    for at, id_ in enumerate(document.order):
+        if id_ not in order:
+            earlier = reversed(document.order[:at])
+            before = next((other for other in earlier if other in order), None)
+            order.insert(order.index(before) + 1 if before else 0, id_)
+    return replace(document, modules=tuple(modules[id_] for id_ in order))

@@ -1,0 +1,492 @@
+"""The page with the form of a post: sections, modules, errors, what this person may do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+from uuid import UUID
+
+import orjson
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+
+from content.document import PostDocument
+from content.layers import Layers
+from content.models import Layer, Post, Status
+from media.models import Asset
+from media.presenters import smallest_url
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.content_scope import is_in_scopes
+from proofroom.core.i18n.time_zones import current_zone_name, to_local_input
+from proofroom.core.json import Json
+from proofroom.definitions import modules
+from proofroom_apps.editorial.post_editor.autosave import copies_of_page, offer_copies
+from proofroom_apps.editorial.post_editor.choices import PostChoices, addable, chosen_ids
+from proofroom_apps.editorial.post_editor.controls import Control, control_of
+from proofroom_apps.editorial.post_editor.form import (
+    PUBLICATION,
+    ROBOTS,
+    SCHEDULE,
+    FormUnit,
+    ModuleSection,
+    schedule_field,
+)
+from proofroom_apps.editorial.post_editor.form_data import Sheet
+from proofroom_apps.editorial.post_editor.form_fields import EditorField, match_item, to_typed
+from proofroom_apps.editorial.post_editor.module_cards import cards_of
+from proofroom_apps.editorial.post_editor.origins import ai_share, origin_at, origins_of
+from proofroom_apps.editorial.post_editor.publish_state import PostState, header_of, merge_actions
+from proofroom_apps.editorial.post_editor.rich_text import markdown_of
+from proofroom_apps.editorial.posts.panels import (
+    FieldActions,
+    FieldPlace,
+    PostPanel,
+    field_actions,
+    panels,
+)
+from proofroom_apps.editorial.posts.post_pages import (
+    log_url,
+    post_page,
+    post_url,
+    read,
+    review_url,
+    version_sent,
+)
+
+MAX_TITLE_LENGTH: Final = 60
+MAX_DESCRIPTION_LENGTH: Final = 160
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPreview:
+    """The parts of a result. `path` is the address of the post as it stands."""
+
+    host: str
+    path: str
+    title: str
+    words: str
+    image: str
+    has_title: bool
+    has_words: bool
+    is_hidden: bool
+
+    @property
+    def trail(self) -> str:
+        return " › ".join(part for part in self.path.split("/") if part)
+
+    @property
+    def is_long_title(self) -> bool:
+        return len(self.title) > MAX_TITLE_LENGTH
+
+    @property
+    def is_long_words(self) -> bool:
+        return len(self.words) > MAX_DESCRIPTION_LENGTH
+
+    @property
+    def cut_words(self) -> str:
+        if not self.is_long_words:
+            return self.words
+        return self.words[: MAX_DESCRIPTION_LENGTH - 1].rstrip() + " …"
+
+
+def search_preview(request: HttpRequest, post: Post, document: PostDocument) -> SearchPreview:
+    """Of what is stored in this layer. One query where the post has an image."""
+    fields = document.fields
+    title, words = fields.get("metaTitle"), fields.get("metaDescription")
+    robots = fields.get("robotsJson")
+    id_ = fields.get("featuredMediaId")
+    asset = Asset.objects.filter(pk=id_).first() if isinstance(id_, str) else None
+    image = smallest_url(asset) if asset else ""
+    return SearchPreview(
+        host=request.get_host(),
+        path=post.path or "",
+        title=str(title or fields.get("title") or ""),
+        words=str(words or fields.get("excerpt") or ""),
+        image=image,
+        has_title=bool(title),
+        has_words=bool(words),
+        is_hidden=isinstance(robots, dict) and robots.get("index") is False,
+    )
+
+
+_RESETTABLE: Final = frozenset({"text", "textarea", "select", "number", "date", "icon"})
+
+
+def add_script_data(control: Control, field: EditorField, typed: object, stored: Json) -> None:
+    """Set what the editor's scripts read, on a control and on those within."""
+    control.among = field.among
+    items: list[tuple[Sequence[Control], object, Json]] = []
+    if field.kind == "richtext":
+        # What the editor opens with, if it is what the Markdown shows; else it reads the Markdown.
+        if not control.is_written and isinstance(stored, Mapping) and markdown_of(stored) == typed:
+            control.document = orjson.dumps(stored).decode()
+    elif field.kind == "repeater" and isinstance(typed, list):
+        known = stored if isinstance(stored, list | tuple) else []
+        items = [
+            (control.items[at], item, match_item(field, item, known, at))
+            for at, item in enumerate(typed)
+        ]
+        items.append((control.blank, {}, None))
+    elif field.kind == "object":
+        items = [(control.parts, typed, stored)]
+    for parts, item, kept in items:
+        values = item if isinstance(item, dict) else {}
+        old = kept if isinstance(kept, Mapping) else {}
+        for part, inner in zip(parts, field.nested, strict=False):
+            add_script_data(part, inner, values.get(inner.name, ""), old.get(inner.name))
+
+
+def add_field_actions(
+    control: Control, unit: FormUnit, module: ModuleSection | None, actions: FieldActions
+) -> None:
+    """Ask for the field and for each field inside it."""
+    if module is not None and (module.is_new or not module.is_known):
+        return
+    if unit.path == f"post.{ROBOTS}":  # one value, whatever boxes it is shown in
+        return
+    prefix, start = "post", "post"
+    if module is not None:
+        start = ".".join(unit.path.split(".")[:3])
+        prefix = f"module.{module.type}"
+
+    def add(control: Control, value: Json) -> None:
+        if control.kind not in ("repeater", "object"):
+            key = prefix + control.name.removeprefix(start)
+            control.actions = actions(FieldPlace(key, control.kind, module.id if module else ""))
+            return
+        items: list[tuple[Sequence[Control], Json]] = [(control.parts, value)]
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            items += zip(control.items, value, strict=False)
+        for parts, item in items:
+            values = item if isinstance(item, Mapping) else {}
+            for part in parts:
+                add(part, values.get(part.name.rpartition(".")[2]))
+
+    add(control, unit.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The subject of a form. `layer` is None over live content; `sent` is what was typed.
+
+    `page` is the one that a save leads back to.
+    """
+
+    request: HttpRequest
+    post: Post
+    layers: Layers
+    layer: Layer | None
+    sent: QueryDict
+    page: Literal["change", "translate"] = "change"
+
+    @classmethod
+    def read(cls, request: HttpRequest, post_id: UUID) -> Frame:
+        post, layers = read(request, post_id)
+        layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
+        return cls(request, post, layers, layer, request.POST)
+
+    @property
+    def document(self) -> PostDocument:
+        return self.layers.document(self.layer)
+
+
+def show(
+    frame: Frame,
+    sheet: Sheet,
+    *,
+    errors: Mapping[str, Sequence[str]] | None = None,
+    more: Mapping[str, Any] | None = None,
+    sent: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    """The page. `sent`: keep the version that came with the form, since nothing was read anew."""
+    request, post, layers, layer = frame.request, frame.post, frame.layers, frame.layer
+    now = layers.review.version if layer else post.version
+    rights = rights_of(frame)
+    copies = copies_of_page(frame.sent)
+    context = {
+        "layer": layer or "",
+        "version": version_sent(request) if sent else now,
+        # Of the page of a translation, whose conflicts are shown here.
+        "sources": frame.sent.get("sources", ""),
+        "copy": copies.key,
+        "follows": copies.fields,
+        "offered": offer_copies(request, post.pk, frame.document, layer, copies),
+        # Around the form: the layers, a result of a search, what other apps show.
+        "review_count": len(layers.review.changes),
+        "ai_review_count": len(layers.ai_review.changes),
+        "review_edit_url": post_url("change", post, "?layer=review"),
+        "ai_review_url": review_url(post, Layer.AI_REVIEW),
+        "search": search_preview(request, post, frame.document),
+        "history_url": post_url("revisions", post),
+        "log_url": log_url(request, post),
+        **_form(frame, sheet, errors or {}),
+        **rights,
+        **_header(frame, sheet, rights),
+        **(more or {}),
+    }
+    return post_page(
+        request,
+        "admin/posts/edit.html",
+        post,
+        layers,
+        context,
+        title=gettext("%(title)s (Review)") % {"title": post.title} if layer else post.title,
+        tab="source",
+        status=status,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SectionView:
+    """A section of the form with its controls."""
+
+    name: str
+    label: str
+    controls: Sequence[Control]
+    is_touched: bool
+
+    @property
+    def has_errors(self) -> bool:
+        return any(control.has_errors for control in self.controls)
+
+
+@dataclass(frozen=True, slots=True)
+class RailTab:
+    """A tab beside the content. Those with a section hold fields of the form."""
+
+    name: str
+    label: str
+    section: SectionView | None = None
+    panels: Sequence[SafeString] = ()
+    is_open: bool = False
+    has_errors: bool = False
+
+
+_RAIL_SECTIONS: Final = {"place": "settings", "seo": "seo"}
+"""Sections of the form that are shown in a tab, by its name."""
+
+
+def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[RailTab]:
+    """The tabs beside the content. The first with an error is open, else the first of all.
+
+    A narrow window has no room beside the content, which is a tab of its own there.
+    """
+    in_tabs = {_RAIL_SECTIONS[one.name]: one for one in sections if one.name in _RAIL_SECTIONS}
+    wrong = [name for name, section in in_tabs.items() if section.has_errors]
+    opened = wrong[0] if wrong else "settings"
+    labels = {
+        "content": gettext("Content"),
+        "settings": gettext("Settings"),
+        "seo": gettext("SEO"),
+        "outline": gettext("Outline"),
+        "agents": gettext("Agents"),
+        "preview": gettext("Preview"),
+        "history": gettext("History"),
+    }
+    return [
+        RailTab(
+            name,
+            label,
+            in_tabs.get(name),
+            [box.html for box in boxes if box.tab == name],
+            is_open=name == opened,
+            has_errors=name in wrong,
+        )
+        for name, label in labels.items()
+    ]
+
+
+def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    builder = ControlBuilder(frame, sheet, errors)
+    sent = frame.sent
+    verb, _, opened = sent.get("do", "").partition(":")
+    # A time that was refused stands in its dialog; no field of the form holds it.
+    touched = {unit.path for unit in sheet.touched()} - {SCHEDULE}
+    cards = cards_of(
+        sheet,
+        builder.build,
+        errors,
+        touched=touched,
+        wanted={name.split(".")[1] for name in sent if name.startswith("modules.")},
+        opened={opened} if verb == "open" else (),
+    )
+    sections_shown = [
+        # When it goes live is said and changed beside the other steps of publishing.
+        replace(section, units=tuple(unit for unit in section.units if unit.path != SCHEDULE))
+        for section in sheet.sections
+    ]
+    own = {unit.path for section in sections_shown for unit in section.units}
+    controls = [builder.build(section.units) for section in sections_shown]
+    # Where the form has to be corrected, in its order: ids and labels.
+    to_correct = [
+        wrong for shown in controls for control in shown for wrong in control.to_correct()
+    ]
+    for card in cards:
+        if card.errors:
+            to_correct.append((f"m-{card.module.id}", card.module.label))
+        for control in card.controls or ():
+            to_correct += control.to_correct(card.module.label)
+    sections = [
+        SectionView(
+            section.name,
+            section.label,
+            shown,
+            is_touched=any(unit.path in touched for unit in section.units),
+        )
+        for section, shown in zip(sections_shown, controls, strict=True)
+    ]
+    return {
+        "sections": [section for section in sections if section.name not in _RAIL_SECTIONS],
+        "rail": _rail(sections, panels(frame.request, frame.post)),
+        "schedule_errors": errors.get(SCHEDULE, ()),
+        "publication_errors": errors.get(PUBLICATION, ()),
+        "cards": cards,
+        "touched": json.dumps(sorted(touched)),
+        "ai_share": ai_share(sheet.units(), builder.origins),
+        "unplaced": builder.unplaced(),
+        "to_correct": to_correct,
+        "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),
+        "was_order": sheet.was_order,
+        "addable": addable(frame.post, sheet.shared),
+    }
+
+
+def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
+    """One module of the form, to be put into the page of somebody who has it open."""
+    module = next((one for one in sheet.modules if one.id == module_id), None)
+    if module is None:
+        raise Http404(gettext("Module not found."))
+    alone = replace(sheet, modules=[module])
+    touched = {unit.path for unit in alone.touched()}
+    controls_of = ControlBuilder(frame, alone, {}).build
+    cards = cards_of(alone, controls_of, {}, touched=touched, opened=[module_id])
+    context = {"cards": cards, "layer": frame.layer or "", **rights_of(frame)}
+    return render(frame.request, "admin/posts/module_part.html", context)
+
+
+def offer_new_terms(control: Control, choices: PostChoices) -> None:
+    """Let the person make terms in this control and those within, where they may."""
+    control.creatable = choices.creatable(control.kind, control.among)
+    for part in [*control.below, *control.blank]:
+        offer_new_terms(part, choices)
+
+
+def rights_of(frame: Frame) -> dict[str, Any]:
+    """Return what the person may do with the form: save it, send it to Review, arrange its modules."""
+    request, post = frame.request, frame.post
+    live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
+    may_save = frame.layer is None and may(request, live, post)
+    may_stage = may(request, "posts.review.save", post)
+    return {
+        "may_save": may_save,
+        "may_stage": may_stage,
+        "is_read_only": not (may_save or may_stage),
+        "is_outside": not is_in_scopes(post, actor_of(request).scopes),
+        "may_arrange": may(request, "posts.edit", post),
+        "may_edit_globals": may(request, "globals.edit"),
+    }
+
+
+def publication_input(post: Post) -> str:
+    """The date of publication as its field shows it."""
+    return to_local_input(post.published_at) if post.published_at is not None else ""
+
+
+def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, Any]:
+    """The header for a form with and without unsaved changes, of which a script shows the one that holds."""
+    request, post = frame.request, frame.post
+    state = PostState(
+        status=post.status,
+        publish_at=post.publish_at,
+        in_review=frame.layer is not None,
+        changes_in_review=len(frame.layers.review.changes),
+        may_save=rights["may_save"],
+        may_stage=rights["may_stage"],
+        is_outside=rights["is_outside"],
+        may_publish=may(request, "posts.publish", post),
+        may_archive=may(request, "posts.archive", post),
+        may_copy=may(request, "posts.create", post),
+        may_trash=may(request, "posts.delete", post),
+        may_approve=may(request, "posts.review.approve", post),
+        is_placeholder=post.is_placeholder,
+        is_variation=post.variation_of_id is not None,
+        was_live=post.published_at is not None,
+        is_running=post.variation_running,
+    )
+    clean, dirty = (header_of(state, is_dirty=is_dirty) for is_dirty in (False, True))
+    return {
+        "header": clean,
+        "hints": [(clean.hint, "clean"), (dirty.hint, "dirty")],
+        "primary": merge_actions(*([one.primary] if one.primary else [] for one in (clean, dirty))),
+        "secondary": merge_actions(
+            *([one.secondary] if one.secondary else [] for one in (clean, dirty))
+        ),
+        "menu": merge_actions(clean.menu, dirty.menu),
+        "schedule": next((one for one in clean.menu if one.dialog == "schedule"), None),
+        "is_scheduled": state.is_scheduled,
+        "schedule_label": schedule_field().label,
+        "schedule_at": sheet.typed[SCHEDULE],
+        "schedule_from": to_local_input(timezone.now()),
+        "publication": next((one for one in clean.menu if one.dialog == "publication"), None),
+        "publication_label": gettext("First published (%(zone)s)") % {"zone": current_zone_name()},
+        "publication_at": frame.sent.get("published_at", publication_input(post)),
+        "pages": {
+            "review": review_url(post, Layer.REVIEW),
+            "ai_review": review_url(post, Layer.AI_REVIEW),
+            "copy": f"{reverse('admin:content_post_tree_copy')}?page={post.pk}",
+            "trash": post_url("delete", post),
+        },
+    }
+
+
+class ControlBuilder:
+    """Builds the controls of a form, and knows which errors found no field."""
+
+    def __init__(self, frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
+        self.sheet, self.errors = sheet, errors
+        self.origins = origins_of(frame.request, frame.post)
+        self.choices = PostChoices(
+            frame.post, chosen_ids(sheet.typed.values()), actor_of(frame.request)
+        )
+        self.actions = field_actions(frame.request, frame.post)
+        self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
+
+    def build(
+        self, units: Iterable[FormUnit], module: ModuleSection | None = None
+    ) -> list[Control]:
+        controls = []
+        definition = modules.get(module.type) if module else None
+        defaults = definition.default_props() if definition else {}
+        for unit in units:
+            field, typed = unit.field, self.sheet.typed[unit.path]
+            control = control_of(field, unit.path, typed, self.errors, self.choices)
+            add_script_data(control, field, typed, unit.value)
+            offer_new_terms(control, self.choices)
+            default = defaults.get(field.name)
+            source = origin_at(unit.path, self.origins)
+            # Nobody wrote what is empty or as it came; that AI left it so is worth a word.
+            is_as_it_came = unit.value in (None, "", [], {}) or unit.value == default
+            if source is not None and (source.is_ai or not is_as_it_came):
+                control.source = source
+                control.origin, control.is_ai = source.sentence, source.is_ai
+            if field.kind in _RESETTABLE and default is not None:
+                control.default = str(to_typed(field, default))
+            self._names |= control.names
+            add_field_actions(control, unit, module, self.actions)
+            controls.append(control)
+        return controls
+
+    def unplaced(self) -> list[str]:
+        return [
+            sentence
+            for name, sentences in self.errors.items()
+            if name not in self._names and name not in (SCHEDULE, PUBLICATION)
+            for sentence in sentences
+        ]

@@ -1,0 +1,231 @@
+"""The rows of the list of posts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
+from django.db.models import Exists, F, OuterRef, QuerySet
+from django.http import HttpRequest
+from django.utils.safestring import SafeString
+
+from content.models import UNPUBLISHED, Layer, Post, Status, shown_status, status_label
+from content.posts.opening_images import load_pictures, opening_module
+from content.posts.queries import has_changes_in
+from content.posts.scopes import in_scope_of
+from content.review.labels import type_label
+from content.review.references import media_view
+from media.models import Asset
+from proofroom.core.actor import Actor
+from proofroom.core.admin.lists import ViewChangeList, column_name
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.database.statements import Statement, instance_from_row
+from proofroom.core.i18n.ages import age_html
+from proofroom.core.i18n.languages import language_name
+from proofroom.core.i18n.time_zones import exact_time
+from proofroom.core.stamps import kept_stamp
+from proofroom_apps.editorial.posts.post_pages import post_url, with_proposed_titles
+
+_PICTURE: Final = ("filename", "file", "mime", "width", "height", "variants", "alt_text")
+_STAND_IN: Final = str(UUID(int=0))
+
+
+def _row_data(ids: Sequence[UUID]) -> QuerySet[Any, Any]:
+    posts: QuerySet[Any, Any] = with_proposed_titles(Post.objects.filter(pk__in=ids)).annotate(
+        in_review=has_changes_in(Layer.REVIEW),
+        in_ai_review=has_changes_in(Layer.AI_REVIEW),
+        opening=opening_module(),
+        by=F("author__username"),
+    )
+    return posts.values(
+        *("id", "type", "locale", "title", "proposed_title", "path", "status", "is_placeholder"),
+        *("translated_from_id", "published_at", "publish_at", "created_at", "updated_at", "by"),
+        *("in_review", "in_ai_review", "opening", "featured_media_id"),
+        *(f"featured_media__{name}" for name in _PICTURE),
+    )
+
+
+_ROW_DATA: Final = Statement(_row_data)
+
+
+@dataclass(frozen=True, slots=True)
+class PostRow:
+    """A post as the list shows it. `is_theirs` says whether it is in what the reader is limited to."""
+
+    pk: UUID
+    type: str
+    locale: str
+    title: str
+    path: str
+    status: str
+    is_proposed: bool
+    is_translation: bool
+    published_at: datetime | None
+    publish_at: datetime | None
+    created_at: datetime
+    updated_at: datetime
+    author: str
+    in_review: bool
+    in_ai_review: bool
+    opening: str
+    featured_media: Asset | None
+    is_theirs: bool
+
+    @property
+    def has_page(self) -> bool:
+        return self.status == Status.PUBLISHED and bool(self.path)
+
+    @property
+    def shown_status(self) -> str:
+        return shown_status(self.status, self.published_at)
+
+    @property
+    def is_scheduled(self) -> bool:
+        return self.status == Status.DRAFT and self.publish_at is not None
+
+    @property
+    def layer_to_review(self) -> str:
+        if self.in_review:
+            return Layer.REVIEW.value
+        return Layer.AI_REVIEW.value if self.in_ai_review else ""
+
+
+def found_keys(posts: QuerySet[Post], actor: Actor) -> QuerySet[Any, Any]:
+    """The ids of posts, and where the reader is limited to a part of the content, whether they are in it."""
+    if not actor.scopes:
+        return posts.values("id")
+    own = in_scope_of(Post.objects.filter(pk=OuterRef("pk")), actor)
+    return posts.annotate(is_theirs=Exists(own)).values("id", "is_theirs")
+
+
+def load_rows(keys: Iterable[Mapping[str, Any]]) -> list[PostRow]:
+    """What rows show of these posts, in their order. One query, whose SQL is made once."""
+    theirs = {key["id"]: bool(key.get("is_theirs", True)) for key in keys}
+    rows = {row["id"]: row for row in _ROW_DATA.rows([*theirs])}
+    return [
+        PostRow(
+            pk=id_,
+            type=row["type"],
+            locale=row["locale"],
+            title=row["proposed_title"] or row["title"],
+            path=row["path"],
+            status=row["status"],
+            is_proposed=row["is_placeholder"],
+            is_translation=row["translated_from_id"] is not None,
+            published_at=row["published_at"],
+            publish_at=row["publish_at"],
+            created_at=row["created_at"],
+            updated_at=row["updated_at"],
+            author=row["by"] or "",
+            in_review=row["in_review"],
+            in_ai_review=row["in_ai_review"],
+            opening=row["opening"],
+            featured_media=_picture_of(row),
+            is_theirs=is_theirs,
+        )
+        for id_, is_theirs in theirs.items()
+        # One that was deleted in between is missing.
+        if (row := rows.get(id_)) is not None
+    ]
+
+
+def _picture_of(row: Mapping[str, Any]) -> Asset | None:
+    pk = row["featured_media_id"]
+    if pk is None:
+        return None
+    return instance_from_row(
+        Asset, {"id": pk, **{name: row[f"featured_media__{name}"] for name in _PICTURE}}
+    )
+
+
+class PostChangeList(ViewChangeList):
+    """The posts of a page. Templates show its `headers` and `rows`."""
+
+    result_list: Sequence[PostRow]
+    request: HttpRequest
+
+    def get_results(self, request: HttpRequest) -> None:
+        super().get_results(request)
+        self.request = request
+        found: Any = self.result_list
+        # Those of a search are read.
+        keys = found_keys(found, actor_of(request)) if isinstance(found, QuerySet) else found
+        self.result_list = load_rows(keys)
+
+    @property
+    def rows(self) -> SafeString:
+        """One query at most, for pictures.
+
+        Django renders each cell through five functions, and each link by its name. The rows of a page differ in
+        little: each kind is rendered once, and a row puts its own texts in.
+        """
+        columns = tuple(map(column_name, self.list_display))
+        address = post_url("change", _STAND_IN)
+        # The page of a post leads back to the list as it stands.
+        preserved: dict[str, Any] = {
+            "preserved_filters": self.preserved_filters,
+            "opts": self.opts,
+        }
+        query = str(add_preserved_filters(preserved, address)).removeprefix(address)
+        may_edit = may(self.request, "posts.edit") or may(self.request, "posts.translate")
+        may_delete, may_copy = (
+            may(self.request, permission) for permission in ("posts.delete", "posts.create")
+        )
+        states = {one: status_label(one) for one in (*Status.values, UNPUBLISHED)}
+        pictures = load_pictures(self.result_list)
+        # Words that many rows have.
+        type_of, language_of = cache(type_label), cache(language_name)
+        rows, menus = (
+            kept_stamp("admin/posts/list_row.html"),
+            kept_stamp("admin/posts/row_menu.html"),
+        )
+        found = []
+        for post in self.result_list:
+            picture = pictures.get(post.pk)
+            picture_url = media_view(picture).url if picture is not None else ""
+            menu = menus.fill(
+                {
+                    "layer": post.layer_to_review,
+                    "has_page": post.has_page,
+                    "may_edit": may_edit and post.is_theirs,
+                    "may_delete": may_delete and post.is_theirs,
+                    "may_copy": may_copy and post.is_theirs,
+                },
+                {"id": post.pk, "title": post.title, "path": post.path},
+            )
+            kind = {
+                "columns": columns,
+                "has_picture": bool(picture_url),
+                "is_proposed": post.is_proposed,
+                "has_path": bool(post.path),
+                "is_translation": post.is_translation,
+                "is_scheduled": post.is_scheduled,
+                "in_ai_review": post.in_ai_review,
+                "in_review": post.in_review,
+            }
+            texts = {
+                "id": post.pk,
+                "query": query,
+                "title": post.title,
+                "picture": picture_url,
+                "path": post.path,
+                "type": type_of(post.type),
+                "language": language_of(post.locale),
+                "status": post.shown_status,
+                "state": states.get(post.shown_status, post.status),
+                "author": post.author or "—",
+                "changed": age_html(post.updated_at),
+                "first_published": age_html(post.published_at)
+                if "first_published" in columns
+                else "",
+                "scheduled": exact_time(post.publish_at) if post.publish_at else "—",
+                "created": age_html(post.created_at) if "created" in columns else "",
+                "menu": menu,
+            }
+            found.append(rows.fill(kind, texts))
+        return SafeString("".join(found))

@@ -1,0 +1,214 @@
+"""The form of a new post. People who are limited to a part of the content are offered what can be inside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Case, When
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from content.models import Post
+from content.paths.post_paths import fill_pattern, pattern_of
+from content.posts.autosave import discard_copy, find_copy
+from content.posts.create import create_post
+from content.posts.scopes import MAX_OFFERED, in_scope_of, visible_to, would_be_in_scope
+from proofroom.core.actor import Actor
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.content_scope import ContentScope, names_left, scopes_for
+from proofroom.core.database.lookups import find_by_id
+from proofroom.core.errors import CmsError, NotFound
+from proofroom.core.i18n import in_words
+from proofroom.core.i18n.languages import language_name, site_languages
+from proofroom.core.json import Json
+from proofroom.core.validation.form_fields import with_label
+from proofroom.definitions import PostType, post_types
+from proofroom.taxonomies.models import Term
+from proofroom_apps.editorial.post_editor.autosave import (
+    copies_of_page,
+    copy_key,
+    form_of,
+    offer_new,
+    read_follows,
+)
+from proofroom_apps.editorial.post_editor.form_fields import Choice
+from proofroom_apps.editorial.posts.post_pages import page, post_url
+
+
+@dataclass(frozen=True, slots=True)
+class NewPostChoices:
+    """What can be chosen for a new post. `terms` and `parents` are empty where the rights ask for none of them.
+
+    With `is_always_below`, no type is left whose posts can be inside without a page above.
+    """
+
+    types: Sequence[Choice]
+    locales: Sequence[Choice]
+    terms: Sequence[Choice] = ()
+    parents: Sequence[Choice] = ()
+    is_always_below: bool = False
+
+    @property
+    def is_possible(self) -> bool:
+        return bool(self.types and self.locales)
+
+
+def offer_choices(actor: Actor) -> NewPostChoices:
+    """What the actor can choose for a new post. No query for those without limits."""
+    scopes = scopes_for("posts.create", actor.scopes)
+    of_types = names_left(scopes, "types", [definition.name for definition in post_types])
+    types = [definition for definition in post_types if definition.name in of_types]
+    names = names_left(scopes, "locales", settings.CMS_ENV.locales)
+    locales = [(name, label) for name, label in site_languages() if name in names]
+    terms: list[Term] = []
+    if ids := {id_ for scope in scopes for id_ in scope.terms}:
+        found = Term.objects.filter(pk__in=ids, locale__in=["", *names])
+        terms = list(found.order_by("taxonomy", "order_index", "name"))
+        used = {term.taxonomy for term in terms}
+        types = [one for one in types if not used.isdisjoint(use.slug for use in one.taxonomies)]
+    parents: list[Post] = []
+    is_always_below = False
+    if limited := [scope for scope in scopes if scope.sections]:
+        trees = [definition.name for definition in types if definition.hierarchical]
+        pages = in_scope_of(Post.objects.alive(), actor).filter(type__in=trees, locale__in=names)
+        usual_first = Case(When(locale=settings.CMS_ENV.default_locale, then=0), default=1)
+        parents = list(pages.order_by(usual_first, "path")[:MAX_OFFERED])
+        flat = [one for one in types if not one.hierarchical and _fits(one, names, limited)]
+        above = {post.type for post in parents}
+        types = [one for one in types if one in flat or one.name in above]
+        is_always_below = not flat
+    several = len(names) > 1
+    return NewPostChoices(
+        types=[(definition.name, in_words(definition.label)) for definition in types],
+        locales=locales,
+        terms=[
+            (
+                str(term.pk),
+                f"{term.name} ({language_name(term.locale)})"
+                if several and term.locale
+                else term.name,
+            )
+            for term in terms
+        ],
+        parents=[(str(post.pk), f"{post.title} — {post.path}") for post in parents],
+        is_always_below=is_always_below,
+    )
+
+
+def _fits(
+    definition: type[PostType], locales: Collection[str], scopes: Collection[ContentScope]
+) -> bool:
+    """Whether the addresses of a type without tree are below the sections, in one of the languages."""
+    for locale in locales:
+        post = Post(type=definition.name, locale=locale, slug="new", created_at=timezone.now())
+        path = fill_pattern(pattern_of(definition.name, locale), post, [post.slug])
+        if all(
+            would_be_in_scope(scope, type=post.type, locale=locale, path=path, term_ids=scope.terms)
+            for scope in scopes
+        ):
+            return True
+    return False
+
+
+@answers_refusals
+def add(request: HttpRequest) -> HttpResponse:
+    """GET shows the form, POST makes a draft. A refusal keeps the form and what was typed."""
+    require(request, "posts.create")
+    actor, key = actor_of(request), copy_key(request)
+    do = request.POST.get("do", "")
+    sent: QueryDict = request.POST
+    if do == "discard" and key is not None:
+        discard_copy(key=key, actor=actor)
+        return HttpResponseRedirect(request.get_full_path())
+    if do == "restore":
+        copy = find_copy(key=key, post_id=None, actor=actor) if key is not None else None
+        if copy is None:
+            messages.info(request, _("These changes were already saved or discarded."))
+            return HttpResponseRedirect(request.get_full_path())
+        sent = form_of(copy)
+    choices = offer_choices(actor)
+    type_ = sent.get("type") or request.GET.get("type", "")
+    parent = _parent_of(request, sent.get("parent") or request.GET.get("parent", ""))
+    if parent is not None and choices.parents and not choices.is_always_below:
+        # The form has both: a page above says nothing of a type that has no tree.
+        definition = post_types.get(type_)
+        parent = None if definition is not None and not definition.hierarchical else parent
+    typed = {
+        "type": type_,
+        "locale": sent.get("locale") or request.GET.get("locale", ""),
+        "title": sent.get("title", ""),
+        "slug": sent.get("slug", ""),
+        "term": sent.get("term", ""),
+    }
+    if parent is not None:
+        typed |= {"type": parent.type, "locale": parent.locale}
+    for name, offered, usual in (
+        ("type", choices.types, "blog"),
+        ("locale", choices.locales, settings.CMS_ENV.default_locale),
+    ):
+        names = [value for value, _label in offered]
+        if not typed[name] and names:
+            typed[name] = usual if usual in names else names[0]
+    problem, status = "", 200
+    errors: dict[str, list[str]] = {}
+    if request.method == "POST" and do != "restore":
+        fields: dict[str, Json] = {"title": typed["title"]}
+        if typed["slug"]:
+            fields["slug"] = typed["slug"]
+        if parent is not None:
+            fields["parentId"] = str(parent.pk)
+        if typed["term"]:
+            fields["taxonomyTermIds"] = [typed["term"]]
+        try:
+            post = create_post(
+                actor=actor, type=typed["type"], locale=typed["locale"], fields=fields
+            )
+        except CmsError as error:
+            if error.status == 403 and error.code != "outside_of_scope":
+                raise
+            # What was refused of the fields that the form has.
+            labels = {"title": _("Title"), "slug": _("Slug")}
+            errors, status = (
+                {
+                    name: with_label(label, name, error.details[name])
+                    for name, label in labels.items()
+                    if name in error.details
+                },
+                error.status,
+            )
+            problem = "" if errors else error.message
+        else:
+            if key is not None:
+                discard_copy(key=key, actor=actor, follows=read_follows(request.POST))
+            messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
+            return HttpResponseRedirect(post_url("change", post))
+    copies = copies_of_page(sent)
+    context = {
+        "typed": typed,
+        "parent": parent,
+        "parent_id": str(parent.pk) if parent else "",
+        "copy": copies.key,
+        "follows": copies.fields,
+        "offered": offer_new(request, copies),
+        "is_restored": do == "restore",
+        "problem": problem,
+        "errors": errors,
+        "choices": choices,
+    }
+    return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
+
+
+def _parent_of(request: HttpRequest, text: str) -> Post | None:
+    """The page that a new one is to stand below. Raises `NotFound` where it is gone."""
+    if not text:
+        return None
+    hierarchical = [definition.name for definition in post_types if definition.hierarchical]
+    seen = visible_to(Post.objects.alive(), actor_of(request))
+    found = find_by_id(seen.filter(type__in=hierarchical), text)
+    if found is None:
+        raise NotFound(_("The parent page no longer exists."))
+    return found

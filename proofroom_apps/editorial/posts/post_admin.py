@@ -1,0 +1,324 @@
+"""Posts in the admin: the list, the addresses of the pages of a post, adding, deleting, and the trash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.contrib import admin, messages
+from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
+from django.core.paginator import Paginator
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import URLPattern, path, reverse
+from django.utils.functional import cached_property
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.generic import RedirectView
+
+from content import search
+from content.models import UNPUBLISHED, Layer, Post, Status, status_label
+from content.models.post import STANDS_FOR_ITSELF
+from content.posts.kept_lists import kept_lists
+from content.posts.queries import deleted_posts, has_changes_in
+from content.posts.scopes import visible_to
+from content.posts.trash import delete_post, find_deleters, restore_post
+from proofroom.core.admin.labels import LanguageFilter
+from proofroom.core.admin.lists import ListAdmin, ListColumn
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    may,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.content_scope import reading_scopes
+from proofroom.core.errors import NotFound
+from proofroom.core.validation.input_validation import parse_uuid
+from proofroom_apps.editorial.post_editor.autosave import autosave, autosave_new
+from proofroom_apps.editorial.post_editor.choices import search_targets
+from proofroom_apps.editorial.post_editor.module_picker import picker
+from proofroom_apps.editorial.post_editor.rich_text import richtext
+from proofroom_apps.editorial.post_editor.views import (
+    edit,
+    live_preview,
+    module_part,
+    report_presence,
+)
+from proofroom_apps.editorial.posts.copy_page import copy_pages
+from proofroom_apps.editorial.posts.list_columns import PostTypeFilter
+from proofroom_apps.editorial.posts.list_rows import PostChangeList, found_keys
+from proofroom_apps.editorial.posts.move_pages import move_pages
+from proofroom_apps.editorial.posts.new_post import add
+from proofroom_apps.editorial.posts.page_tree import page_tree
+from proofroom_apps.editorial.posts.panels import ListAction, list_actions
+from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url, read
+from proofroom_apps.editorial.posts.previews import preview, preview_frame, previews
+from proofroom_apps.editorial.posts.revisions import compare, restore, revisions
+from proofroom_apps.editorial.posts.undo import offer_undo_delete, offer_undo_restore
+from proofroom_apps.editorial.posts.variations import variations
+from proofroom_apps.editorial.review.decisions import review
+from proofroom_apps.editorial.review.edit_change import review_edit
+from proofroom_apps.editorial.review.rejections import rejection
+from proofroom_apps.editorial.translations.post_translations import translations
+from proofroom_apps.editorial.translations.side_by_side import translate
+
+_MAX_CHOSEN = 1000
+"""Posts that an action is told of; it says itself how many it takes."""
+_TRASH_PAGE_SIZE = 50
+
+
+class WaitingFilter(admin.SimpleListFilter):
+    """Posts with something in a layer."""
+
+    title = gettext_lazy("waiting")
+    parameter_name = "waiting"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(Layer.AI_REVIEW.value, "AI Review"), (Layer.REVIEW.value, "Review")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
+        layer = self.value() or ""
+        return queryset.filter(has_changes_in(Layer(layer))) if layer in Layer.values else queryset
+
+
+class StatusFilter(admin.ChoicesFieldListFilter):
+    """Posts of a status as people read it: drafts that were live once are a choice of their own."""
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        yield from super().choices(changelist)
+        yield {
+            "selected": UNPUBLISHED in (self.lookup_val or ()),
+            "query_string": changelist.get_query_string({self.lookup_kwarg: UNPUBLISHED}),
+            "display": status_label(UNPUBLISHED),
+        }
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
+        for asked, was_live in ((UNPUBLISHED, True), (Status.DRAFT.value, False)):
+            if asked in (self.lookup_val or ()):
+                return queryset.filter(status=Status.DRAFT, published_at__isnull=not was_live)
+        found = super().queryset(request, queryset)
+        return queryset if found is None else found
+
+
+class _WholeList(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
+    """Of all posts that lists show."""
+
+    @cached_property
+    def count(self) -> int:
+        posts: Any = self.object_list
+        return kept_lists.total(posts)
+
+
+@admin.register(Post)
+class PostAdmin(ListAdmin[Post]):
+    view_permission = "posts.view"
+    add_title = gettext_lazy("New post")
+    empty_words = gettext_lazy("Posts are the pages, articles and other entries of your site.")
+    list_display = ("name", "kind", "language", "state", "waiting", "author_name", "changed")
+    optional_columns = ("first_published", "scheduled", "created")
+    list_display_links = ("name",)
+    list_filter = (
+        ("type", PostTypeFilter),
+        ("locale", LanguageFilter),
+        ("status", StatusFilter),
+        WaitingFilter,
+    )
+    has_indexed_labels = True
+    search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
+    ordering = ("-updated_at",)
+    list_per_page = 50
+    show_full_result_count = False
+    change_list_template = "admin/posts/list.html"
+
+    name = ListColumn(gettext_lazy("Title"), "title")
+    kind = ListColumn(gettext_lazy("Type"), "type")
+    language = ListColumn(gettext_lazy("Language"), "locale")
+    state = ListColumn(gettext_lazy("Status"), "status")
+    waiting = ListColumn(gettext_lazy("Waiting"))
+    author_name = ListColumn(gettext_lazy("Author"), "author__username")
+    changed = ListColumn(gettext_lazy("Updated"), "updated_at")
+    first_published = ListColumn(gettext_lazy("First published"), "published_at")
+    scheduled = ListColumn(gettext_lazy("Scheduled for"), "publish_at")
+    created = ListColumn(gettext_lazy("Created"), "created_at")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return may(request, "posts.create")
+
+    def has_change_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        return may(request, "posts.edit") or may(request, "posts.translate")
+
+    def has_delete_permission(self, request: HttpRequest, obj: Post | None = None) -> bool:
+        return False  # deleting goes through the trash, one post at a time
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
+        found = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
+        return visible_to(found, actor_of(request))
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostChangeList]:
+        return PostChangeList
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what other apps do with several posts. Django's own actions write past the services."""
+        return {
+            action.name: (_run_on_chosen(action), action.name, action.label)
+            for action in list_actions(request)
+        }
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Post], search_term: str
+    ) -> tuple[QuerySet[Post], bool]:
+        if not search_term:
+            return queryset, False
+        shown = partial(found_keys, actor=actor_of(request))
+        found = search.find_posts(queryset, search_term, shown=shown)
+        if ORDER_VAR in request.GET:
+            return found.matching(), False
+        request.found_posts = found  # type: ignore[attr-defined]  # for the paginator below
+        return found.ranked(), False
+
+    def get_paginator(
+        self, request: HttpRequest, queryset: QuerySet[Post], *args: Any, **options: Any
+    ) -> Paginator[Post]:
+        """Pages of a search are read without ranking all that it found, and the whole list is rarely counted."""
+        rows = getattr(request, "found_posts", queryset)
+        if request.GET.keys() <= {PAGE_VAR, ORDER_VAR} and not reading_scopes(actor_of(request)):
+            return _WholeList(rows, *args, **options)
+        return super().get_paginator(request, rows, *args, **options)
+
+    def changelist_view(
+        self, request: HttpRequest, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        return super().changelist_view(request, {"title": _("Posts"), **(extra_context or {})})
+
+    def get_urls(self) -> list[URLPattern]:
+        def wrap(view: Any) -> Any:
+            return self.admin_site.admin_view(view)
+
+        own = [
+            path("add/", wrap(add), name="content_post_add"),
+            path("tree/", wrap(page_tree), name="content_post_tree"),
+            path("tree/move/", wrap(move_pages), name="content_post_tree_move"),
+            path("tree/copy/", wrap(copy_pages), name="content_post_tree_copy"),
+            path("trash/", wrap(trash), name="content_post_trash"),
+            path("richtext/", wrap(richtext), name="content_post_richtext"),
+            path("targets/", wrap(search_targets), name="content_post_targets"),
+            path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
+            path("<uuid:post_id>/change/module/", wrap(module_part), name="content_post_module"),
+            path(
+                "<uuid:post_id>/change/editing/", wrap(report_presence), name="content_post_editing"
+            ),
+            path("add/autosave/", wrap(autosave_new), name="content_post_autosave_new"),
+            path("<uuid:post_id>/change/autosave/", wrap(autosave), name="content_post_autosave"),
+            path("<uuid:post_id>/change/picker/", wrap(picker), name="content_post_picker"),
+            path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
+            path("<uuid:post_id>/review/edit/", wrap(review_edit), name="content_post_review_edit"),
+            path(
+                "<uuid:post_id>/rejections/<str:rejections>/",
+                wrap(rejection),
+                name="content_post_rejection",
+            ),
+            path("<uuid:post_id>/preview/", wrap(preview), name="content_post_preview"),
+            path(
+                "<uuid:post_id>/preview/page/",
+                wrap(preview_frame),
+                name="content_post_preview_page",
+            ),
+            path(
+                "<uuid:post_id>/preview/typed/",
+                wrap(live_preview),
+                name="content_post_live_preview",
+            ),
+            path("<uuid:post_id>/translate/", wrap(translate), name="content_post_translate"),
+            path("<uuid:post_id>/delete/", wrap(delete), name="content_post_delete"),
+            path(
+                "<uuid:post_id>/translations/",
+                wrap(translations),
+                name="content_post_translations",
+            ),
+            path("<uuid:post_id>/variations/", wrap(variations), name="content_post_variations"),
+            path("<uuid:post_id>/previews/", wrap(previews), name="content_post_previews"),
+            path(
+                "<uuid:post_id>/history/",
+                wrap(RedirectView.as_view(pattern_name="admin:content_post_revisions")),
+                name="content_post_history",
+            ),
+            path("<uuid:post_id>/revisions/", wrap(revisions), name="content_post_revisions"),
+            path("<uuid:post_id>/revisions/compare/", wrap(compare), name="content_post_compare"),
+            path(
+                "<uuid:post_id>/revisions/<uuid:revision_id>/restore/",
+                wrap(restore),
+                name="content_post_restore",
+            ),
+            path(
+                "<uuid:post_id>/",
+                wrap(RedirectView.as_view(pattern_name="admin:content_post_change")),
+                name="content_post_page",
+            ),
+        ]
+        # Of Django's own pages only the list is left: its forms would save rows past the services.
+        return own + [
+            found for found in super().get_urls() if found.name == "content_post_changelist"
+        ]
+
+
+def _run_on_chosen(action: ListAction) -> Callable[..., HttpResponse]:
+    def do(admin_: object, request: HttpRequest, chosen: QuerySet[Post]) -> HttpResponse:
+        ids = chosen.order_by("pk").values_list("pk", flat=True)[: _MAX_CHOSEN + 1]
+        return action.run(request, [str(id_) for id_ in ids])
+
+    return do
+
+
+@answers_refusals
+def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET asks, POST puts the post into the trash."""
+    require(request, "posts.delete")
+    post, layers = read(request, post_id)
+    if request.method == "POST":
+        deleted = delete_post(post_id=post.pk, actor=actor_of(request))
+        text = _("“%(title)s” was moved to the trash.") % {"title": post.title}
+        messages.success(request, format_html("{} {}", text, offer_undo_delete(request, deleted)))
+        return HttpResponseRedirect(reverse("admin:content_post_changelist"))
+    context = {"back": post_url("change", post)}
+    return post_page(
+        request,
+        "admin/posts/delete.html",
+        post,
+        layers,
+        context,
+        title=_("Delete: %(title)s") % {"title": post.title},
+        tab="source",
+    )
+
+
+@answers_refusals
+def trash(request: HttpRequest) -> HttpResponse:
+    """The trash: GET lists, POST restores one (`one`), or those that are ticked (`post`)."""
+    require(request, "posts.restore")
+    if request.method == "POST":
+        one = request.POST.get("one")
+        for id_ in [one] if one else request.POST.getlist("post")[:_TRASH_PAGE_SIZE]:
+            with refusals_as_messages(request):
+                post_id = parse_uuid(id_)
+                if post_id is None:
+                    raise NotFound(_("This post is not in the trash."))
+                post = restore_post(post_id=post_id, actor=actor_of(request))
+                text = _("“%(title)s” was restored.") % {"title": post.title}
+                messages.success(
+                    request, format_html("{} {}", text, offer_undo_restore(request, post))
+                )
+        return HttpResponseRedirect(request.path)
+    seen = visible_to(deleted_posts(), actor_of(request))
+    found = Paginator(seen, _TRASH_PAGE_SIZE).get_page(request.GET.get("page"))
+    days = settings.CMS_ENV.trash_days
+    ends = {post.pk: post.deleted_at + timedelta(days=days) for post in found if post.deleted_at}
+    deleted_by = find_deleters([post.pk for post in found])
+    rows = [(post, ends.get(post.pk) if days else None, deleted_by.get(post.pk)) for post in found]
+    context = {"posts": found, "rows": rows, "days": days}
+    return page(request, "admin/posts/trash.html", context, title=_("Trash"))

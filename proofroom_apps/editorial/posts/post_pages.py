@@ -1,0 +1,185 @@
+"""Shared parts of the pages of one post: finding it, its title and tabs, and the frame of the admin around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.contrib import admin
+from django.db.models import Case, OuterRef, QuerySet, Subquery, TextField, When
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast
+from django.http import Http404, HttpRequest
+from django.template.response import TemplateResponse
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from content.layers import Layers, open_layers
+from content.models import Draft, Layer, Post, QueuedChange, Status
+from content.posts.scopes import sees
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.database.statements import Statement, columns_of, first_instance
+from proofroom_apps.editorial.posts.panels import PostTab, more_tabs
+
+MAX_REJECTIONS: Final = 200
+"""Rejections that one address names: there are servers that take no longer one."""
+
+_STAND_IN: Final = UUID(int=0)
+_STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
+
+
+_POST: Final = Statement(lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post)))
+
+
+def get_post_or_404(request: HttpRequest, post_id: UUID) -> Post:
+    """The post, unless it is deleted or out of the person's sight. Raises `Http404`."""
+    post = first_instance(Post, _POST.rows(post_id))
+    if post is None or not sees(actor_of(request), post):
+        raise Http404(_("Post not found."))
+    if post.deleted_at is not None:
+        raise Http404(_("This post is in the trash. Restore it there first."))
+    return post
+
+
+def read(request: HttpRequest, post_id: UUID) -> tuple[Post, Layers]:
+    post = get_post_or_404(request, post_id)
+    return post, open_layers(post)
+
+
+def version_sent(request: HttpRequest, name: str = "version") -> int:
+    """The version that the form was made for; -1, which never matches, for nonsense."""
+    text = request.POST.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else -1
+
+
+def post_url(name: str, post: Post | str, query: str = "") -> str:
+    """The address of a page of a post: `change`, `review`, `revisions`, …"""
+    pk = post.pk if isinstance(post, Post) else post
+    return reverse(f"admin:content_post_{name}", args=[pk]) + query
+
+
+def post_urls(name: str) -> Callable[[UUID], str]:
+    """`post_url` for many posts, whose pattern is looked up once."""
+    begin, end = post_url(name, str(_STAND_IN)).split(str(_STAND_IN))
+    return lambda pk: f"{begin}{pk}{end}"
+
+
+def review_url(post: Post | str, layer: str) -> str:
+    return post_url("review", post, f"?layer={layer}")
+
+
+def log_url(request: HttpRequest, post: Post) -> str:
+    """The activity log of the post, for those who may read it."""
+    if not may(request, "settings.manage"):
+        return ""
+    return f"{reverse('admin:proofroom_core_event_changelist')}?post={post.pk}"
+
+
+def layer_label(layer: str) -> str:
+    return str(_("Review") if layer == Layer.REVIEW else _("AI Review"))
+
+
+def rejection_url(post: Post, rejections: Iterable[int]) -> str:
+    """Return where these rejections of a post are shown and taken back: at most `MAX_REJECTIONS`."""
+    ids = ",".join(map(str, rejections))
+    return reverse("admin:content_post_rejection", args=[post.pk, ids])
+
+
+def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
+    """The links above the pages of a post, the same on each of them."""
+    found = [
+        PostTab("source", _("Edit"), post_url("change", post)),
+        PostTab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
+        PostTab(
+            "ai-review",
+            "AI Review",
+            review_url(post, Layer.AI_REVIEW),
+            len(layers.ai_review.changes),
+        ),
+        *(
+            [PostTab("translate", _("Translate"), post_url("translate", post))]
+            if post.translated_from_id
+            else []
+        ),
+        PostTab("preview", _("Preview page"), post_url("preview", post)),
+        PostTab("revisions", _("Revisions"), post_url("revisions", post)),
+        *more_tabs(request, post),
+    ]
+    if log := log_url(request, post):
+        found.append(PostTab("log", _("Log"), log))
+    if post.status == Status.PUBLISHED:
+        found.append(PostTab("site", _("View on site"), post.path))
+    return found
+
+
+def page(
+    request: HttpRequest,
+    template: str,
+    context: dict[str, Any],
+    *,
+    title: str,
+    status: int = 200,
+) -> TemplateResponse:
+    """A page in the frame of the admin."""
+    frame = {
+        **admin.site.each_context(request),
+        "title": title,
+        "opts": Post._meta,
+        **context,
+    }
+    return TemplateResponse(request, template, frame, status=status)
+
+
+def post_page(
+    request: HttpRequest,
+    template: str,
+    post: Post,
+    layers: Layers,
+    context: dict[str, Any],
+    *,
+    title: str,
+    tab: str,
+    status: int = 200,
+) -> TemplateResponse:
+    """A page of one post, with its tabs. `tab` is the name of the one that leads here, if any does."""
+    frame = {
+        "post": post,
+        "post_title": title_in(post, layers),
+        "tabs": tabs(request, post, layers),
+        "tab": tab,
+        **context,
+    }
+    return page(request, template, frame, title=title, status=status)
+
+
+def with_proposed_titles(posts: QuerySet[Post]) -> QuerySet[Post]:
+    """The posts with `proposed_title`, null but for placeholders; AI Review's where both layers hold one."""
+    drafts = Draft.objects.filter(post=OuterRef("pk"), is_empty=False).order_by("layer")
+    staged = Subquery(drafts.values(title=_STAGED_TITLE)[:1])
+    return posts.annotate(proposed_title=Case(When(is_placeholder=True, then=staged)))
+
+
+def drafts_with_titles(drafts: QuerySet[Draft]) -> QuerySet[Draft]:
+    """The drafts with `proposed_title`, null but for those of placeholders."""
+    title = Case(When(post__is_placeholder=True, then=_STAGED_TITLE))
+    return drafts.annotate(proposed_title=title)
+
+
+def title_of(post: Post, row: Post | Draft | QueuedChange | None = None) -> str:
+    """The title to show, from a row of one of the two above."""
+    return str(getattr(row or post, "proposed_title", None) or post.title)
+
+
+def title_in(post: Post, layers: Layers) -> str:
+    """The title to show on the pages of a post."""
+    proposed = layers.ai_review.document.fields.get("title") if post.is_placeholder else None
+    return str(proposed or post.title)
+
+
+def split_switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
+    """In one column or side by side, and the address of the other."""
+    is_split = request.GET.get("view") == "split"
+    other = query if is_split else {**query, "view": "split"}
+    return {"is_split": is_split, "split_url": f"?{urlencode(other)}"}

@@ -1,0 +1,236 @@
+"""Previews of a post: the page as a layer has it, in a frame, and the links that show it to others for a while."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from content.changes import Changes, diff
+from content.document import PostDocument
+from content.layers import Layers
+from content.models import Layer, Post
+from content.review.labels import label_of, module_names
+from proofroom.core.admin.form_pages import save_form
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    may,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.middleware import allow_admin_frame
+from proofroom.core.site_urls import preview_url
+from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
+from proofroom_apps.previews.models import PREVIEW_LAYERS, PreviewLink
+from proofroom_apps.previews.services import (
+    LONGEST_HOURS,
+    USUAL_HOURS,
+    create_preview_link,
+    revoke_preview_link,
+    why_closed,
+)
+from proofroom_apps.website.layer_pages import (
+    WORDS,
+    empty_note,
+    list_removed_modules,
+    marks_of,
+    outline_changes,
+    preview_page,
+)
+
+_LABELS: Final = dict(PREVIEW_LAYERS)
+_WIDTHS: Final = {
+    "full": gettext_lazy("Full width"),
+    "768": gettext_lazy("Tablet, 768"),
+    "390": gettext_lazy("Phone, 390"),
+}
+_PARTS: Final = {"all": gettext_lazy("All"), "changes": gettext_lazy("Changes only")}
+_MAX_LINKS: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewSwitch:
+    """A link of a switch: one value of an option."""
+
+    label: str
+    url: str
+    is_current: bool
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPreview:
+    """What is previewed: a layer or what is live (`source`), how much of it, and how wide."""
+
+    post: Post
+    layer: str
+    show: str
+    width: str
+    below: PostDocument
+    document: PostDocument
+    changes: Changes
+
+    @classmethod
+    def read(cls, request: HttpRequest, post: Post, layers: Layers) -> LayerPreview:
+        """Return what an address asks for; without a layer, the first that holds something."""
+        layer = request.GET.get("layer", "")
+        if layer not in _LABELS:
+            layer = next(
+                (view.layer.value for view in (layers.ai_review, layers.review) if view.exists),
+                "source",
+            )
+        show, width = request.GET.get("show", ""), request.GET.get("width", "")
+        view = None if layer == "source" else layers.view(Layer(layer))
+        return cls(
+            post,
+            layer,
+            show if show in _PARTS else "all",
+            width if width in _WIDTHS else "full",
+            view.below if view else layers.live,
+            view.document if view else layers.live,
+            view.changes if view else diff(layers.live, layers.live),
+        )
+
+    def url(self, name: str = "preview", **other: str) -> str:
+        query = {"layer": self.layer, "show": self.show, "width": self.width, **other}
+        return post_url(name, self.post, f"?{urlencode(query)}")
+
+    def switch(self, name: str, labels: Mapping[str, str | Promise]) -> list[PreviewSwitch]:
+        """Return a link for each value of an option."""
+        return [
+            PreviewSwitch(str(label), self.url(**{name: value}), value == getattr(self, name))
+            for value, label in labels.items()
+        ]
+
+
+@answers_refusals
+def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """The page of the admin: what changed, and a frame with the page of the site."""
+    require(request, "posts.view")
+    post, layers = read(request, post_id)
+    shown = LayerPreview.read(request, post, layers)
+    document, changes = shown.document, shown.changes
+    names = module_names(document, shown.below)
+    marks = marks_of(changes)
+    context = {
+        "asked": shown,
+        "layer_label": _LABELS[shown.layer],
+        "layers": [
+            PreviewSwitch(
+                label,
+                shown.url(layer=name),
+                name == shown.layer,
+                None if name == "source" else len(layers.view(Layer(name)).changes),
+            )
+            for name, label in _LABELS.items()
+        ],
+        "parts": shown.switch("show", _PARTS) if len(changes) else [],
+        "widths": shown.switch("width", _WIDTHS),
+        "frame_url": shown.url("preview_page"),
+        # The changes in words: of modules that are there, of those that are gone, and of fields.
+        "changed": [
+            (id_, names[id_], ", ".join(str(WORDS[kind]) for kind in marks[id_]))
+            for id_ in document.order
+            if id_ in marks
+        ],
+        "removed": [names[str(change.module_id)] for change in list_removed_modules(changes)],
+        "fields": [
+            label_of(change.path, document, names) for change in changes if change.module_id is None
+        ],
+        "links_url": post_url("previews", post) if may(request, "posts.preview", post) else "",
+        "link_form": PreviewForm(initial={"layer": shown.layer}),
+    }
+    title = _("Preview: %(title)s") % {"title": post.title}
+    return post_page(
+        request, "admin/posts/preview.html", post, layers, context, title=title, tab="preview"
+    )
+
+
+@answers_refusals
+@allow_admin_frame
+def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """The page of the site itself, as the layer has it."""
+    require(request, "posts.view")
+    post, layers = read(request, post_id)
+    shown = LayerPreview.read(request, post, layers)
+    marks = marks_of(shown.changes)
+    only = set(marks) if shown.show == "changes" and len(shown.changes) else None
+    html = preview_page(post, shown.document, _LABELS[shown.layer], only=only)
+    html = outline_changes(html, marks)
+    response = HttpResponse(empty_note(html) if only == set() else html)
+    response["Cache-Control"] = "no-store"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _lifetimes() -> list[tuple[int, str]]:
+    hours = [(n, ngettext("%(n)s hour", "%(n)s hours", n) % {"n": n}) for n in (1, 2, 8)]
+    days = [(1, 24), (3, 72), (7, 168), (LONGEST_HOURS // 24, LONGEST_HOURS)]
+    return [*hours, *((n, ngettext("%(n)s day", "%(n)s days", d) % {"n": d}) for d, n in days)]
+
+
+class PreviewForm(forms.Form):
+    layer = forms.ChoiceField(label=gettext_lazy("Layer"), choices=PREVIEW_LAYERS)
+    expiresInHours = forms.TypedChoiceField(
+        label=gettext_lazy("Expires after"), coerce=int, initial=USUAL_HOURS, choices=_lifetimes
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewLinkRow:
+    """A link in the list; `closed` says why it opens nothing."""
+
+    link: PreviewLink
+    closed: str | None
+
+
+@answers_refusals
+def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET lists the links, POST makes one, whose address is shown this once, or revokes one."""
+    require(request, "posts.preview")
+    post, layers = read(request, post_id)
+    do = request.POST.get("do", "")
+    if do == "revoke":
+        with refusals_as_messages(request):
+            chosen = request.POST.get("value", "")
+            revoke_preview_link(post_id=post_id, link_id=chosen, actor=actor_of(request))
+            messages.success(request, _("Link revoked. It no longer works."))
+        return HttpResponseRedirect(request.path)
+    form = PreviewForm(request.POST if do == "create" else None)
+    made: list[str] = []
+
+    def create() -> None:
+        values = form.cleaned_data
+        _link, token = create_preview_link(
+            post_id=post.pk,
+            layer=values["layer"],
+            hours=values["expiresInHours"],
+            actor=actor_of(request),
+        )
+        made.append(preview_url(token))
+
+    if form.is_bound:
+        save_form(form, create)
+    rows = post.preview_links.select_related("created_by").order_by("-created_at")[:_MAX_LINKS]
+    lines = [PreviewLinkRow(row, why_closed(row)) for row in rows]
+    return post_page(
+        request,
+        "admin/structure/preview_links.html",
+        post,
+        layers,
+        {"lines": lines, "form": form, "made": made},
+        title=_("Preview links: %(title)s") % {"title": post.title},
+        tab="preview",
+        status=422 if form.errors else 200,
+    )

@@ -1,0 +1,292 @@
+"""Revisions of a post: listed, compared, restored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.core.paginator import Paginator
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.utils.functional import Promise
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from content.changes import diff
+from content.document import PostDocument
+from content.layers import revert_to_revision
+from content.models import Post, Revision, Status
+from content.review.cards import CardGroup, cards_between
+from content.review.labels import label_of, module_names
+from content.review.references import references_of
+from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.content_scope import Scoped
+from proofroom.core.database.lookups import find_by_id
+from proofroom.core.errors import CmsError
+from proofroom.core.models import Event
+from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read, split_switch
+from proofroom_apps.editorial.posts.undo import offer_undo_revert
+from proofroom_apps.editorial.review.rejections import rejections_of
+
+_PAGE_SIZE = 50
+_LATEST: Final = 10
+"""Revisions that the editor shows beside the content."""
+_MAX_CHOICES = 200
+_LABELS_SHOWN: Final = 3
+_REASONS: Final[Mapping[str, Promise]] = {
+    "before": gettext_lazy("First saved state"),
+    "created": gettext_lazy("Created"),
+    "imported": gettext_lazy("Imported"),
+    "edited": gettext_lazy("Edited"),
+    "approved": gettext_lazy("Approved"),
+    "reverted": gettext_lazy("Restored"),
+    "promoted": gettext_lazy("Variation promoted"),
+    "find-replace": gettext_lazy("Find and replace"),
+    "find-replace undone": gettext_lazy("Find and replace undone"),
+}
+
+
+_STATUSES_READ: Final = 500
+"""Changes of a post's status that are looked at, the latest first."""
+_MOVES: Final[Mapping[str, Promise]] = {
+    "post.published": gettext_lazy("Published"),
+    "post.schedule-failed": gettext_lazy("Could not be published on schedule"),
+    "post.deleted": gettext_lazy("Moved to trash"),
+    "post.restored": gettext_lazy("Restored from trash"),
+}
+"""What happened to the post as a whole, by the name of its event."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryLine:
+    """A revision with what made it, who did, and what changed, in words; or a change of the status, without one.
+
+    `earlier` is the version before it to compare it with; none where both have the same content. `is_current`: it
+    holds what the post says now.
+    """
+
+    at: datetime
+    reason: str
+    who: str
+    revision: Revision | None = None
+    changes: str = ""
+    earlier: UUID | None = None
+    is_current: bool = False
+
+
+@answers_refusals
+def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """The list, newest first, with two to compare; `?part=latest` is the beginning of it for the editor."""
+    require(request, "posts.view")
+    post, layers = read(request, post_id)
+    rows = post.revisions.defer("document").order_by("-version")
+    if request.GET.get("part") == "latest":
+        latest = _describe(post, list(rows[:_LATEST]), rows, layers.live)
+        return render(request, "admin/posts/history.html", {"post": post, "lines": latest})
+    found = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page"))
+    shown = list(found)
+    later = None
+    if found.number > 1 and shown:
+        later = rows.filter(version__gt=shown[0].version).order_by("version").first()
+    lines = _describe(post, shown, rows, layers.live, later)
+    context = {
+        "revisions": found,
+        "lines": lines,
+        # What is compared where nobody chooses: the two latest.
+        "chosen": [line.revision.pk for line in lines if line.revision is not None][:2],
+        "rejections": rejections_of(post, layers) if found.number == 1 else [],
+        "may_restore": may(request, "posts.revisions.manage", post),
+    }
+    return post_page(
+        request,
+        "admin/posts/revisions.html",
+        post,
+        layers,
+        context,
+        title=_("Revisions: %(title)s") % {"title": post.title},
+        tab="revisions",
+    )
+
+
+def _describe(
+    post: Post,
+    found: Sequence[Revision],
+    rows: QuerySet[Revision],
+    live: PostDocument,
+    later: Revision | None = None,
+) -> list[HistoryLine]:
+    """The revisions in words, and between them what became of the status. Two queries.
+
+    `later` is the revision after them, where they are not the latest.
+    """
+    if not found:
+        return _status_lines(post)
+    names = module_names(live)
+    before_last = rows.filter(version__lt=found[-1].version).first()
+    # A state that was kept before a change stands on the page of what led to it.
+    oldest, newest = found[-1], later
+    if before_last is not None and oldest.reason == "before":
+        oldest = before_last
+    if newest is not None and newest.reason == "before":
+        newest = found[0]
+    moves = [
+        line
+        for line in _status_lines(post)
+        if (before_last is None or line.at >= oldest.created_at)
+        and (newest is None or line.at < newest.created_at)
+    ]
+    lines = []
+    for row, earlier in zip(found, [*found[1:], before_last], strict=True):
+        reason = str(_REASONS.get(row.reason, row.reason))
+        who, to_compare = row.by_name or _("Site (automatic)"), earlier.pk if earlier else None
+        if row.reason == "before" and earlier:
+            # A state is kept before a change where its version is a new one: only a status or a date made that.
+            if any(earlier.created_at <= move.at <= row.created_at for move in moves):
+                continue
+            reason, who, to_compare = _("Status or schedule changed, same content"), "", None
+        lines.append(
+            HistoryLine(
+                at=row.created_at,
+                reason=reason,
+                who=who,
+                revision=row,
+                changes=_changes_in_words(row, live, names),
+                earlier=to_compare,
+                is_current=later is None and row is found[0],
+            )
+        )
+    return sorted([*moves, *lines], key=lambda line: line.at, reverse=True)
+
+
+def _status_lines(post: Post) -> list[HistoryLine]:
+    """When the post was published, taken from the site, archived, deleted or restored, the latest first."""
+    events = Event.objects.filter(
+        Q(name__in=_MOVES) | Q(name="post.updated", payload__changedPaths=[]), post_id=post.pk
+    )
+    rows = events.order_by("-pk").values_list("name", "payload", "actor_name", "created_at")
+    lines, status = [], ""
+    for name, payload, who, at in reversed(rows[:_STATUSES_READ]):
+        before, status = status, payload.get("status", "")
+        if name in _MOVES:
+            reason = str(_MOVES[name])
+        elif status == before:
+            continue
+        elif status == Status.ARCHIVED:
+            reason = _("Archived")
+        elif status == Status.DRAFT:
+            was_archived = before == Status.ARCHIVED
+            reason = _("Restored as draft") if was_archived else _("Unpublished")
+        else:
+            continue
+        lines.append(HistoryLine(at=at, reason=reason, who=who or _("Site (automatic)")))
+    lines.reverse()
+    return lines
+
+
+def _changes_in_words(revision: Revision, document: PostDocument, names: Mapping[str, str]) -> str:
+    """The labels of what changed, by the names that the live post has for its modules."""
+    labels = list(dict.fromkeys(label_of(path, document, names) for path in revision.changed_paths))
+    shown, more = labels[:_LABELS_SHOWN], len(labels) - _LABELS_SHOWN
+    if more > 0:
+        shown.append(_("%(n)d more") % {"n": more})
+    return ", ".join(shown)
+
+
+@answers_refusals
+def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """Return what leads from one revision (`?from=`) to another (`&to=`)."""
+    require(request, "posts.view")
+    post, layers = read(request, post_id)
+    one = find_revision(post, request.GET.get("from", ""))
+    other = find_revision(post, request.GET.get("to", ""))
+    if one.version > other.version:
+        one, other = other, one
+    groups = compare_documents(
+        PostDocument.from_json(one.document),
+        PostDocument.from_json(other.document),
+        actor_of(request),
+    )
+    # What can be chosen to compare: the latest, and what is chosen already.
+    offered = list(post.revisions.defer("document").order_by("-version")[:_MAX_CHOICES])
+    known = {revision.pk for revision in offered}
+    offered += [revision for revision in (other, one) if revision.pk not in known]
+    context = {
+        "one": one,
+        "other": other,
+        "groups": groups,
+        "choices": offered,
+        **split_switch(request, {"from": str(one.pk), "to": str(other.pk)}),
+    }
+    return post_page(
+        request,
+        "admin/posts/compare.html",
+        post,
+        layers,
+        context,
+        title=_("Version %(version)s compared with %(version_2)s: %(title)s")
+        % {"version": one.version, "version_2": other.version, "title": post.title},
+        tab="revisions",
+    )
+
+
+@answers_refusals
+def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpResponse:
+    """GET shows what restoring would change, POST does it."""
+    require(request, "posts.revisions.manage")
+    post, layers = read(request, post_id)
+    revision = find_revision(post, str(revision_id))
+    if request.method == "POST":
+        note = f"version {revision.version}"  # it is stored
+        try:
+            now = revert_to_revision(
+                post_id=post.pk, revision_id=revision.pk, actor=actor_of(request), note=note
+            )
+        except CmsError as error:
+            if error.status in (403, 404):
+                raise
+            messages.error(request, error.message)
+            return HttpResponseRedirect(request.path)
+        text = _("Version %(version)s was restored.") % {"version": revision.version}
+        # The version that stood before, where restoring changed anything.
+        before = post.revisions.filter(version=post.version).exclude(version=now.version).first()
+        undo = offer_undo_revert(request, now, before) if before is not None else ""
+        messages.success(request, format_html("{} {}", text, undo))
+        return HttpResponseRedirect(post_url("change", post))
+    context = {
+        "revision": revision,
+        "groups": compare_documents(
+            layers.live, PostDocument.from_json(revision.document), actor_of(request)
+        ),
+        "back": post_url("revisions", post),
+        **split_switch(request, {}),
+    }
+    return post_page(
+        request,
+        "admin/posts/restore.html",
+        post,
+        layers,
+        context,
+        title=_("Restore version %(version)s: %(title)s")
+        % {"version": revision.version, "title": post.title},
+        tab="revisions",
+    )
+
+
+def compare_documents(before: PostDocument, after: PostDocument, who: Scoped) -> list[CardGroup]:
+    """Return what leads from one to the other, as cards."""
+    changes = diff(before, after)
+    return cards_between(before, after, changes, references_of(changes, before, after, who=who))
+
+
+def find_revision(post: Post, revision_id: str) -> Revision:
+    """A revision of this very post. Raises `Http404`."""
+    found = find_by_id(post.revisions, revision_id)
+    if found is None:
+        raise Http404(_("Revision not found."))
+    return found

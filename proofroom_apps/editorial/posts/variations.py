@@ -1,0 +1,277 @@
+"""The page of the variations of a post: what runs and for how many visitors, and the question before each change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django import forms
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.http import urlencode
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from content.layers import Layers
+from content.models import Post, Revision, Status
+from content.models.post import VARIATION_MAX
+from content.posts import post_repository
+from content.review.cards import CardGroup
+from content.review.labels import label_of, module_names
+from content.variations.arms import ORIGINAL
+from content.variations.services import (
+    USUAL_WEIGHT,
+    create_variation,
+    promote_variation,
+    winning_document,
+)
+from content.variations.traffic import change_variation
+from proofroom.core.admin.form_pages import save_form
+from proofroom.core.admin.permissions import (
+    actor_of,
+    answers_refusals,
+    may,
+    refusals_as_messages,
+    require,
+)
+from proofroom.core.errors import Conflict, RuleViolation
+from proofroom_apps.editorial.posts.panels import test_links
+from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read, version_sent
+from proofroom_apps.editorial.posts.revisions import compare_documents
+from proofroom_apps.website.goals import has_reachable_goal
+
+_QUESTIONS: Final = ("start", "stop", "promote")
+_CHANGES: Final = ("weigh", "start", "stop")
+_COLORS: Final = 5
+
+
+class WeightForm(forms.Form):
+    weight = forms.IntegerField(
+        label=gettext_lazy("Share of visitors (%)"),
+        initial=USUAL_WEIGHT,
+        min_value=1,
+        max_value=100,
+    )
+
+
+class VariationForm(WeightForm):
+    variation = forms.CharField(
+        label=gettext_lazy("Name"),
+        max_length=VARIATION_MAX,
+        help_text=gettext_lazy("For example B. The original is A."),
+    )
+    field_order = ("variation", "weight")
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """The changes of others in the post or in the variation, by the names that people know."""
+
+    name: str
+    labels: list[str]
+
+
+def promote_reviewed(request: HttpRequest, post: Post) -> bool:
+    """Return whether that is done or refused for good; else something moved since the question was shown."""
+    with refusals_as_messages(request):
+        try:
+            promote_variation(
+                post_id=post.pk,
+                variation_id=request.POST.get("value", ""),
+                actor=actor_of(request),
+                expected_version=version_sent(request),
+                expected_variation_version=version_sent(request, "variation_version"),
+            )
+        except Conflict as error:
+            if error.code != "stale_version":
+                raise
+            return False
+        messages.success(request, _("Variation promoted. The post now has its content."))
+    return True
+
+
+def find_version_changes(request: HttpRequest, post: Post, row: Post) -> list[VersionChange]:
+    """Return what others changed in each of the two since the version that was sent."""
+    found = []
+    for one, name in ((post, "version"), (row, "variation_version")):
+        since = version_sent(request, name)
+        if one.version == since:
+            continue
+        rows = Revision.objects.filter(post=one, version__gt=since).order_by("version")
+        changed = rows.values_list("changed_paths", flat=True) if since >= 0 else []
+        document = post_repository.load(one)
+        names = module_names(document)
+        labels = [label_of(path, document, names) for paths in changed for path in paths]
+        found.append(VersionChange(one.title, list(dict.fromkeys(labels))))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """The original or one of its variations: how many of the visitors it has, and its part of the picture of that."""
+
+    post: Post
+    name: str
+    share: int
+    begins: int
+    is_running: bool
+    look: int
+    seen_at: str
+    form: forms.Form | None = None
+
+    @property
+    def is_original(self) -> bool:
+        return self.post.variation_of_id is None
+
+
+@answers_refusals
+def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET lists them, or asks (`?ask=start&variation=<id>`) before one is started, stopped or promoted."""
+    require(request, "posts.view")
+    post, layers = read(request, post_id)
+    form = VariationForm(request.POST if request.POST.get("do") == "create" else None)
+
+    def create() -> None:
+        create_variation(post_id=post.pk, actor=actor_of(request), **form.cleaned_data)
+        text = _("Variation %(variation)s is a draft.")
+        messages.success(request, text % {"variation": form.cleaned_data["variation"]})
+
+    if form.is_bound and save_form(form, create):
+        return HttpResponseRedirect(request.path)
+    do = request.POST.get("do", "")
+    if do == "promote":
+        if promote_reviewed(request, post):
+            return HttpResponseRedirect(request.path)
+        return _question(request, *read(request, post_id), "promote")
+    if do in _CHANGES:
+        with refusals_as_messages(request):
+            _change(request, post, do)
+        return HttpResponseRedirect(request.path)
+    if request.GET.get("ask") in _QUESTIONS:
+        return _question(request, post, layers, request.GET["ask"])
+    rows = _rows(post)
+    shown = form if may(request, "posts.create", post) and post.variation_of_id is None else None
+    context = {
+        "versions": _versions(request, post, rows),
+        "is_tested": any(row.variation_running for row in rows),
+        "original": post.variation_of,
+        "links": test_links(request, post) if rows else [],
+        "form": shown,
+        "may_edit": may(request, "posts.edit", post),
+        "may_run": may(request, "posts.publish", post),
+        "is_published": post.status == Status.PUBLISHED,
+    }
+    return _page(
+        request, "admin/posts/variations.html", post, layers, context, 422 if form.errors else 200
+    )
+
+
+def _change(request: HttpRequest, post: Post, do: str) -> None:
+    """Change the share of a variation, or whether it runs, and say so."""
+    fields: dict[str, Any] = {"running": do == "start"}
+    if do == "weigh":
+        form = WeightForm(request.POST)
+        if not form.is_valid():
+            raise RuleViolation(_("The share must be a whole number from 1 to 100."))
+        fields = form.cleaned_data
+    row = change_variation(
+        post_id=post.pk,
+        variation_id=request.POST.get("value", ""),
+        actor=actor_of(request),
+        **fields,
+    )
+    names = {"variation": row.variation, "variation_weight": row.variation_weight}
+    texts = {
+        "weigh": _("%(variation)s gets %(variation_weight)s %% of visitors."),
+        "start": _("Started %(variation)s: shown to %(share)s."),
+        "stop": _("Stopped %(variation)s."),
+    }
+    share = _("%(variation_weight)s %% of visitors") % names
+    messages.success(request, texts[do] % {**names, "share": share})
+
+
+def _rows(post: Post) -> list[Post]:
+    return list(post.variations.filter(deleted_at__isnull=True).order_by("variation"))
+
+
+def _versions(request: HttpRequest, post: Post, rows: list[Post]) -> list[Version]:
+    """The original first; in the picture each begins where the one before ends."""
+    rest = 100 - sum(row.variation_weight or 0 for row in rows if row.variation_running)
+    found = [Version(post, ORIGINAL, rest, 0, True, 0, _seen_at(post, ORIGINAL))]
+    begins = rest
+    for number, row in enumerate(rows):
+        share = row.variation_weight or 0
+        form = WeightForm(initial={"weight": share}, auto_id=f"%s-{row.variation}")
+        shown = form if may(request, "posts.edit", post) else None
+        look = 1 + number % _COLORS
+        seen_at = _seen_at(post, row.variation) if row.variation_running else ""
+        found.append(
+            Version(row, row.variation, share, begins, row.variation_running, look, seen_at, shown)
+        )
+        begins += share if row.variation_running else 0
+    return found
+
+
+def _seen_at(post: Post, name: str) -> str:
+    if post.status != Status.PUBLISHED:
+        return ""
+    return f"{post.path}?{urlencode({'variation': name})}"
+
+
+def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> HttpResponse:
+    """What a step would change for visitors. A promotion shows every change of the content, too, and after a POST
+    that came too late what moved."""
+    require(request, "posts.edit" if ask == "promote" else "posts.publish")
+    rows = _rows(post)
+    chosen = request.POST.get("value", request.GET.get("variation"))
+    row = next((row for row in rows if str(row.pk) == chosen), None)
+    if row is None:
+        raise Http404(_("Variation not found."))
+    others = [one for one in rows if one.variation_running and one.pk != row.pk]
+    rest = 100 - sum(one.variation_weight or 0 for one in others)
+    groups: list[CardGroup] = []
+    if ask == "promote":
+        groups = compare_documents(
+            layers.live, winning_document(row, layers.live), actor_of(request)
+        )
+    context = {
+        "ask": ask,
+        "row": row,
+        "others": others,
+        "rest": rest,
+        "after": rest - (row.variation_weight or 0) if ask == "start" else rest,
+        "is_published": post.status == Status.PUBLISHED,
+        "back": post_url("variations", post),
+        "groups": groups,
+        "moved": find_version_changes(request, post, row) if request.method == "POST" else [],
+        "without_goal": _without_goal(layers, row) if ask == "start" else [],
+    }
+    status = 409 if context["moved"] else 200
+    return _page(request, "admin/posts/variation_question.html", post, layers, context, status)
+
+
+def _without_goal(layers: Layers, row: Post) -> list[str]:
+    """The versions whose visitors can reach no goal, by name."""
+    documents = {ORIGINAL: layers.live, row.variation: post_repository.load(row)}
+    return [name for name, document in documents.items() if not has_reachable_goal(document)]
+
+
+def _page(
+    request: HttpRequest,
+    template: str,
+    post: Post,
+    layers: Layers,
+    context: dict[str, Any],
+    status: int = 200,
+) -> HttpResponse:
+    return post_page(
+        request,
+        template,
+        post,
+        layers,
+        context,
+        title=_("Variations: %(title)s") % {"title": post.title},
+        tab="",
+        status=status,
+    )

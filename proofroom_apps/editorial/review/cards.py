@@ -1,0 +1,226 @@
+"""The cards of a layer with what only a request knows: decisions so far, links to runs and agents."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from django.http import HttpRequest
+from django.utils.dateparse import parse_datetime
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from content.document import PostDocument
+from content.inbox.rows import read_judgements
+from content.layers import Layers, LayerView
+from content.layers.digest import digest_of_fingerprints, fingerprint
+from content.models import Layer, Status
+from content.review.cards import ChangeCard, cards_of_layer
+from content.review.change_comparison import kind_at
+from content.review.references import references_of
+from proofroom.core.admin.permissions import actor_of
+from proofroom_apps.editorial.post_editor.form import module_fields, post_sections
+from proofroom_apps.editorial.post_editor.origins import find_agent_accounts, is_by_ai
+from proofroom_apps.editorial.posts.authors import client_names, door_label
+from proofroom_apps.editorial.posts.panels import (
+    FieldAction,
+    FieldActions,
+    FieldPlace,
+    RunView,
+    describe_runs,
+    field_actions,
+)
+from proofroom_apps.editorial.review.rejections import (
+    EarlierRejectionNotes,
+    load_earlier_rejections,
+)
+from proofroom_apps.editorial.review.source_text import (
+    SourceText,
+    source_texts,
+    without_agreeing_facts,
+)
+
+_DECISION_LABELS: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """The marks of a person so far: accept or reject by path, the note of each rejection, and what moved since.
+
+    `accepts_safe` accepts what is open still and needs no second look.
+    """
+
+    by_path: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
+    moved: Collection[str] = ()
+    accepts_safe: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewCard:
+    """A card as it is shown. `decision` is accept, reject or leave; `was` what it was before the change moved.
+
+    `seen` names the change as it stands; `again` asks the agent once more; `source` is there for a translation.
+    """
+
+    card: ChangeCard
+    decision: str
+    was: str
+    note: str
+    seen: str
+    door: str
+    at: datetime | None
+    is_ai: bool
+    run: RunView | None
+    can_edit: bool
+    again: FieldAction | None
+    rejected: EarlierRejectionNotes | None
+    passages_accepted: Collection[str] = ()
+    passages_rejected: Collection[str] = ()
+    source: SourceText | None = None
+
+    @property
+    def can_ask(self) -> bool:
+        return self.again is not None
+
+    @property
+    def is_dated(self) -> bool:
+        return self.at is not None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewGroup:
+    """The cards of a module, or of the post itself."""
+
+    name: str
+    cards: tuple[ReviewCard, ...]
+    is_locked: bool
+    module_id: str
+
+    @property
+    def is_module(self) -> bool:
+        return bool(self.module_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewLayer:
+    """All cards, the runs that proposed them with how many each did, and the token for all that is seen."""
+
+    groups: list[ReviewGroup]
+    runs: list[tuple[RunView, int]]
+    digest: str
+
+    @property
+    def cards(self) -> list[ReviewCard]:
+        return [shown for group in self.groups for shown in group.cards]
+
+
+@dataclass(frozen=True, slots=True)
+class CardBuilder:
+    """Makes the cards of a layer from what was looked up for all of them at once.
+
+    `document` is what AI Review holds: a new proposal goes there, whatever layer it is asked from.
+    """
+
+    decisions: Decisions
+    runs: Mapping[str, RunView]
+    agents: set[int]
+    seen: Mapping[str, str]
+    editable: Collection[str]
+    actions: FieldActions
+    document: PostDocument
+    layer: Layer
+    rejected: Mapping[str, EarlierRejectionNotes]
+    clients: Mapping[str, str]
+    sources: Mapping[str, SourceText]
+
+    def build(self, card: ChangeCard) -> ReviewCard:
+        path, mark, decided = card.path, card.mark, self.decisions.by_path
+        has_moved = path in self.decisions.moved
+        decision, was = decided.get(path, "leave"), ""
+        if has_moved:
+            decision, was = "leave", str(_DECISION_LABELS.get(decision, ""))
+        elif decision == "leave" and self.decisions.accepts_safe and not card.is_flagged:
+            decision = "accept"
+        passages = [] if has_moved else [passage.name for passage in card.passages]
+        source = self.sources.get(path)
+        return ReviewCard(
+            card if source is None else without_agreeing_facts(card),
+            decision,
+            was,
+            self.decisions.notes.get(path, ""),
+            self.seen.get(path, ""),
+            door_label(mark.via, self.clients.get(mark.principal, "")) if mark else "",
+            parse_datetime(mark.at) if mark else None,
+            is_by_ai(mark, self.agents) if mark else False,
+            self.runs.get(mark.run_id) if mark else None,
+            path in self.editable,
+            self.retry_action(card),
+            self.rejected.get(path),
+            {name for name in passages if decided.get(name) == "accept"},
+            {name for name in passages if decided.get(name) == "reject"},
+            source,
+        )
+
+    def retry_action(self, card: ChangeCard) -> FieldAction | None:
+        """The link that asks again for what an agent or AI client proposed; None where nobody can be asked."""
+        path, mark = card.path, card.mark
+        if mark is None or not mark.is_ai or card.kind != "changed":
+            return None
+        kind, _nested = kind_at(path, self.document)
+        key, module_id = path, ""
+        if not path.startswith("post."):
+            _, module_id, *rest = path.split(".", 3)
+            module = self.document.module(module_id)
+            if module is None or len(rest) < 2:
+                return None
+            key = f"module.{module.type}.{rest[1]}"
+        place = FieldPlace(key, kind, module_id, retried_in=self.layer.value, made_by=mark.agent_id)
+        return next(iter(self.actions(place)), None)
+
+
+def build_layer_cards(
+    request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
+) -> ReviewLayer:
+    """The groups of a layer. At most ten queries, however many changes; one more for a translation."""
+    references = references_of(view.changes, view.document, view.below, who=actor_of(request))
+    is_live = layers.post.status == Status.PUBLISHED
+    judgements = read_judgements(layers.post, view)
+    groups = cards_of_layer(view, references, judgements, is_live=is_live)
+    marks = [card.mark for group in groups for card in group.cards if card.mark]
+    builder = CardBuilder(
+        decisions,
+        describe_runs(request, (mark.run_id for mark in marks)),
+        find_agent_accounts(marks),
+        {change.path: fingerprint(change) for change in view.changes},
+        editable_paths(view) if may_edit else (),
+        field_actions(request, layers.post),
+        layers.ai_review.document,
+        view.layer,
+        load_earlier_rejections(layers.post, view),
+        client_names((mark.principal for mark in marks), actor_of(request)),
+        source_texts(layers.post, view, actor_of(request)),
+    )
+    shown = [
+        ReviewGroup(
+            group.name,
+            tuple(builder.build(card) for card in group.cards),
+            group.is_locked,
+            group.cards[0].module_id,
+        )
+        for group in groups
+    ]
+    counts = [(run, sum(mark.run_id == id_ for mark in marks)) for id_, run in builder.runs.items()]
+    return ReviewLayer(shown, counts, digest_of_fingerprints(builder.seen))
+
+
+def editable_paths(view: LayerView) -> set[str]:
+    """The changed values that have a form: fields, props, and modules that the layer adds."""
+    document = view.document
+    paths = {unit.path for section in post_sections(document) for unit in section.units}
+    for module in document.modules:
+        fields = {path for path, _field in module_fields(module)}
+        paths |= fields | ({f"modules.{module.id}"} if fields else set())
+    return {change.path for change in view.changes if change.path in paths}

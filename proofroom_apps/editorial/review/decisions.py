@@ -1,0 +1,219 @@
+"""The review page of a layer: what changes, field by field, and a person's decisions on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from content.layers import LayerView
+from content.layers.decide import PostSeen, clean_note, decide
+from content.models import Layer
+from content.review.change_comparison import passages_at
+from content.review.differences import SEPARATOR, base_path
+from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.errors import CmsError
+from proofroom_apps.editorial.posts.post_pages import layer_label, post_page, read, review_url
+from proofroom_apps.editorial.review.cards import Decisions
+from proofroom_apps.editorial.review.confirmations import add_confirmations
+from proofroom_apps.editorial.review.page import Reviewed, show
+from proofroom_apps.editorial.review.publish_offer import offer_publishing
+
+_NOTE_PREFIX = "note."
+
+
+@answers_refusals
+def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """GET shows a layer (`?layer=ai-review` or `review`), POST decides."""
+    require(request, "posts.view")
+    post, layers = read(request, post_id)
+    wanted = request.GET.get("layer", "")
+    layer = Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
+    reviewed = Reviewed(
+        request, post, layers, layers.view(Layer(wanted) if wanted in Layer.values else layer)
+    )
+    if request.method != "POST":
+        return show(reviewed, Decisions())
+    action = request.POST.get("action", "")
+    decisions = _read_decisions(request)
+    if action == "accept-safe":
+        more = {"note": request.POST.get("note", ""), "marks_safe": True}
+        return show(reviewed, replace(decisions, accepts_safe=True), more=more)
+    if action == "undo-safe":
+        marked = set(request.POST.getlist("safe"))
+        left = {path: word for path, word in decisions.by_path.items() if path not in marked}
+        more = {"note": request.POST.get("note", ""), "unmarks_safe": True}
+        return show(reviewed, replace(decisions, by_path=left), more=more)
+    taking = ("approve" if reviewed.is_review else "submit", "publish")
+    if action not in (*taking, "reject"):
+        return _show_problem(reviewed, _("Choose one of the actions."))
+    accept, refuse = _split_by_decision(decisions.by_path, reviewed.view)
+    if not accept and not refuse:
+        return _ask_for_all(reviewed, action)
+    if action in taking and not accept:
+        message = ngettext(
+            "No change is accepted. To reject the one marked Reject, choose Reject.",
+            ("No change is accepted. To reject the %(count)s marked Reject, choose Reject."),
+            len(refuse),
+        )
+        return _show_problem(reviewed, message % {"count": len(refuse)})
+    return _carry_out(
+        reviewed,
+        decisions,
+        accept if action in taking else (),
+        refuse,
+        publishes=action == "publish",
+    )
+
+
+def _carry_out(
+    reviewed: Reviewed,
+    decisions: Decisions,
+    accept: Collection[str],
+    refuse: Collection[str],
+    *,
+    publishes: bool = False,
+) -> HttpResponse:
+    request, post, view = reviewed.request, reviewed.post, reviewed.view
+    notes = decisions.notes
+    try:
+        # The note of each rejection; a passage has that of its change.
+        own = [path for path in refuse if base_path(path) in notes]
+        done = decide(
+            post_id=post.pk,
+            layer=view.layer,
+            actor=actor_of(request),
+            digest=request.POST.get("digest", ""),
+            accept=accept,
+            refuse=refuse,
+            note=clean_note(request.POST.get("note", "")),
+            notes={path: clean_note(notes[base_path(path)]) for path in own},
+            publishes=publishes,
+            post_seen=_read_post_seen(request),
+        )
+    except CmsError as error:
+        if error.status in (403, 404):
+            raise
+        # The page as it stands now, with the decisions kept on everything that did not move.
+        post, layers = read(request, post.pk)
+        now = Reviewed(request, post, layers, layers.view(view.layer))
+        moved = set(error.details) if error.code == "stale_review" else set()
+        return _show_problem(now, error.message, moved=moved, status=error.status)
+    add_confirmations(request, post, view, done)
+    # AI Review that was carried over whole leads on to Review.
+    is_whole = len(done.taken) + len(done.rejected) == len(view.changes)
+    is_carried_over = view.layer == Layer.AI_REVIEW and done.taken and is_whole and not done.is_live
+    return HttpResponseRedirect(review_url(post, Layer.REVIEW if is_carried_over else view.layer))
+
+
+def _read_decisions(request: HttpRequest) -> Decisions:
+    """Every radio group that was decided, also of changes that are gone by now."""
+    sent = {key: value for key, value in request.POST.items() if isinstance(value, str)}
+    by_path = {
+        key: value
+        for key, value in sent.items()
+        if key.startswith(("post.", "modules.")) and value in ("accept", "reject")
+    }
+    notes = {
+        key.removeprefix(_NOTE_PREFIX): value
+        for key, value in sent.items()
+        if key.startswith((f"{_NOTE_PREFIX}post.", f"{_NOTE_PREFIX}modules."))
+    }
+    return Decisions(by_path, {path: note for path, note in notes.items() if note.strip()})
+
+
+def _read_post_seen(request: HttpRequest) -> PostSeen | None:
+    """What the page said of the post, if anything. What is no version is none that stands."""
+    sent = request.POST.get("version")
+    if sent is None:
+        return None
+    version = int(sent) if sent.isascii() and sent.isdecimal() and len(sent) < 10 else -1
+    return PostSeen(is_published=request.POST.get("published") == "1", version=version)
+
+
+def _split_by_decision(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], list[str]]:
+    """What is accepted and what is rejected. A decision on a passage goes before that on its whole change."""
+    passages: dict[str, dict[str, str]] = {}
+    for name, word in marked.items():
+        if SEPARATOR in name:
+            passages.setdefault(base_path(name), {})[name] = word
+    found: dict[str, list[str]] = {"accept": [], "reject": []}
+    for path, word in marked.items():
+        if SEPARATOR not in path and path not in passages:
+            found[word].append(path)
+    changes = {change.path: change for change in view.changes}
+    for path, words in passages.items():
+        whole = marked.get(path)
+        change = changes.get(path)
+        named = passages_at(change, view.below, view.document) if change else ()
+        for name in (f"{path}{SEPARATOR}{passage}" for passage in named):
+            decided = words.pop(name) if name in words else whole
+            if decided is not None:
+                found[decided].append(name)
+        # Gone by now: refused by name.
+        for name, word in words.items():
+            found[word].append(name)
+    return found["accept"], found["reject"]
+
+
+def _show_problem(
+    reviewed: Reviewed, message: str, *, moved: Collection[str] = (), status: int = 422
+) -> HttpResponse:
+    decided = _read_decisions(reviewed.request)
+    staged = set(reviewed.view.changes.paths)
+    more = {
+        "problem": message,
+        "moved": [
+            (path if path in staged else "", label)
+            for path, label in reviewed.labels(sorted(moved))
+        ],
+        "decided": len(decided.by_path),
+        "note": reviewed.request.POST.get("note", ""),
+    }
+    return show(reviewed, replace(decided, moved=moved), more=more, status=status)
+
+
+def _ask_for_all(reviewed: Reviewed, action: str) -> HttpResponse:
+    """Nothing was marked: ask whether all of it is meant, naming each."""
+    request, post, view = reviewed.request, reviewed.post, reviewed.view
+    if not view.exists:
+        return HttpResponseRedirect(review_url(post, view.layer))
+    count = len(view.changes)
+    context = {
+        "view": view,
+        "action": action,
+        "word": "reject" if action == "reject" else "accept",
+        "publishing": offer_publishing(request, reviewed.layers, view)
+        if action == "publish"
+        else None,
+        "changes": reviewed.labels(view.changes.paths),
+        # What was seen, not what stands now: a change that came since must not slip in.
+        "digest": request.POST.get("digest", ""),
+        "seen": _read_post_seen(request),
+        "note": request.POST.get("note", ""),
+        "back": review_url(post, view.layer),
+        "layer_label": layer_label(view.layer),
+    }
+    questions = {
+        "approve": ngettext("Approve the change?", "Approve all %(count)s changes?", count),
+        "submit": ngettext(
+            "Submit the change to Review?", "Submit all %(count)s changes to Review?", count
+        ),
+        "reject": ngettext("Reject the change?", "Reject all %(count)s changes?", count),
+        "publish": ngettext(
+            "Approve and publish the change?", "Approve and publish all %(count)s changes?", count
+        ),
+    }
+    return post_page(
+        request,
+        "admin/posts/confirm_all.html",
+        post,
+        reviewed.layers,
+        context,
+        title=questions[action] % {"count": count},
+        tab=view.layer,
+    )

@@ -1,0 +1,121 @@
+"""The pages that show a global module, a menu or a term: listed, and previewed with what is typed and not saved."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from content.global_modules.services import edited_global
+from content.layers import open_layers
+from content.models import ModuleInstance, Post, Status
+from proofroom.core.actor import Actor
+from proofroom.core.admin.permissions import actor_of, answers_refusals
+from proofroom.core.database.lookups import find_by_id
+from proofroom.core.errors import CmsError, invalid
+from proofroom.core.json import JsonObject
+from proofroom.core.middleware import allow_admin_frame
+from proofroom.shared_content.kinds import SharedRow
+from proofroom.shared_content.proposals import waiting_for
+from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.services import edited_term
+from proofroom_apps.editorial.module_layouts.global_module_admin import GlobalForm
+from proofroom_apps.editorial.shared_content.history import open_row, shared_page
+from proofroom_apps.editorial.shared_content.shown_pages import pages_showing
+from proofroom_apps.menus.admin.menu_admin import read_items
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import edited_menu
+from proofroom_apps.website.layer_pages import SharedPreview, preview_page
+
+_PAGE_SIZE: Final = 50
+
+
+@answers_refusals
+def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
+    """The pages that show the row, published ones first."""
+    kind, row = open_row(request, kind_name, row_id)
+    pages = pages_showing(row, actor_of(request))
+    published = pages.filter(status=Status.PUBLISHED).order_by().count()
+    rows = pages.only("title", "path", "locale", "status", "published_at", "type", "updated_at")
+    return shared_page(
+        request,
+        "admin/shared/pages.html",
+        kind,
+        row,
+        {
+            "pages": Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page")),
+            "published": published,
+        },
+        title=_("Pages: %(title)s") % {"title": row},
+        tab="pages",
+    )
+
+
+@answers_refusals
+@require_http_methods(["GET", "POST"])
+@allow_admin_frame
+def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
+    """One of the pages (`?post=`): POST with what the form holds, GET with the change that waits for approval.
+
+    A refused form answers with the reason.
+    """
+    kind, row = open_row(request, kind_name, row_id)
+    post = find_by_id(pages_showing(row, actor_of(request)), request.GET.get("post"))
+    if post is None:
+        raise Http404(_("This page does not exist."))
+    if request.method == "GET":
+        waiting = waiting_for(kind.name, row_id)
+        if waiting is None:
+            raise Http404(_("No change is waiting here."))
+        return preview_response(row, waiting.document, post, str(waiting.get_state_display()))
+    try:
+        document = _sent_document(row, request.POST, actor_of(request))
+    except CmsError as error:
+        return JsonResponse({"message": error.message}, status=error.status)
+    return preview_response(row, document, post, _("not saved"))
+
+
+def preview_response(row: SharedRow, document: JsonObject, post: Post, label: str) -> HttpResponse:
+    """The page of a post as visitors would see it with that state of the row: for no cache and no search engine."""
+    page = preview_page(post, open_layers(post).live, label, typed=_typed_of(row, document))
+    response = HttpResponse(page)
+    response["Cache-Control"] = "no-store"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def _typed_of(row: SharedRow, document: JsonObject) -> SharedPreview:
+    if isinstance(row, Menu):
+        items = document["items"]
+        found = (
+            [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+        )
+        return SharedPreview(menus={row.slug: found})
+    if isinstance(row, ModuleInstance):
+        props = document["props"]
+        return SharedPreview(props={str(row.pk): props if isinstance(props, dict) else {}})
+    return SharedPreview(term_names={str(row.pk): str(document["name"])})
+
+
+def _sent_document(row: SharedRow, data: QueryDict, actor: Actor) -> JsonObject:
+    """The document of the row with what was sent, by the rules of a write. Raises `RuleViolation`."""
+    if isinstance(row, Menu):
+        try:
+            items = read_items(data)
+        except ValueError as error:
+            raise invalid(
+                "items", _("The items are not valid: %(problem)s.") % {"problem": error}
+            ) from None
+        return edited_menu(row, name=data.get("name"), items=items, actor=actor)
+    if isinstance(row, ModuleInstance):
+        initial = {"type": row.type, "props": row.props}
+        form = GlobalForm(data, initial=initial, who=actor)
+        return edited_global(row, label=data.get("label"), props=form.values(), actor=actor)
+    if not isinstance(row, Term):
+        raise TypeError(row)
+    return edited_term(row, name=data.get("name"))

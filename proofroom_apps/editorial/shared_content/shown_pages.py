@@ -1,0 +1,69 @@
+"""The pages that show a global module, a menu or a term."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from django.conf import settings
+from django.db.models import Case, Exists, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.http import HttpRequest
+from django.urls import reverse
+
+from content.models import ModuleInstance, Post, PostModule, PostTerm, Status
+from content.posts.scopes import visible_to
+from proofroom.core.admin.permissions import actor_of
+from proofroom.core.content_scope import Scoped
+from proofroom.shared_content.kinds import SharedKind, SharedRow
+from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.models import Menu
+
+MAX_OFFERED: Final = 20
+"""Pages that the preview beside the form offers."""
+
+
+def pages_showing(row: SharedRow, who: Scoped) -> QuerySet[Post]:
+    """The live posts that somebody may see, whose pages show the row; published ones first. No query yet."""
+    posts = visible_to(Post.objects.alive(), who).filter(is_placeholder=False, variation_of=None)
+    if isinstance(row, ModuleInstance):
+        placed = PostModule.objects.filter(post=OuterRef("pk"), instance=row)
+        posts = posts.filter(Exists(placed))
+    elif isinstance(row, Term):
+        posts = posts.filter(Exists(PostTerm.objects.filter(post=OuterRef("pk"), term=row)))
+    elif isinstance(row, Menu):
+        posts = posts.filter(_in_locales_of(row))
+    published_first = Case(
+        When(status=Status.PUBLISHED, then=Value(0)), default=Value(1), output_field=IntegerField()
+    )
+    return posts.order_by(published_first, "-updated_at", "id")
+
+
+def _in_locales_of(menu: Menu) -> Q:
+    """Where pages show the menu: in its language; that of the default language also where there is no other."""
+    if menu.locale != settings.CMS_ENV.default_locale:
+        return Q(locale=menu.locale)
+    others = Menu.objects.filter(slug=menu.slug, locale=OuterRef("locale")).exclude(pk=menu.pk)
+    return Q(~Exists(others))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPages:
+    """What the page with the form says of the pages that show its row. Two queries."""
+
+    published: int
+    offered: list[Post]
+    all_url: str
+    preview_url: str
+
+
+def shown_pages(request: HttpRequest, kind: SharedKind, row: SharedRow) -> Mapping[str, object]:
+    """`shown_on`, for the page with the form."""
+    pages = pages_showing(row, actor_of(request))
+    found = ShownPages(
+        published=pages.filter(status=Status.PUBLISHED).order_by().count(),
+        offered=list(pages.only("title", "path", "locale", "status", "published_at")[:MAX_OFFERED]),
+        all_url=reverse("admin:shared-pages", args=[kind.name, row.pk]),
+        preview_url=reverse("admin:shared-preview", args=[kind.name, row.pk]),
+    )
+    return {"shown_on": found}

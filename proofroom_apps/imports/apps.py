@@ -1,0 +1,39 @@
+"""Registers the app with Django, whose admin finds `admin.py`."""
+
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy
+
+
+class ImportsConfig(AppConfig):
+    name = "proofroom_apps.imports"
+    label = "proofroom_imports"
+    verbose_name = "Imports"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from proofroom.core.admin.navigation import (
+            NavigationEntry,
+            NavigationGroup,
+            navigation_entries,
+        )
+
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Imports"),
+                "admin:proofroom_imports_importrun_changelist",
+                "import",
+                permissions=("posts.edit",),
+            ),
+            order=65,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Exports"),
+                "admin:proofroom_imports_exportrun_changelist",
+                "up",
+                permissions=("settings.manage",),
+            ),
+            order=66,
+        )

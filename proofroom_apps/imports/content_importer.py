@@ -1,0 +1,56 @@
+"""What an importer of posts, terms, files and menus is: a source that the command and the admin run."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from proofroom.core.actor import Actor
+from proofroom_apps.imports.content_source import ContentSource
+from proofroom_apps.imports.item_runs import execute_items, run_command
+from proofroom_apps.imports.models import ImportRun
+from proofroom_apps.imports.registry import Importer, Output
+
+
+class ContentImporter(ContentSource, Importer):
+    """An importer of posts, terms, files and menus: it has a dry run, a report, resuming and a page in the admin."""
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--type", default="", help=f"The post type ({self.default_type}).")
+        parser.add_argument("--locale", default="", help="The language of the posts.")
+        parser.add_argument("--name", default="", help="Tells two sources of one kind apart.")
+        parser.add_argument(
+            "--site", default="", help="The address where the source was published."
+        )
+        parser.add_argument("--media", default="", metavar="DIR", help="The folder with the files.")
+        parser.add_argument(
+            "--no-fetch",
+            dest="fetch",
+            action="store_false",
+            default=True,
+            help="Leave files of other sites where they are.",
+        )
+        parser.add_argument(
+            "--live",
+            action="store_true",
+            help="Change posts that are there already at once, instead of in Review.",
+        )
+        if self.has_mapping:
+            parser.add_argument(
+                "--mapping", default="", metavar="FILE", help="A JSON file: field by column."
+            )
+
+    def run_command(
+        self, *, path: Path, actor: Actor, options: Mapping[str, Any], out: Output, err: Output
+    ) -> None:
+        run_command(self, path=path, actor=actor, options=options, out=out, err=err)
+
+    def require_rights(self, actor: Actor, options: Mapping[str, Any]) -> None:
+        actor.require("posts.create")
+        if options.get("live"):
+            actor.require("posts.edit")
+
+    def execute(self, run: ImportRun, path: Path, actor: Actor, *, ends: float) -> None:
+        execute_items(run, self, path, actor, tell=None, ends=ends)

@@ -1,0 +1,119 @@
+"""Markdown of documentation sites: CommonMark with tables and HTML, and the additions of other programs.
+
+What is not understood stays in the text, and is counted by its name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from typing import Final
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
+
+from proofroom.core.json import JsonObject
+from proofroom.definitions.richtext.markdown_reader import parser
+from proofroom_apps.imports.html_reader import (
+    KNOWN_TAGS,
+    EmbeddedFrame,
+    blocks_of_html,
+    left_out_of,
+    simplified_in,
+)
+from proofroom_apps.imports.items import Remark, content_remarks
+from proofroom_apps.imports.markdown_dialects import DialectReader, MarkdownSource
+
+_TAG: Final = re.compile(r"</?([A-Za-z][\w.:-]*)")
+
+
+@dataclass
+class MarkdownContent:
+    """Blocks of a text, what of it was not understood, kept in a simpler form or left out, and its labels."""
+
+    blocks: list[JsonObject | EmbeddedFrame] = field(default_factory=list)
+    unknown: Counter[str] = field(default_factory=Counter)
+    simpler: Counter[str] = field(default_factory=Counter)
+    left_out: Counter[str] = field(default_factory=Counter)
+    labels: list[str] = field(default_factory=list)
+
+    def add(self, other: MarkdownContent) -> None:
+        """Put another text after this one."""
+        self.blocks += other.blocks
+        self.unknown += other.unknown
+        self.simpler += other.simpler
+        self.left_out += other.left_out
+        self.labels += other.labels
+
+    def remarks(self, place: str) -> list[Remark]:
+        """What there is to say of the text, for the report."""
+        counts = {"unknown": self.unknown, "left_out": self.left_out, "simpler": self.simpler}
+        return list(content_remarks(place, **counts))
+
+    def add_html(self, html: str, *, has_bare_lines: bool = False) -> None:
+        """Put the blocks of HTML after those that are here."""
+        self.left_out += left_out_of(html)
+        self.simpler += simplified_in(html)
+        self.blocks += blocks_of_html(html, has_bare_lines=has_bare_lines)
+
+
+def read_markdown(text: str, source: MarkdownSource | None = None) -> MarkdownContent:
+    """Any text as blocks."""
+    content = MarkdownContent()
+    reader = DialectReader(
+        source or MarkdownSource(),
+        content.unknown,
+        content.simpler,
+        content.left_out,
+        content.labels,
+    )
+    text = reader.read(text.replace("\r\n", "\n").replace("\r", "\n"))
+    env: dict[str, object] = {"unknown": content.unknown}
+    html = _renderer().render(text, env)
+    content.add_html(html)
+    return content
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    markdown = parser()
+    markdown.options["html"] = True
+    markdown.enable(["html_block", "html_inline"])
+    markdown.add_render_rule("html_block", _render_html)
+    markdown.add_render_rule("html_inline", _render_html)
+    return markdown
+
+
+def _render_html(
+    renderer: object, tokens: Sequence[Token], number: int, options: OptionsDict, env: EnvType
+) -> str:
+    """HTML as it is, but for tags that no browser knows: those are text, such as `<your name>`."""
+    html = tokens[number].content
+    if html.startswith(("<!--", "<?", "<![CDATA[")):
+        return html if html.startswith("<!--") else escape(html)
+    unknown = env.get("unknown")
+
+    def judge(found: re.Match[str]) -> str:
+        tag = found[1].lower()
+        if tag in ("svg", "math"):
+            env["drawing"] = not found[0].startswith("</")
+        if env.get("drawing"):
+            return found[0]
+        if tag in KNOWN_TAGS:
+            if (
+                tag in ("iframe", "form", "video")
+                and isinstance(unknown, Counter)
+                and not found[0].startswith("</")
+            ):
+                unknown[f"element <{tag}>"] += 1
+            return found[0]
+        if isinstance(unknown, Counter) and not found[0].startswith("</"):
+            unknown[f"element <{found[1]}>"] += 1
+        return "&lt;" + found[0][1:]
+
+    return _TAG.sub(judge, html)

@@ -1,0 +1,97 @@
+"""Places in pages: what links of the source name a heading by, and the id that it has here."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote
+
+from proofroom.core.search import word_positions
+from proofroom.definitions import find_module
+from proofroom.definitions.props import values_in
+from proofroom.definitions.richtext.html import unique_heading_id
+from proofroom.definitions.richtext.nodes import Node, attributes, children, gathered, kind
+from proofroom_apps.imports.content_source import Reader
+from proofroom_apps.imports.html_reader import SOURCE_IDS
+from proofroom_apps.imports.items import ModuleItem, PostItem
+
+_TOP: Final = frozenset({"", "top"})
+
+
+@dataclass(slots=True)
+class PagePlaces:
+    """The headings of a page. An empty id is the top of the page."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    """By the ids that the source gives them."""
+    words: dict[str, str] = field(default_factory=dict)
+    """By their letters and figures, with a number where these are those of an earlier one."""
+
+    def find(self, fragment: str) -> str | None:
+        """The id here of a place, which programs name by rules of their own; None for one that is not here."""
+        name = unquote(fragment)
+        if name in self.ids:
+            return self.ids[name]
+        # Obsidian names the headings above it, too.
+        for words in (name, name.rpartition("#")[2]):
+            found = self.words.get(_letters(words))
+            if found is not None:
+                return found
+        return "" if name in _TOP else None
+
+
+def _letters(text: str) -> str:
+    """What all rules of ids keep of a text: neither case nor accents nor signs."""
+    return "".join(word for _, _, word in word_positions(text))
+
+
+def places_of(title: str, modules: Sequence[ModuleItem]) -> PagePlaces:
+    """The places in a post with this title and these modules."""
+    places, taken, seen = PagePlaces(), set[str](), Counter[str]()
+    if words := _letters(title):
+        places.words[words] = ""
+    by_rule: dict[str, str] = {}
+    for module in modules:
+        for _name, field_type, value in values_in(find_module(module.type).Props, module.props):
+            if field_type != "richtext" or not isinstance(value, Mapping):
+                continue
+            for heading in _headings(value):
+                text = gathered(heading)
+                here = unique_heading_id(text, taken)
+                ids = attributes(heading).get(SOURCE_IDS)
+                for one in ids if isinstance(ids, list) else ():
+                    places.ids.setdefault(str(one), here)
+                words = _letters(text)
+                number = seen[words]
+                seen[words] += 1
+                if not number and places.words.get(words) == "":
+                    places.words[words] = here
+                # Most programs count the second one as 1, this site as 2.
+                places.words.setdefault(f"{words}{number}" if number else words, here)
+                by_rule.setdefault(_letters(here), here)
+    for name, here in by_rule.items():
+        places.words.setdefault(name, here)
+    return places
+
+
+def _headings(node: Node) -> Iterator[Node]:
+    for child in children(node):
+        if kind(child) == "heading":
+            yield child
+        else:
+            yield from _headings(child)
+
+
+def read_places(
+    reader: Reader, wanted: frozenset[str], tick: Callable[[], None]
+) -> dict[str, PagePlaces]:
+    """The places in each post of a source, by its id there."""
+    found: dict[str, PagePlaces] = {}
+    for number, item in enumerate(reader.items(wanted) if wanted else ()):
+        if number % 100 == 0:
+            tick()
+        if isinstance(item, PostItem) and item.source_id not in found:
+            found[item.source_id] = places_of(item.title, item.modules)
+    return found

@@ -1,0 +1,61 @@
+"""Says how far a run is, and finds out that it was cancelled, while one long transaction does the work."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+from uuid import UUID
+
+from django.db import connection, connections
+from django.utils import timezone
+
+from proofroom.core.background_jobs.models import JobState
+from proofroom_apps.imports.models import ImportRun
+
+_INTERVAL: Final = 1.0
+
+
+class RunCancelled(Exception):
+    """Somebody cancelled the run, or another worker ended it."""
+
+
+class RunWatch:
+    """Call it often; once in a second it stores `done` and `planned`. Raises `RunCancelled`.
+
+    In a transaction it uses a connection of its own, so that others see it. On SQLite a transaction keeps every other
+    writer out: there nothing is said until its end.
+    """
+
+    def __init__(self, run_id: UUID) -> None:
+        self.run_id = run_id
+        self.done = self.planned = 0
+        self._last = time.monotonic()
+
+    def __call__(self) -> None:
+        if time.monotonic() - self._last < _INTERVAL:
+            return
+        if not connection.in_atomic_block:
+            is_running = self._store()
+        elif connection.vendor == "postgresql":
+            with ThreadPoolExecutor(1) as other:
+                is_running = other.submit(self._store_and_close).result()
+        else:
+            return
+        self._last = time.monotonic()
+        if not is_running:
+            raise RunCancelled
+
+    def _store(self) -> bool:
+        run = ImportRun.objects.filter(pk=self.run_id, state=JobState.RUNNING)
+        return bool(
+            run.update(
+                done=min(self.done, self.planned), planned=self.planned, touched_at=timezone.now()
+            )
+        )
+
+    def _store_and_close(self) -> bool:
+        try:
+            return self._store()
+        finally:
+            connections.close_all()

@@ -1,0 +1,254 @@
+"""Runs of imports and exports: started by a person, carried out by a worker, cancelled, and ended."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, ClassVar, Final, cast
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+from pydantic import BaseModel
+
+from proofroom.archive.export import PERMISSION
+from proofroom.core import outbox
+from proofroom.core.actor import Actor, Via
+from proofroom.core.background_jobs.models import JobState
+from proofroom.core.background_jobs.runner import JobRunner
+from proofroom.core.content_scope import own_where_limited
+from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.errors import Conflict, NotFound, invalid
+from proofroom_apps.imports.archives import unpack
+from proofroom_apps.imports.export_runs import ExportOptions, execute_export
+from proofroom_apps.imports.items import Remark
+from proofroom_apps.imports.models import ARCHIVE, ImportChunk, ImportLine, ImportRun
+from proofroom_apps.imports.problems import sentence_of, storable
+from proofroom_apps.imports.registry import importers
+from proofroom_apps.imports.run_source import RunSource
+
+MAX_LINES: Final = 20_000
+"""Lines that a report keeps; what comes after is counted only."""
+_KEEP_UPLOADS: Final = timedelta(days=7)
+"""How long the file of a dry run waits to be imported."""
+MESSAGE_MAX: Final = 2000
+
+
+class ImportRunner(JobRunner[ImportRun]):
+    """Carries out runs whose file was uploaded, and exports. What fails in an item is a line of the report."""
+
+    model = ImportRun
+    task: ClassVar[str] = "imports.tasks.run_import"
+    noun: ClassVar[str] = "import"
+    defect_text = ""
+    turn_seconds = 120.0
+    late_after: ClassVar[timedelta] = timedelta(minutes=5)
+
+    def execute(self, job_id: UUID) -> None:
+        rows = ImportRun.objects.select_related("by")
+        run = rows.filter(pk=job_id, state=JobState.RUNNING).first()
+        if run is None:
+            return
+        with override(run.language or settings.LANGUAGE_CODE):
+            try:
+                self._carry_out(run, self.actor_of(run))
+            except DATABASE_AWAY:
+                raise  # the sweep goes on with it
+            except Exception as error:
+                end_run(run, JobState.FAILED, self.explain(run, error))
+
+    def _carry_out(self, run: ImportRun, actor: Actor) -> None:
+        if run.is_export:
+            notes = execute_export(run, actor)
+            if notes is not None:
+                end_run(run, JobState.DONE, notes=notes)
+            return
+        importer = find_importer(run.source)
+        with _uploaded_source(run, importer) as path:
+            importer.execute(run, path, actor, ends=time.monotonic() + self.turn_seconds)
+
+    def actor_of(self, job: ImportRun) -> Actor:
+        return replace(super().actor_of(job), via=cast("Via", job.via))
+
+    def explain(self, job: ImportRun, error: Exception) -> str:
+        return super().explain(job, error) or sentence_of(error)
+
+    def resume(self, job: ImportRun) -> None:
+        if job.is_export or job.chunks.exists():
+            super().resume(job)
+        else:
+            why = _("The command ended before the import was finished.")
+            self.end(job, JobState.CANCELLED, why)
+
+    def on_end(self, job: ImportRun, actor: Actor | None) -> None:
+        # An export keeps its file until it expires, a dry run for the import.
+        if job.state != JobState.DONE or not (job.is_dry_run or job.is_export):
+            job.chunks.all().delete()
+        # Archives record events of their own.
+        if not job.is_dry_run and job.source != ARCHIVE and job.by is not None:
+            outbox.record(
+                "content.imported",
+                actor=Actor(user=job.by, via=cast("Via", job.via)),
+                payload={
+                    "id": str(job.pk),
+                    "source": job.source,
+                    "name": job.name,
+                    "state": job.state,
+                    "counts": job.counts,
+                },
+            )
+
+
+IMPORT_RUNS: Final = ImportRunner()
+
+
+def find_importer(source: str) -> RunSource:
+    """The importer of that name whose runs are kept. Raises `RuleViolation`."""
+    found = importers.get(source)
+    if found is None or not issubclass(found, RunSource):
+        raise invalid("source", _("There is no source %(name)r.") % {"name": source[:60]})
+    return found()
+
+
+def start_run(
+    *,
+    actor: Actor,
+    importer: RunSource,
+    name: str,
+    options: BaseModel,
+    is_dry_run: bool,
+    upload: Iterator[bytes] | None = None,
+) -> ImportRun:
+    """Note a run. With an `upload`, a worker carries it out; else the caller does."""
+    actor.require_person("import content")
+    values = options.model_dump(mode="json")
+    importer.require_rights(actor, values)
+    with transaction.atomic():
+        run = IMPORT_RUNS.create(
+            actor,
+            source=importer.name,
+            name=name[:300],
+            options=values,
+            is_dry_run=is_dry_run,
+            via=actor.via,
+        )
+        for number, content in enumerate(upload or ()):
+            ImportChunk.objects.create(run=run, number=number, content=content)
+    return run if upload is None else IMPORT_RUNS.begin(run, at_once=False)
+
+
+def start_export(*, actor: Actor, name: str, options: ExportOptions) -> ImportRun:
+    """Note an export, which a worker carries out."""
+    actor.require_person("export content")
+    actor.require(PERMISSION)
+    run = IMPORT_RUNS.create(
+        actor,
+        source=ARCHIVE,
+        is_export=True,
+        name=name[:300],
+        options=options.model_dump(mode="json"),
+        via=actor.via,
+    )
+    return IMPORT_RUNS.begin(run, at_once=False)
+
+
+def visible_imports(rows: QuerySet[ImportRun], actor: Actor) -> QuerySet[ImportRun]:
+    """Those that the actor may see: where they are limited to a part of the content, their own. A report names posts
+    of any part."""
+    return own_where_limited(rows, actor, actor.user.pk)
+
+
+@transaction.atomic
+def repeat_run(
+    *, run_id: UUID, actor: Actor, changed: Mapping[str, Any] | None = None
+) -> ImportRun:
+    """Import for good what a dry run of an uploaded file showed, with options that are `changed` since.
+
+    Raises `Conflict` where its file is gone.
+    """
+    actor.require_person("import content")
+    rows = ImportRun.objects.select_for_update(of=("self",))
+    before = visible_imports(rows, actor).filter(pk=run_id).first()
+    if before is None:
+        raise NotFound(_("Import not found."))
+    if before.is_running or before.is_export or not before.chunks.exists():
+        raise Conflict(
+            _("The file for this import no longer exists. Upload it again."), code="file_gone"
+        )
+    importer = find_importer(before.source)
+    options = importer.check_options({**before.options, **(changed or {})}).model_dump(mode="json")
+    importer.require_rights(actor, options)
+    run = IMPORT_RUNS.create(
+        actor, source=before.source, name=before.name, options=options, via=actor.via
+    )
+    before.chunks.update(run=run)
+    return IMPORT_RUNS.begin(run, at_once=False)
+
+
+def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
+    """Import nothing more; what is imported stays. Raises `Conflict` where it is over."""
+    actor.require_person("cancel this")
+    run = ImportRun.objects.filter(pk=run_id).first()
+    if run is None:
+        raise NotFound(_("Import not found."))
+    if run.by_id != actor.user.pk:
+        actor.require("database.manage")
+    elif not run.is_export:
+        actor.require("posts.create")
+    return IMPORT_RUNS.cancel(run_id, actor)
+
+
+def delete_expired_files() -> int:
+    """Delete the files of exports that have expired, and of runs that ended long ago. Returns how many parts."""
+    over = ImportRun.objects.exclude(state=JobState.RUNNING)
+    expired = Q(expires_at__lt=timezone.now()) | Q(ended_at__lt=timezone.now() - _KEEP_UPLOADS)
+    return ImportChunk.objects.filter(run__in=over.filter(expired)).delete()[0]
+
+
+def line_of(row: ImportRun, remark: Remark, kind: str = "", id_: UUID | None = None) -> ImportLine:
+    return ImportLine(
+        run=row,
+        severity=remark.severity,
+        kind=kind,
+        place=storable(remark.place)[:300],
+        message=storable(remark.message)[:MESSAGE_MAX],
+        object_id=id_,
+    )
+
+
+def add_lines(row: ImportRun, lines: list[ImportLine]) -> None:
+    kept = lines[: max(0, MAX_LINES - row.line_count)]
+    ImportLine.objects.bulk_create(kept)
+    row.line_count += len(lines)
+
+
+@transaction.atomic
+def end_run(run: ImportRun, state: JobState, why: str = "", *, notes: Sequence[str] = ()) -> None:
+    """Close the run, unless somebody has. The file is kept after a dry run, to import it for good."""
+    row = IMPORT_RUNS.lock(run.pk)
+    if row is not None and row.is_running:
+        add_lines(row, [line_of(row, Remark("", note)) for note in notes])
+        IMPORT_RUNS.end(row, state, why)
+
+
+@contextmanager
+def _uploaded_source(run: ImportRun, importer: RunSource) -> Iterator[Path]:
+    """The uploaded file as one on this machine; of a folder, its archive unpacked."""
+    with tempfile.TemporaryDirectory(prefix="import-") as folder:
+        path = Path(folder) / "upload"
+        with path.open("wb") as file:
+            for chunk in run.chunks.order_by("number").iterator(chunk_size=4):
+                file.write(bytes(chunk.content))
+        if importer.takes == "file":
+            yield path
+        else:
+            yield unpack(path, Path(folder) / "content")

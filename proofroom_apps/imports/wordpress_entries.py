@@ -1,0 +1,197 @@
+"""The items and terms of an export of WordPress, read from its elements."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+from urllib.parse import unquote, urljoin, urlsplit
+from xml.etree.ElementTree import Element
+
+from proofroom.definitions import taxonomies
+from proofroom_apps.imports.dates import read_date
+from proofroom_apps.imports.html_reader import signs_as_text
+from proofroom_apps.imports.items import TermItem
+
+TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"}
+
+
+@dataclass(slots=True)
+class WordPressEntry:
+    """An item of the export with what is read of it."""
+
+    post_id: str = ""
+    type: str = ""
+    status: str = ""
+    title: str = ""
+    slug: str = ""
+    link: str = ""
+    guid: str = ""
+    creator: str = ""
+    parent: str = ""
+    order: str = ""
+    content: str = ""
+    excerpt: str = ""
+    attachment: str = ""
+    dates: dict[str, str] = field(default_factory=dict)
+    is_sticky: bool = False
+    comments: int = 0
+    has_password: bool = False
+    meta: dict[str, str] = field(default_factory=dict)
+    terms: list[tuple[str, str, str]] = field(default_factory=list)
+    """Domain, slug and name."""
+
+    @property
+    def date(self) -> datetime | None:
+        """When it was published, else when it was begun."""
+        return self._read_date("post_date") or read_date(self.dates.get("pubDate"))
+
+    @property
+    def modified(self) -> datetime | None:
+        return self._read_date("post_modified")
+
+    def _read_date(self, name: str) -> datetime | None:
+        # What WordPress never set is 0000-00-00, also beside a date in the time of the site.
+        return read_date(f"{self.dates.get(f'{name}_gmt', '')}Z") or read_date(self.dates.get(name))
+
+
+def local_name(tag: str) -> str:
+    return tag.rsplit("}", 1)[-1]
+
+
+def text_of(element: Element) -> str:
+    return "".join(element.itertext())
+
+
+def plain_text(text: str) -> str:
+    """HTML as one line of text."""
+    return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", signs_as_text(text))).split())
+
+
+def absolute_in(address: str, base: str) -> str:
+    """An address of the content at `base`, which it may follow: `../team/`."""
+    try:
+        parts = urlsplit(address)
+        is_relative = bool(parts.path) and not (parts.scheme or parts.netloc)
+        return urljoin(base, address) if is_relative and parts.path[0] != "/" else address
+    except ValueError:
+        return address
+
+
+def shorten(text: str, most: int) -> str:
+    """A text of at most so many characters, which ends with a whole word."""
+    return text if len(text) <= most else text[: most + 1].rpartition(" ")[0] or text[:most]
+
+
+def lost_in_text(text: str) -> list[str]:
+    """What `plain_text` leaves out that people read or follow: addresses of links and pictures, alternative texts."""
+    return [
+        value
+        for element in _LINK_OR_IMAGE.finditer(text)
+        for name in _SRC_OR_ALT.finditer(element[0])
+        if (value := html.unescape(name[2] or name[3] or "").strip())
+    ]
+
+
+_LINK_OR_IMAGE: Final = re.compile(r"<(?:a|img)\b[^<>]*>", re.IGNORECASE)
+_IMAGE_TAG: Final = re.compile(r"<img\b[^<>]*>", re.IGNORECASE)
+_SRC_OR_ALT: Final = re.compile(
+    r"""(?<![\w-])(src|alt|href)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
+)
+
+
+def alts_in(content: str) -> Iterator[tuple[str, str]]:
+    """The address and the alternative text of each picture in HTML that has both."""
+    for image in _IMAGE_TAG.finditer(content):
+        values = {
+            found[1].lower(): html.unescape(found[2] or found[3] or "")
+            for found in _SRC_OR_ALT.finditer(image[0])
+        }
+        if alt := " ".join(values.get("alt", "").split()):
+            yield values.get("src", ""), alt
+
+
+_FIELDS: Final[Mapping[str, str]] = {
+    "post_id": "post_id",
+    "post_type": "type",
+    "status": "status",
+    "post_name": "slug",
+    "link": "link",
+    "guid": "guid",
+    "creator": "creator",
+    "post_parent": "parent",
+    "menu_order": "order",
+    "attachment_url": "attachment",
+}
+
+
+def entry_of(element: Element) -> WordPressEntry:
+    entry = WordPressEntry()
+    for child in element:
+        name = local_name(child.tag)
+        namespace = child.tag.rsplit("}", 1)[0] if "}" in child.tag else ""
+        if name in _FIELDS:
+            setattr(entry, _FIELDS[name], text_of(child).strip())
+        elif name == "title":
+            entry.title = " ".join(
+                html.unescape(
+                    re.sub(r"</?[a-zA-Z][^<>]*>", "", signs_as_text(text_of(child)))
+                ).split()
+            )
+        elif name == "encoded":
+            if "excerpt" in namespace:
+                entry.excerpt = text_of(child)
+            else:
+                entry.content = text_of(child)
+        elif name == "postmeta":
+            values = {local_name(one.tag): text_of(one) for one in child}
+            key = values.get("meta_key", "").strip()
+            if key and len(entry.meta) < 500:
+                entry.meta[key] = values.get("meta_value", "").strip()
+        elif name in (
+            "post_date",
+            "post_date_gmt",
+            "post_modified",
+            "post_modified_gmt",
+            "pubDate",
+        ):
+            entry.dates[name] = text_of(child).strip()
+        elif name == "is_sticky":
+            entry.is_sticky = text_of(child).strip() == "1"
+        elif name == "comment":
+            entry.comments += 1
+        elif name == "post_password":
+            entry.has_password = bool(text_of(child).strip())
+        elif name == "category" and child.get("domain"):
+            label = html.unescape(text_of(child).strip())
+            slug = unquote(child.get("nicename") or "") or label
+            entry.terms.append((str(child.get("domain")), slug, label))
+    entry.type = entry.type or "post"
+    if entry.post_id in ("", "0"):
+        # Exports that were written by hand or stripped name an item by its address only.
+        entry.post_id = entry.guid or entry.link
+    return entry
+
+
+def term_of(element: Element, kind: str) -> TermItem | None:
+    """A category, a tag or another term at the head of the file; None for a taxonomy that this site has not."""
+    values = {local_name(child.tag): text_of(child).strip() for child in element}
+    if kind == "category":
+        domain, slug = "category", values.get("category_nicename", "")
+        name, parent = values.get("cat_name", ""), values.get("category_parent", "")
+    elif kind == "tag":
+        domain, slug = "post_tag", values.get("tag_slug", "")
+        name, parent = values.get("tag_name", ""), ""
+    else:
+        domain, slug = values.get("term_taxonomy", ""), values.get("term_slug", "")
+        name, parent = values.get("term_name", ""), values.get("term_parent", "")
+    taxonomy = TAXONOMIES.get(domain, domain)
+    slug = unquote(slug)
+    if taxonomy not in taxonomies or not (slug or name):
+        return None
+    return TermItem(
+        slug or name, taxonomy, html.unescape(name or slug), slug, unquote(parent) or None
+    )

@@ -1,0 +1,219 @@
+"""`/api/menus`: shown to everybody by slug, edited by id."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Final
+from uuid import UUID
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponseBase
+from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+from rest_framework.throttling import BaseThrottle
+from typing_extensions import TypedDict
+
+from content.api.cached_delivery import DeliveredViewSet
+from proofroom.core.api.answer import Answer, described, list_of
+from proofroom.core.api.body import read_body
+from proofroom.core.api.pagination import page_of
+from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.query import choice_in
+from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
+from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.errors import NotFound
+from proofroom_apps.menus.links import MenuLink, visible_links
+from proofroom_apps.menus.menu_fields import (
+    ItemType,
+    MenuAnswer,
+    MenuChanges,
+    MenuEntry,
+    NewMenu,
+    UuidText,
+)
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.services import change_menu, create_menu, delete_menu, find_menu
+
+READS: Final = ("GET", "HEAD")
+SHOWN_PARAMETERS: Final = [
+    query_parameter(
+        "locale",
+        "Language code; the default locale without it, and where there is no menu in it.",
+        choice_schema(*settings.CMS_ENV.locales),
+    )
+]
+MENU_PARAMETERS: Final = [
+    query_parameter("slug", "Exact slug."),
+    query_parameter(
+        "locale",
+        "Language code; every locale without it.",
+        choice_schema(*settings.CMS_ENV.locales),
+    ),
+    *PAGES,
+]
+
+
+class ShownItemAnswer(TypedDict):
+    """A link. That of a post has the address of the post in the language asked for."""
+
+    id: str
+    label: str
+    type: ItemType
+    url: str
+    children: list[ShownItemAnswer]
+
+
+class ShownMenuAnswer(TypedDict):
+    """A menu as visitors see it: only what is published is named."""
+
+    id: UuidText
+    name: str
+    slug: str
+    locale: str
+    items: list[ShownItemAnswer]
+
+
+class MenuGoneAnswer(Answer):
+    """The menu that was deleted."""
+
+    id: UUID
+
+
+class MenusViewSet(ApiViewSet):
+    """Menus as they are edited: list, create."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"list": "menus.edit", "create": "menus.edit"}
+    conditional = frozenset({"list"})
+
+    @extend_schema(
+        parameters=MENU_PARAMETERS, responses=list_of(MenuAnswer, "Menus, by slug and locale.")
+    )
+    def list(self, request: Request) -> Response:
+        """Menus as they were written, by slug and locale."""
+        page = page_of(request)
+        rows = Menu.objects.order_by("slug", "locale")
+        slug = request.query_params.get("slug")
+        if slug is not None:
+            rows = rows.filter(slug=slug) if "\x00" not in slug else rows.none()
+        if "locale" in request.query_params:
+            rows = rows.filter(locale=locale_asked(request))
+        found = [MenuAnswer.of(row) for row in rows[page.slice]]
+        return Response(page.envelope(found, rows.count()))
+
+    @extend_schema(request=NewMenu, responses={201: MenuAnswer}, parameters=[LOCATION])
+    def create(self, request: Request) -> Response:
+        """Make a menu; there is one of a slug in each locale."""
+        body = read_body(request, NewMenu)
+        menu = create_menu(
+            actor=self.actor,
+            name=body.name,
+            slug=body.slug,
+            locale=settings.CMS_ENV.default_locale if body.locale is None else body.locale,
+            items=_plain(body.items),
+        )
+        return Response(
+            MenuAnswer.of(menu),
+            status=201,
+            headers={"Location": f"/api/menus/{menu.pk}"},
+        )
+
+
+class MenuViewSet(DeliveredViewSet):
+    """A menu: shown by its slug, changed and deleted by its id. Both are the last part of one address."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "retrieve": PUBLIC,
+        "update": "menus.edit",
+        "destroy": "menus.edit",
+    }
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Return what is shown is kept and counted as the delivery API's answers are; what is written is neither."""
+        if request.method in READS:
+            return super().dispatch(request, *args, **kwargs)
+        response = ApiViewSet.dispatch(self, request, *args, **kwargs)
+        response["Cache-Control"] = ApiViewSet.cache_control
+        return response
+
+    def get_authenticators(self) -> list[BaseAuthentication]:
+        return (
+            [] if self._reads else [found() for found in _classes("DEFAULT_AUTHENTICATION_CLASSES")]
+        )
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [] if self._reads else [found() for found in _classes("DEFAULT_THROTTLE_CLASSES")]
+
+    @property
+    def _reads(self) -> bool:
+        request: HttpRequest | None = self.request  # none while the address is only described
+        return request is not None and request.method in READS
+
+    @extend_schema(parameters=SHOWN_PARAMETERS, responses=described(ShownMenuAnswer))
+    def retrieve(self, request: Request, menu: str) -> Response:
+        """The menu of a slug in a locale, else in the default one. Links to what is not published are left out."""
+        default = settings.CMS_ENV.default_locale
+        locale = locale_asked(request)
+        found = find_menu(menu, locale, default) if "\x00" not in menu else None
+        if found is None:
+            raise NotFound("There is no menu of that slug.")
+        shown: ShownMenuAnswer = {
+            "id": str(found.pk),
+            "name": found.name,
+            "slug": found.slug,
+            "locale": found.locale,
+            "items": _show_items(visible_links(found.items, locale)),
+        }
+        return Response(shown)
+
+    @extend_schema(request=MenuChanges, responses=MenuAnswer)
+    def update(self, request: Request, menu: str) -> Response:
+        """Change the menu of an id; what is absent stays, `items` are given whole."""
+        body = read_body(request, MenuChanges)
+        row = change_menu(
+            menu_id=menu,
+            actor=self.actor,
+            **body.model_dump(include={"name", "slug", "locale"}),
+            items=_plain(body.items),
+            expected_version=expected_version(request, body.version),
+        )
+        return Response(MenuAnswer.of(row))
+
+    @extend_schema(responses={200: MenuGoneAnswer})
+    def destroy(self, request: Request, menu: str) -> Response:
+        """Delete the menu of an id."""
+        return Response(MenuGoneAnswer(id=delete_menu(menu_id=menu, actor=self.actor)))
+
+
+def _classes(setting: str) -> tuple[type[Any], ...]:
+    """The classes that every endpoint has, which delivered ones go without."""
+    found: tuple[type[Any], ...] = tuple(getattr(api_settings, setting))
+    return found
+
+
+def locale_asked(request: Request) -> str:
+    """The query's `locale`, else the default one; 422 on one that the site does not have."""
+    return choice_in(request, "locale", settings.CMS_ENV.locales) or settings.CMS_ENV.default_locale
+
+
+def _plain(items: list[MenuEntry] | None) -> list[dict[str, Any]] | None:
+    """As the service reads them, which has the last word; changes may have none."""
+    if items is None:
+        return None
+    return [item.model_dump(by_alias=True, exclude_none=True) for item in items]
+
+
+def _show_items(links: Iterable[MenuLink]) -> list[ShownItemAnswer]:
+    """Links without what only the site's own pages need."""
+    return [
+        {
+            "id": link["id"],
+            "label": link["label"],
+            "type": link["type"],
+            "url": link["url"],
+            "children": _show_items(link["children"]),
+        }
+        for link in links
+    ]

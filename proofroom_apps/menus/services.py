@@ -1,0 +1,194 @@
+"""Menus: one per slug and locale, their items a tree of links."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
+from proofroom.core.errors import Conflict, NotFound
+from proofroom.core.i18n.languages import require_site_language
+from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import clean_name
+from proofroom.core.validation.slugs import clean_ascii_slug
+from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
+from proofroom.shared_content.kinds import MENU
+from proofroom.shared_content.proposals import forget_proposals
+from proofroom.shared_content.revisions import (
+    RESTORED,
+    SharedChange,
+    forget_revisions,
+    record_revisions,
+)
+from proofroom_apps.menus.items import clean_items, slug_taken
+from proofroom_apps.menus.links import menu_post_ids
+from proofroom_apps.menus.models import NAME_MAX, SLUG_MAX, Menu
+
+
+def find_menu(slug: str, locale: str, default_locale: str) -> Menu | None:
+    """The menu of that slug in the locale, else in the default locale."""
+    found = {
+        row.locale: row
+        for row in Menu.objects.filter(slug=slug, locale__in=[locale, default_locale])
+    }
+    return found.get(locale) or found.get(default_locale)
+
+
+@transaction.atomic
+def create_menu(
+    *,
+    actor: Actor,
+    name: str,
+    slug: str,
+    locale: str,
+    items: object = None,
+    menu_id: UUID | None = None,
+) -> Menu:
+    """Make a menu; `menu_id` is that of another installation. Raises `RuleViolation` by field."""
+    _allow(actor)
+    require_approver(MENU, actor)
+    name, slug = clean_name(name, NAME_MAX), clean_ascii_slug("slug", slug, SLUG_MAX)
+    require_site_language(locale)
+    menu = Menu(
+        id=menu_id or uuid4(),
+        name=name,
+        slug=slug,
+        locale=locale,
+        items=clean_items([] if items is None else items, actor=actor),
+    )
+    _save(menu, actor, "created")
+    change = SharedChange(menu.pk, menu.version, menu_document(menu))
+    record_revisions(MENU, [change], actor=actor, reason="created")
+    return menu
+
+
+@transaction.atomic
+def change_menu(
+    *,
+    menu_id: UUID | str,
+    actor: Actor,
+    name: str | None = None,
+    slug: str | None = None,
+    locale: str | None = None,
+    items: object = None,
+    expected_version: int | None = None,
+    reason: str = "edited",
+) -> Menu:
+    """Change what is given; None leaves a value. Raises `Conflict` on an old version, else as `create_menu`."""
+    _allow(actor)
+    if reason != APPROVED:
+        require_live_change(MENU, actor)
+    menu = _locked(menu_id)
+    if expected_version is not None and expected_version != menu.version:
+        raise Conflict(
+            _("This menu has changed since you opened it. Reload it and repeat your change."),
+            code="stale_version",
+            current=menu.version,
+        )
+    earlier_version, earlier, earlier_at = menu.version, menu_document(menu), menu.updated_at
+    document = edited_menu(
+        menu,
+        name=name,
+        slug=slug,
+        locale=locale,
+        items=items,
+        keeps_lost=reason == RESTORED,
+        actor=None if reason in (RESTORED, APPROVED) else actor,
+    )
+    menu.name, menu.slug = str(document["name"]), str(document["slug"])
+    menu.locale, menu.items = str(document["locale"]), document["items"]
+    menu.version += 1
+    _save(menu, actor, "changed")
+    change = SharedChange(
+        menu.pk, menu.version, menu_document(menu), earlier_version, earlier, earlier_at
+    )
+    record_revisions(MENU, [change], actor=actor, reason=reason)
+    return menu
+
+
+@transaction.atomic
+def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
+    """Delete a menu. Pages in its locale have the default locale's menu of the slug instead. Answers the id."""
+    _allow(actor)
+    require_approver(MENU, actor)
+    menu = _locked(menu_id)
+    id_ = menu.pk
+    menu.delete()
+    forget_revisions(MENU, id_)
+    forget_proposals(MENU, id_)
+    _record(menu, id_, actor, "deleted")
+    return id_
+
+
+def edited_menu(
+    menu: Menu,
+    *,
+    name: str | None = None,
+    slug: str | None = None,
+    locale: str | None = None,
+    items: object = None,
+    keeps_lost: bool = False,
+    actor: Actor | None = None,
+) -> JsonObject:
+    """The document of the menu with these values, by the rules of a write. Raises `RuleViolation` by field.
+
+    With `keeps_lost` an item may name a post that is gone: pages leave it out. With an `actor`, posts that they may
+    not see cannot be named anew.
+    """
+    document = menu_document(menu)
+    if name is not None:
+        document["name"] = clean_name(name, NAME_MAX)
+    if slug is not None:
+        document["slug"] = clean_ascii_slug("slug", slug, SLUG_MAX)
+    if locale is not None:
+        require_site_language(locale)
+        document["locale"] = locale
+    if items is not None:
+        kept = {str(id_) for id_ in menu_post_ids(menu.items)}
+        if keeps_lost and isinstance(items, list):
+            kept |= {str(id_) for id_ in menu_post_ids(items)}
+        document["items"] = clean_items(items, frozenset(kept), actor)
+    return document
+
+
+def menu_document(menu: Menu) -> JsonObject:
+    """The menu as its revisions hold it."""
+    return {
+        "name": menu.name,
+        "slug": menu.slug,
+        "locale": menu.locale,
+        "items": list(menu.items),
+    }
+
+
+def _save(menu: Menu, actor: Actor, did: str) -> None:
+    try:
+        with transaction.atomic():
+            menu.save()
+    except IntegrityError:
+        raise slug_taken(menu.slug, menu.locale) from None
+    _record(menu, menu.pk, actor, did)
+
+
+def _record(menu: Menu, id_: UUID, actor: Actor, did: str) -> None:
+    outbox.record(
+        "content.changed",
+        actor=actor,
+        payload={"what": "menu", "id": str(id_), "did": did, "slug": menu.slug},
+    )
+
+
+def _locked(menu_id: UUID | str) -> Menu:
+    menu = find_by_id(Menu.objects.select_for_update(), menu_id)
+    if menu is None:
+        raise NotFound(_("No menu has the ID %(menu_id)s.") % {"menu_id": str(menu_id)[:80]})
+    return menu
+
+
+def _allow(actor: Actor) -> None:
+    actor.require_person("change menus")
+    actor.require("menus.edit")

@@ -1,0 +1,10 @@
+"""Registers the app with Django."""
+
+from django.apps import AppConfig
+
+
+class PreviewsConfig(AppConfig):
+    name = "proofroom_apps.previews"
+    label = "proofroom_previews"
+    verbose_name = "Previews"
+    default_auto_field = "django.db.models.BigAutoField"

@@ -1,0 +1,131 @@
+"""Preview links: made, opened and revoked. What stands in the address is known to whoever was given it only."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext
+
+from content.document import PostDocument
+from content.layers.state import lock_post, open_layers
+from content.models import Layer, Post
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.database.lookups import find_by_id
+from proofroom.core.errors import NotFound, invalid
+from proofroom_apps.previews.models import PREVIEW_LAYERS, PreviewLink
+
+LONGEST_HOURS: Final = 720
+USUAL_HOURS: Final = 24
+LAYERS: Final = tuple(name for name, _ in PREVIEW_LAYERS)
+_BYTES: Final = 32
+_TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedPreview:
+    """The post behind a link, as its layer has it now."""
+
+    link: PreviewLink
+    post: Post
+    document: PostDocument
+
+
+@transaction.atomic
+def create_preview_link(
+    *, post_id: UUID | str, actor: Actor, layer: str, hours: int = USUAL_HOURS
+) -> tuple[PreviewLink, str]:
+    """A link to a layer of a post, and the token that opens it, which is nowhere kept."""
+    actor.require("posts.preview")
+    if layer not in LAYERS:
+        raise invalid(
+            "layer", gettext("layer must be one of: %(layers)s.") % {"layers": ", ".join(LAYERS)}
+        )
+    if isinstance(hours, bool) or not 1 <= hours <= LONGEST_HOURS:
+        message = gettext("expiresInHours must be a whole number from 1 to %(longest_hours)s.") % {
+            "longest_hours": LONGEST_HOURS
+        }
+        raise invalid("expiresInHours", message)
+    post = lock_post(post_id, actor)
+    actor.require_inside(post.translation_group)
+    token = secrets.token_urlsafe(_BYTES)
+    link = PreviewLink.objects.create(
+        post=post,
+        layer=layer,
+        token_hash=_hash(token),
+        expires_at=timezone.now() + timedelta(hours=hours),
+        created_by_id=actor.user.pk,
+        created_by_name=actor.user.username,
+    )
+    _record("created", link, actor)
+    return link, token
+
+
+@transaction.atomic
+def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Actor) -> None:
+    """Have a link of this very post open nothing any more."""
+    actor.require("posts.preview")
+    post = lock_post(post_id, actor)
+    actor.require_inside(post.translation_group)
+    link = find_by_id(post.preview_links, link_id)
+    if link is None:
+        raise NotFound(gettext("This post has no preview link %(link_id)s.") % {"link_id": link_id})
+    _record("revoked", link, actor)
+    link.delete()
+
+
+def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
+    """Return what a token opens; None for one that is unknown, revoked or closed, and where the post is deleted."""
+    if not _TOKEN.fullmatch(token):
+        return None
+    given = _hash(token)
+    links = PreviewLink.objects.select_related("post", "created_by")
+    link = links.filter(token_hash=given).first()
+    if link is None or not hmac.compare_digest(link.token_hash, given):
+        return None
+    if why_closed(link) is not None or link.post.deleted_at is not None:
+        return None
+    if counts:
+        PreviewLink.objects.filter(pk=link.pk).update(views=F("views") + 1)
+    layer = None if link.layer == "source" else Layer(link.layer)
+    return OpenedPreview(link, link.post, open_layers(link.post).document(layer))
+
+
+def why_closed(link: PreviewLink) -> str | None:
+    """Why a link opens nothing: it ended, or whoever made it may not show previews any more. None for an open one."""
+    if link.expires_at <= timezone.now():
+        return "ended"
+    maker = link.created_by
+    if maker is None or not maker.has_perm("posts.preview", link.post):
+        return "its maker may no longer show previews"
+    return None
+
+
+def forget_old_links(days: int = 30) -> int:
+    """Delete the rows of links that opened nothing for so long. Safe to run twice."""
+    old = PreviewLink.objects.filter(expires_at__lt=timezone.now() - timedelta(days=days))
+    return old.delete()[0]
+
+
+def _hash(token: str) -> str:
+    # The token is random and long: nothing that a slow hash would make harder to guess.
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _record(what: str, link: PreviewLink, actor: Actor) -> None:
+    outbox.record(
+        f"post.preview-link.{what}",
+        actor=actor,
+        post_id=link.post_id,
+        payload={"id": str(link.pk), "layer": link.layer},
+    )

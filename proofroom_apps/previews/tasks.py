@@ -1,0 +1,13 @@
+"""Scheduled tasks for preview links."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from proofroom_apps.previews import services
+
+
+@shared_task(name="previews.tasks.forget_old_links")
+def forget_old_links() -> int:
+    """Delete the rows of links that opened nothing for 30 days. Returns how many."""
+    return services.forget_old_links()

@@ -1,0 +1,44 @@
+"""`/preview/<token>`: a page of the site as a layer has it, for whoever was given the link."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.views.decorators.http import require_safe
+
+from proofroom.core.middleware import CSP, Policy, csp_override
+from proofroom_apps.previews.services import open_preview
+from proofroom_apps.website.http_cache import rate_limit_response
+from proofroom_apps.website.layer_pages import preview_page
+from proofroom_apps.website.pages import missing_page
+
+_POLICY: Final[Policy] = {
+    **settings.SECURE_CSP,
+    "script-src": [CSP.NONE],
+    "form-action": [CSP.NONE],
+}
+"""A preview runs nothing, and its forms send nothing."""
+
+
+@require_safe
+@csp_override(_POLICY)
+def preview(request: HttpRequest, token: str) -> HttpResponse:
+    """The page; the same 404 for whatever opens nothing."""
+    refusal = rate_limit_response(request)
+    if refusal is not None:
+        return _unseen(refusal)
+    opened = open_preview(token, counts=request.method == "GET")
+    if opened is None:
+        return _unseen(HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404))
+    html = preview_page(opened.post, opened.document, opened.link.get_layer_display())
+    return _unseen(HttpResponse(html))
+
+
+def _unseen(response: HttpResponse) -> HttpResponse:
+    """Kept by no cache, found by no search engine, told to no other site."""
+    response["Cache-Control"] = "no-store"
+    response["X-Robots-Tag"] = "noindex, nofollow"
+    response["Referrer-Policy"] = "no-referrer"
+    return response

@@ -1,0 +1,92 @@
+"""Sample content: accounts, pages and articles in two languages, menus, pictures, and work that waits."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+from argparse import ArgumentParser
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.apps import apps
+from django.conf import settings
+from django.core.management import BaseCommand, CommandError
+
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
+from proofroom.core.actor import Actor
+from proofroom_apps.starter.demo import reading, seeding
+
+
+class Command(BaseCommand):
+    help = "Fill the site with sample content. Safe to run again: what is there stays as it is."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--anywhere",
+            action="store_true",
+            help="Also where others can reach the site: the accounts have a known password.",
+        )
+
+    def handle(self, *args: Any, anywhere: bool, **options: Any) -> None:
+        # Somebody else than the demo's people has an account, or the site answers on other names than loopback's.
+        others = User.objects.exclude(role=Role.AI_AGENT).exclude(email__endswith="@example.com")
+        hosts = [urlsplit(settings.SITE_URL).hostname or "", *settings.CMS_ENV.allowed_hosts]
+        is_local = all(_is_loopback(host.strip("[]")) for host in hosts)
+        if not anywhere and (not is_local or others.exists()):
+            raise CommandError(
+                "People work here already, or others can reach the site (SITE_URL, ALLOWED_HOSTS), and the "
+                "demo accounts have a known password. "
+                "Use --anywhere if you mean it, then change the passwords."
+            )
+        taken = seeding.names_taken()
+        if taken:
+            raise CommandError(
+                f"{' '.join(taken)} The sample content needs demo accounts of these names with their own roles: "
+                "rename or change what is there first. Nothing was made."
+            )
+        begin = time.monotonic()
+        locales = settings.CMS_ENV.locales
+        site = reading.read_site()
+        people = seeding.ensure_people()
+        actor = Actor(user=people["editor"], via="command")
+        images = {
+            name: seeding.ensure_image(name, image, actor) for name, image in site.images.items()
+        }
+        for locale, terms in site.topics.items():
+            for number, term in enumerate(terms if locale in locales else ()):
+                seeding.ensure_term(term, locale, place=number)
+        for slug, shared in site.globals.items():
+            seeding.ensure_global(slug, shared.type, shared.label, shared.props)
+        _seed_other_apps(actor, before_posts=True)
+        posts = [post for post in reading.read_posts() if post.locale in locales]
+        made = sum(seeding.ensure_post(post, actor, images) for post in posts)
+        for slug, menus in site.menus.items():
+            for locale, items in menus.items():
+                if locale in locales:
+                    seeding.ensure_menu(slug, locale, items)
+        waiting = sum(seeding.ensure_staged(one, people["editor"]) for one in site.staged)
+        _seed_other_apps(actor, before_posts=False)
+        seeding.make_seen()
+        self.stdout.write(
+            f"Sample content: {made} posts made, {len(posts) - made} were there, "
+            f"{waiting} proposals wait for review ({time.monotonic() - begin:.1f} s)."
+        )
+
+
+def _seed_other_apps(actor: Actor, *, before_posts: bool) -> None:
+    """Have every app that has a file `sample.py` make its part: before the posts where they refer to it."""
+    for app in apps.get_app_configs():
+        if find_spec(f"{app.name}.sample"):
+            sample = import_module(f"{app.name}.sample")
+            if getattr(sample, "BEFORE_POSTS", False) == before_posts:
+                sample.seed(actor=actor)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

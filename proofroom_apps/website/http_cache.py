@@ -1,0 +1,155 @@
+"""The answers of the site: kept by caches for a minute, asked for again by ETag, each form of a page by its own.
+
+An answer depends on the address, the live content and the header `Accept` alone: no session, no cookie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.http import HttpRequest, HttpResponse
+
+from proofroom.core.api.throttles import count_caller
+from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
+from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
+from proofroom.core.caching.front_cache import Kind, keep_in_front
+from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.outbox import tags_changed_since
+from proofroom.core.site_urls import PAGE_MAX_AGE, PAGE_ROUTE
+from proofroom_apps.website.queries import FoundPost, find_published_post
+
+
+@dataclass(frozen=True, slots=True)
+class Representation:
+    """The form of a page. A `chosen` one is the answer to what the visitor accepts, at an address of several."""
+
+    content_type: str
+    name: str = ""
+    is_chosen: bool = False
+    is_shared: bool = True
+
+    @property
+    def kind(self) -> Kind:
+        """Answers of one kind have the same headers, but for those of their own."""
+        return PAGE_ROUTE, f"{self.content_type} {self.is_chosen} {self.is_shared}"
+
+    @property
+    def headers(self) -> dict[str, str]:
+        # Some shared caches do not look at Vary: what they may keep must do for everybody.
+        keepers = "public" if self.is_shared else "private"
+        found = {"Cache-Control": f"{keepers}, max-age={PAGE_MAX_AGE}"}
+        return {**found, "Vary": "Accept"} if self.is_chosen else found
+
+
+HTML: Final = Representation("text/html; charset=utf-8", is_chosen=True)
+MARKDOWN: Final = Representation("text/markdown; charset=utf-8", "markdown")
+MARKDOWN_IF_ACCEPTED: Final = Representation(
+    MARKDOWN.content_type, MARKDOWN.name, is_chosen=True, is_shared=False
+)
+FEED: Final = Representation("application/rss+xml; charset=utf-8", "feed")
+FOUND: Final = Representation("text/html; charset=utf-8", "search", is_shared=False)
+"""What a search found: a visitor who goes back needs no second answer."""
+TEXT: Final = Representation("text/plain; charset=utf-8", "text")
+
+
+@dataclass(slots=True)
+class RequestedPage:
+    """A request as pages of the site look at it. `full_path` has the prefix of the application too.
+
+    `posts` holds those that were looked up for it, by path and locale: the front may have begun what Django ends.
+    """
+
+    path: str
+    full_path: str
+    query: str
+    accept: str
+    is_visitor: bool
+    parameters: Mapping[str, str]
+    posts: dict[tuple[str, str], FoundPost | None] = field(default_factory=dict)
+
+    def find_published_post(self, path: str, locale: str) -> FoundPost | None:
+        """The published post at a path. One query, none for one that was looked up before."""
+        place = (path, locale)
+        if place not in self.posts:
+            self.posts[place] = find_published_post(path, locale)
+        return self.posts[place]
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedPage:
+    """A rendered page, and the headers that go with it."""
+
+    text: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SiteAnswer:
+    """What stands at an address, in one of its forms. One of an address with a query is kept for nobody else."""
+
+    form: Representation
+    state: LiveState
+    answer: CachedAnswer
+    is_for_all: bool
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """Those that say what it is and who may keep it."""
+        return {"Content-Type": self.form.content_type, **self.answer.headers, **self.form.headers}
+
+    def response(self) -> HttpResponse:
+        """The answer for Django's middleware."""
+        response = HttpResponse(self.answer.body, headers=self.headers)
+        if self.answer.etag:
+            response.headers["ETag"] = self.answer.etag
+        return keep_in_front(
+            response, self.state, self.answer, is_for_all=self.is_for_all, kind=self.form.kind
+        )
+
+
+def cached_answer(
+    asked: RequestedPage,
+    form: Representation,
+    state: LiveState,
+    render: Callable[[], RenderedPage | None],
+    *,
+    is_for_all: bool = True,
+    is_tagged: bool = False,
+) -> SiteAnswer | None:
+    """The page as it is kept; it is rendered once for all. None for no page.
+
+    One that is not `is_for_all` depends on more than the address and what is accepted. Of one that `is_tagged`, the
+    queries say what of the content it depends on; else it depends on everything.
+    """
+    answers.follow(state, tags_changed_since)
+    # Of addresses with a query there is no end: they would push out what visitors ask for.
+    key = "" if asked.query else f"{form.name or 'page'} {asked.full_path}"
+    answer = answers.get(state, key) if key else None
+    if answer is None:
+        with collect_tags() as tags:
+            page = render()
+        if page is None:
+            return None
+        content = page.text.encode()
+        answer = CachedAnswer(
+            content,
+            etag_of(content, form.name),
+            page.headers,
+            tags=frozenset(tags if is_tagged else {EVERYTHING}),
+        )
+        if key:
+            answers.put(state, key, answer)
+    return SiteAnswer(form, state, answer, is_for_all and not asked.query)
+
+
+def rate_limit_response(request: HttpRequest) -> HttpResponse | None:
+    """Return what a caller gets who has asked too often; None for everybody else. Counts the hit."""
+    count = count_caller("public", request)
+    if count is None or not count.is_over:
+        return None
+    response = HttpResponse("Too many requests; wait a little.", status=429)
+    response.headers["Retry-After"] = str(count.wait)
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,148 @@
+"""The page of a post as a layer has it, with its changed modules outlined and named.
+
+The outlines are drawn on a page that is made already, so that they slow no page of a visitor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Final
+
+from django.templatetags.static import static
+from django.utils.html import format_html
+from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext_lazy as _
+
+from content.changes import Change, Changes
+from content.document import PostDocument
+from content.models import ModuleInstance, Post
+from content.posts import post_repository
+from content.variations.arms import as_original
+from media.queries import media_exists
+from proofroom.core.json import Json
+from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.links import MenuItems
+from proofroom_apps.website.pages import PageContent, page_of
+from proofroom_apps.website.rendering import RenderableModule
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPreview:
+    """What somebody typed of a global module (by its id), a menu (by its slug) or a term (by its id)."""
+
+    props: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    menus: Mapping[str, MenuItems] = field(default_factory=dict)
+    term_names: Mapping[str, str] = field(default_factory=dict)
+
+
+_NOTHING_TYPED: Final = SharedPreview()
+
+
+def preview_page(
+    post: Post,
+    document: PostDocument,
+    label: str,
+    only: Collection[str] | None = None,
+    typed: SharedPreview = _NOTHING_TYPED,
+) -> str:
+    """The page that `document` would make, where the post stands now. Changes nothing, and stores nothing.
+
+    `only` are the ids of the modules to show, where it is not all of them. What is `typed` of shared content takes
+    the place of what is stored.
+    """
+    ids = {module.instance_id for module in document.modules if module.scope == "global"}
+    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
+    shared = {str(pk): props for pk, props in rows} if ids else {}
+    shared |= typed.props
+    modules = [
+        RenderableModule(
+            post_module_id=module.id,
+            type=module.type,
+            props={**shared.get(module.instance_id, module.props), **module.overrides},
+            index=index,
+            instance_id=module.instance_id,
+        )
+        for index, module in enumerate(document.modules)
+    ]
+    shown = copy(post)
+    for name, column in post_repository.COLUMNS.items():
+        if name in document.fields and name not in ("slug", "parentId", "publishAt"):
+            setattr(shown, column, post_repository.column_value(name, document.fields[name]))
+    shown.custom_fields = document.custom_fields
+    if shown.featured_media_id and not media_exists(str(shown.featured_media_id)):
+        shown.featured_media = None  # staged, and deleted since
+    if post.variation_of is not None:
+        # It has no address; what is shown is how the original would look at its own.
+        shown = as_original(shown, post.variation_of)
+    terms = list(Term.objects.filter(pk__in=document.taxonomy_term_ids))
+    for term in terms:
+        term.name = typed.term_names.get(str(term.pk), term.name)
+    content = PageContent(
+        post=shown,
+        modules=[one for one in modules if only is None or one.post_module_id in only],
+        terms=terms,
+        preview=label,
+        menus=typed.menus,
+    )
+    return page_of(content)
+
+
+WORDS: Final = {
+    "added": _("Added"),
+    "changed": _("Changed"),
+    "replaced": _("Replaced"),
+    "moved": _("Moved"),
+}
+STYLESHEET: Final = "cms/previews/preview.css"
+_MODULE: Final = re.compile(
+    r'<div class="module [^"]*" id="module-([^"]+)" data-post-module-id="\1"'
+)
+"""As `proofroom_apps.website.rendering` writes it. Texts cannot look like it: their quotes are escaped."""
+
+
+def marks_of(changes: Changes) -> dict[str, tuple[str, ...]]:
+    """Return what happened to each module that is still there, by its id: any of `WORDS`, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for change in changes:
+        if change.module_id is not None and change.kind in WORDS:
+            found.setdefault(change.module_id, {})[change.kind] = None
+    return {id_: tuple(kinds) for id_, kinds in found.items()}
+
+
+def list_removed_modules(changes: Changes) -> list[Change]:
+    return [change for change in changes if change.kind == "removed"]
+
+
+def outline_changes(page: str, marks: Mapping[str, tuple[str, ...]]) -> str:
+    """The page with its changed modules outlined. Its links lead out of the frame that it is shown in."""
+
+    def mark(found: re.Match[str]) -> str:
+        kinds = marks.get(found[1])
+        if not kinds:
+            return found[0]
+        label = " · ".join(str(WORDS[kind]) for kind in kinds)
+        # An attribute: the styles of the module meet the elements that they know.
+        return found[0] + format_html(
+            ' data-change="{}" data-change-label="{}" role="group" aria-label="{}"',
+            kinds[0],
+            label,
+            label,
+        )
+
+    added = format_html(
+        '<base target="_blank"><link rel="stylesheet" href="{}">\n</head>', static(STYLESHEET)
+    )
+    return _MODULE.sub(mark, page).replace("</head>", added, 1)
+
+
+def empty_note(page: str) -> str:
+    """The page with a sentence where its modules would stand."""
+    note = format_html(
+        '<p class="preview-empty" lang="{}">{}</p></main>',
+        get_language() or "en",
+        gettext("No module changed."),
+    )
+    return page.replace("</main>", note, 1)

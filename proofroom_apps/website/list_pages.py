@@ -1,0 +1,173 @@
+"""The pages that list the posts of a type, newest first: `PostType.index_path` says where.
+
+Below each is a page for every term of its taxonomies: `/blog/topics/coffee`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.utils.translation import gettext
+
+from proofroom.core.caching.fragments import made_of
+from proofroom.core.caching.outlines import page_template, render_page
+from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.site_urls import PageLocation
+from proofroom.definitions.listings import IndexPage, list_title
+from proofroom_apps.website.meta_tags import seo_of_list, title_with_site
+from proofroom_apps.website.navigation import Alternate, Crumb, alternates, breadcrumb
+from proofroom_apps.website.page_frame import (
+    Surroundings,
+    build_page_context,
+    feeds_of,
+    load_surroundings,
+    page_links,
+    use_template_language,
+)
+from proofroom_apps.website.queries import (
+    Extent,
+    Extents,
+    ListedPosts,
+    load_extents,
+    load_listed_page,
+)
+
+PER_PAGE: Final = 12
+LIST_STYLESHEETS: Final = ["cms/modules/post-lists.css", "cms/site/lists.css"]
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """One page of a listing, 1 being the newest. `extents` are of every locale that has posts for it."""
+
+    listing: IndexPage
+    number: int
+    last: int
+    extents: Extents
+    listed: ListedPosts
+    around: Surroundings
+
+    @property
+    def title(self) -> str:
+        return self.extents[self.listing.locale].term_name or self.list_title
+
+    @property
+    def list_title(self) -> str:
+        """In the language that is active."""
+        return list_title(self.listing.type)
+
+    @property
+    def full_title(self) -> str:
+        """Such that no other page has it: `Coffee · Blog (2)`."""
+        named = f"{self.title} · {self.list_title}" if self.listing.term else self.title
+        return f"{named} ({self.number})" if self.number > 1 else named
+
+    @property
+    def description(self) -> str:
+        sentence = gettext("%(title)s: all posts published by %(site)s, newest first.")
+        return sentence % {"title": self.full_title, "site": self.around.site_name}
+
+    @property
+    def crumbs(self) -> list[Crumb]:
+        place = PageLocation(self.listing.path, self.listing.locale)
+        return breadcrumb(place, self.title, self.around.neighbours)
+
+    @property
+    def languages(self) -> list[Alternate]:
+        here = self.listing
+        paths = {
+            other: IndexPage(here.type, other, here.taxonomy, here.term).path
+            for other in self.extents
+        }
+        return alternates(PageLocation(here.path, here.locale), paths)
+
+    @property
+    def contents(self) -> dict[str, object] | None:
+        """All that the page is made of; None where the frame of the site is not known."""
+        if self.around.frame is None:
+            return None
+        return {
+            "listing": self.listing,
+            "number": self.number,
+            "extents": self.extents,
+            "listed": self.listed.content,
+            "frame": self.around.frame.content,
+            "linked": self.around.linked.neighbours,
+        }
+
+    def url(self, number: int) -> str:
+        """Of another page; empty where there is none."""
+        if not 1 <= number <= self.last:
+            return ""
+        path = self.listing.path
+        return path if number == 1 else f"{path}?page={number}"
+
+
+def load_list_page(
+    listing: IndexPage, number: int, state: LiveState | None = None
+) -> ListPage | None:
+    """A page of a listing; None past the last, where nothing is published, and where a post stands in its place.
+
+    As many queries as `load_listed_page`, and its surroundings; one more for a page that is not the first.
+    """
+    # A statement is made for each page, so that none is for one that nobody can see.
+    if number > 1 and number > _last_page(load_extents(listing, state).get(listing.locale)):
+        return None
+    found = load_listed_page(listing, (number - 1) * PER_PAGE, PER_PAGE, state)
+    if found is None:
+        return None
+    last = _last_page(found.extents[listing.locale])
+    place = PageLocation(listing.path, listing.locale)
+    around = load_surroundings(place, state=state)
+    return ListPage(listing, number, last, found.extents, found.listed, around)
+
+
+def _last_page(extent: Extent | None) -> int:
+    return -(-extent.posts // PER_PAGE) if extent is not None else 0
+
+
+def list_page(listing: IndexPage, number: int, state: LiveState | None = None) -> str | None:
+    """A page of a listing as HTML; None where there is none. As many queries as `load_list_page`."""
+    part = load_list_page(listing, number, state)
+    if part is None:
+        return None
+    if part.contents is None:
+        return _render(part)
+    return made_of(
+        page_template("site/list.html"), part.contents, lambda: _render(part), text_of=str
+    )
+
+
+def _render(part: ListPage) -> str:
+    listing, number = part.listing, part.number
+    with use_template_language(listing.locale):
+        crumbs, languages = part.crumbs, part.languages
+        seo = seo_of_list(
+            title_with_site(part.full_title, part.around.site_name),
+            listing.path,
+            description=part.description,
+            crumbs=crumbs,
+            alternates=languages,
+            number=number,
+        )
+        cards = [
+            {
+                "title": post.title,
+                "url": post.path,
+                "excerpt": post.excerpt,
+                # As on its own page: no other type is dated there.
+                "published_at": post.published_at if listing.type == "blog" else None,
+                "image": post.image,
+            }
+            for post in part.listed.posts
+        ]
+        context = build_page_context(part.around, crumbs, alternates=languages) | {
+            "seo": seo,
+            "feeds": feeds_of(part.around, listing.type),
+            "page_title": part.title,
+            "posts": cards,
+            "stylesheets": LIST_STYLESHEETS,
+            "pages": page_links(number, part.last, part.url),
+        }
+        return render_page("site/list.html", context)

@@ -1,0 +1,292 @@
+"""The frame of every page of the site: menus, languages, the name of the site."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from itertools import takewhile
+from pathlib import Path
+from typing import Final, TypedDict
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from django.apps import apps
+from django.conf import settings
+from django.utils import timezone, translation
+from django.utils.translation import to_locale
+
+from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
+from proofroom.core.caching.content_tags import (
+    collect_tags,
+    depend_on,
+    tag_of_group,
+    tag_of_list,
+    tag_of_path,
+    tag_of_post,
+)
+from proofroom.core.caching.fragments import content_key, fragments
+from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.site_urls import PageLocation, home_of, search_path
+from proofroom.definitions import PostList, post_types
+from proofroom.definitions.listings import feed_path, list_path, list_title
+from proofroom_apps.menus.links import MenuItems, MenuLink, menu_links, menu_post_ids
+from proofroom_apps.website import navigation, queries
+from proofroom_apps.website.navigation import Alternate, Crumb, is_right_to_left, paths_above
+
+_OWN = Path(__file__).parent / "locale"
+
+
+@contextmanager
+def use_template_language(locale: str) -> Iterator[None]:
+    """Templates speak the language of the locale here, or English where nobody has translated their words.
+
+    Without that, single words would come from catalogues that were made for other pages. Times are those of the
+    site, also where a page of the admin shows its pages to somebody in another zone.
+    """
+    with translation.override(_language_of(locale)), timezone.override(None):
+        yield
+
+
+def site_catalogue_folders() -> list[Path]:
+    """The folders of catalogues of the apps that a site lists before the product's: theirs are for its pages."""
+    configs = takewhile(lambda app: app.label != "product_files", apps.get_app_configs())
+    return [Path(app.path) / "locale" for app in configs]
+
+
+@cache
+def _language_of(locale: str) -> str:
+    folders = [*map(Path, settings.LOCALE_PATHS), *site_catalogue_folders(), _OWN]
+    names = (to_locale(locale), locale.partition("-")[0])
+    is_translated = any(
+        (folder / name / "LC_MESSAGES" / "django.mo").is_file()
+        for folder in folders
+        for name in names
+    )
+    return locale if is_translated else "en"
+
+
+MenuLinks = dict[str, list[MenuLink]]
+"""The links of each menu, by its slug."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFrame:
+    """What all pages in a language have around them: the menus, and the posts that these and the home pages are.
+
+    `content` is a name for these, the same for the same only.
+    """
+
+    state: LiveState
+    menus: dict[str, MenuItems]
+    neighbours: Sequence[Neighbour]
+    links: MenuLinks
+    tags: frozenset[str]
+    content: str
+    feeds: dict[str, list[FeedLink]] = field(default_factory=dict)
+    """Those of pages with the frame, by the type of their posts."""
+
+
+_NO_PATH: Final = "\x00"
+"""Of no page, and of no address that a menu leads to."""
+frames: Final[dict[str, SiteFrame]] = {}
+"""The last frame of each locale, which holds as long as no live content changes."""
+
+
+def load_frame(locale: str, state: LiveState) -> SiteFrame:
+    """The frame in a language. Two queries, none where it was read at that state of the content before."""
+    kept = frames.get(locale)
+    if kept is not None and kept.state == state:
+        depend_on(*kept.tags)
+        return kept
+    place = PageLocation(home_of(locale), locale)
+    with collect_tags() as tags:
+        around = load_surroundings(place)
+    depend_on(*tags)
+    elsewhere = PageLocation(_NO_PATH, locale)
+    links = {
+        slug: menu_links(items, elsewhere, around.neighbours)
+        for slug, items in around.menus.items()
+    }
+    content = content_key([around.menus, around.neighbours])
+    frame = SiteFrame(state, around.menus, around.neighbours, links, frozenset(tags), content)
+    frames[locale] = frame
+    return frame
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """The data that every page has around its content. `neighbours` are the posts that it may link to.
+
+    `frame` is the frame of the site that holds its menus, where that was known.
+    """
+
+    place: PageLocation
+    menus: dict[str, MenuItems]
+    linked: Linked
+    neighbours: Sequence[Neighbour]
+    frame: SiteFrame | None = None
+
+    @cached_property
+    def homes(self) -> dict[str, str]:
+        """The home pages that are published, by locale."""
+        homes = {home_of(locale): locale for locale in settings.CMS_ENV.locales}
+        return {
+            post.locale: post.path
+            for post in self.neighbours
+            if post.is_published and homes.get(post.path) == post.locale
+        }
+
+    @cached_property
+    def site_name(self) -> str:
+        """The title of the home page in the page's language, else in the default one, else the host."""
+        default = settings.CMS_ENV.default_locale
+        for locale in (self.place.locale, default):
+            for post in self.neighbours:
+                if post.path == home_of(locale) and post.is_published:
+                    return post.title
+        return urlsplit(settings.SITE_URL).hostname or ""
+
+
+def load_surroundings(
+    place: PageLocation,
+    *,
+    state: LiveState | None = None,
+    group: UUID | None = None,
+    near: Sequence[Neighbour] | None = None,
+    menus: Mapping[str, MenuItems] | None = None,
+    post_ids: Iterable[UUID] = (),
+    lists: Sequence[PostList] = (),
+) -> Surroundings:
+    """Two queries: the menus, and all posts that they and the page link to or list.
+
+    With the state that the page was read at, menus and home pages are most often there already. `near` are
+    the posts above the page and its translations, where they were read with it; they leave nothing to ask for then.
+    `menus` take the place of stored ones of their slugs, where no state is given.
+    """
+    ids = {*post_ids}
+    paths = set(paths_above(place)) if near is None else set()
+    known: Sequence[Neighbour] = near or ()
+    frame = None
+    if state is not None:
+        frame = load_frame(place.locale, state)
+        shown, known = frame.menus, [*frame.neighbours, *known]
+        paths.discard(home_of(place.locale))
+    else:
+        shown = queries.load_menus(place.locale, settings.CMS_ENV.default_locale)
+        shown |= menus or {}
+        ids |= {id_ for items in shown.values() for id_ in menu_post_ids(items)}
+        paths |= set(map(home_of, settings.CMS_ENV.locales))
+    asked = LinkedPostsRequest(
+        locale=place.locale,
+        # In an order of their own, so that equal pages send equal queries.
+        paths=sorted(paths),
+        group=group if near is None else None,
+        post_ids=list(ids),
+        lists=lists,
+    )
+    linked = load_linked_posts(asked)
+    posts = {post.id: post for post in (*known, *linked.neighbours)}
+    # What was asked for and not found as well: it may be there the next time.
+    depend_on(
+        *map(tag_of_path, {*paths, *paths_above(place)}),
+        *map(tag_of_post, ids),
+        *(tag_of_list(wanted.type) for wanted in lists),
+    )
+    if group is not None:
+        depend_on(tag_of_group(group))
+    for post in (*(near or ()), *linked.neighbours):
+        depend_on(tag_of_post(post.id), tag_of_group(post.group))
+    return Surroundings(place, shown, linked, list(posts.values()), frame)
+
+
+def build_menu_links(around: Surroundings) -> MenuLinks:
+    """The links of the menus, those to the page itself marked as such."""
+    frame, place = around.frame, around.place
+    if frame is not None and not any(
+        _leads_to(items, place.path) for items in frame.links.values()
+    ):
+        return frame.links
+    return {
+        slug: menu_links(items, place, around.neighbours) for slug, items in around.menus.items()
+    }
+
+
+def _leads_to(links: Sequence[MenuLink], path: str) -> bool:
+    return any(link["url"] == path or _leads_to(link["children"], path) for link in links)
+
+
+def page_links(number: int, last: int, url: Callable[[int], str]) -> dict[str, object]:
+    """The names that `templates/site/pages.html` reads. `url` tells the address of a page by its number."""
+    return {
+        "current": number,
+        "last": last,
+        "previous_url": url(number - 1) if number > 1 else "",
+        "next_url": url(number + 1) if number < last else "",
+    }
+
+
+class FeedLink(TypedDict):
+    title: str
+    url: str
+
+
+def feeds_of(around: Surroundings, type: str = "") -> list[FeedLink]:
+    """Of the page's own type, and of every list that a menu of the page leads to: those have posts."""
+    frame = around.frame
+    if frame is None:
+        return _find_feeds(around, type)
+    if type not in frame.feeds:
+        frame.feeds[type] = _find_feeds(around, type)
+    return frame.feeds[type]
+
+
+def _find_feeds(around: Surroundings, type: str) -> list[FeedLink]:
+    locale = around.place.locale
+    linked = {item.get("url") for items in around.menus.values() for item in items}
+    return [
+        FeedLink(
+            title=f"{list_title(definition.name)} · {around.site_name}",
+            url=feed_path(definition.name, locale),
+        )
+        for definition in post_types
+        if definition.index_path
+        and (definition.name == type or list_path(definition.name, locale) in linked)
+    ]
+
+
+def build_page_context(
+    around: Surroundings,
+    crumbs: Sequence[Crumb],
+    *,
+    alternates: Sequence[Alternate] = (),
+    is_kept: bool = True,
+) -> dict[str, object]:
+    """The names that `templates/site/base.html` reads. `alternates` are the languages that the page itself is in.
+
+    The parts of a page that `is_kept` are given again to others where they would be equal.
+    """
+    place = around.place
+    home = home_of(place.locale)
+    links = build_menu_links(around)
+    # Where the language switch leads: to the page in that language, else to the home page of it.
+    paths = {item["locale"]: item["url"] for item in alternates}
+    own = {around.place.locale: around.place.path or home_of(around.place.locale)}
+    return {
+        "locale": place.locale,
+        "text_direction": "rtl" if is_right_to_left(place.locale) else "ltr",
+        "site": {
+            "name": around.site_name,
+            "home_url": home,
+            "is_home": place.path == home,
+            "search_url": search_path(place.locale),
+            "is_search": place.path == search_path(place.locale),
+        },
+        "menu": links.get("main", []),
+        "footer_menu": links.get("footer", []),
+        "breadcrumb": crumbs,
+        "alternates": alternates,
+        "languages": navigation.alternates(around.place, {**around.homes, **own, **paths}),
+        "fragments": fragments if is_kept else None,
+    }

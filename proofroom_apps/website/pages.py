@@ -1,0 +1,192 @@
+"""The pages of posts as HTML, and the page that is not there. Knows no request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Final
+
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString, mark_safe
+
+from content.models import Post
+from proofroom.core.caching.content_tags import depend_on, tag_of_post
+from proofroom.core.caching.fragments import fragments, made_of
+from proofroom.core.caching.outlines import page_template, render_page
+from proofroom.core.site_urls import PageLocation
+from proofroom.definitions import post_types
+from proofroom.definitions.listings import IndexPage
+from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.links import MenuItems
+from proofroom_apps.website import queries
+from proofroom_apps.website.form_submission import SubmissionResult
+from proofroom_apps.website.meta_tags import PageFacts, canonical_of, description_of, seo_of_post
+from proofroom_apps.website.navigation import alternates, breadcrumb
+from proofroom_apps.website.page_frame import (
+    build_page_context,
+    feeds_of,
+    load_surroundings,
+    use_template_language,
+)
+from proofroom_apps.website.prefetch import (
+    PageData,
+    collect_prefetches,
+    featured_image,
+    image_of_post,
+    load_page_data,
+    needs_of,
+)
+from proofroom_apps.website.rendering import (
+    RenderableModule,
+    opens_with_heading,
+    render_modules,
+    shows_breadcrumb,
+    stylesheets_of,
+)
+
+_FACTS: Final = ["cms/modules/facts.css"]
+_TYPES_WITH_FACTS: Final = ("profile", "company", "testimonial")
+
+
+@dataclass(frozen=True, slots=True)
+class PageContent:
+    """The content of the page of a post: live, or as a layer has it. `preview` names the layer then.
+
+    One that is not `is_counted` is for looking at: no search engine keeps it, and visits to it are not counted.
+    """
+
+    post: Post
+    modules: Sequence[RenderableModule]
+    terms: Sequence[Term]
+    preview: str = ""
+    is_counted: bool = True
+    menus: Mapping[str, MenuItems] = field(default_factory=dict)
+    """Items to show in place of those of a menu, by its slug: of a preview."""
+
+
+def post_page(
+    found: queries.FoundPost, submission: SubmissionResult | None = None, *, is_counted: bool = True
+) -> str:
+    """The page of a post that was found, as it was made of the same contents before. As many queries as
+    `load_page_data`."""
+    post = found.post
+    depend_on(tag_of_post(post.pk))
+    data = load_page_data(post, needs_of(found), state=found.state, near=found.near)
+
+    def make() -> str:
+        content = PageContent(post, found.modules(), found.terms, is_counted=is_counted)
+        return _page_of(content, data, submission)
+
+    # What a visitor has typed into a form stays out of what the process keeps.
+    if submission is not None or data.around.frame is None:
+        return make()
+    contents = {
+        "content": found.content,
+        "frame": data.around.frame.content,
+        "is_counted": is_counted,
+        **data.contents,
+    }
+    return made_of(page_template("site/post.html"), contents, make, text_of=str)
+
+
+def page_of(content: PageContent, submission: SubmissionResult | None = None) -> str:
+    """The page of a post with its surroundings. As many queries as `load_page_data`."""
+    needs = collect_prefetches(content.post, content.modules)
+    data = load_page_data(content.post, needs, menus=content.menus)
+    return _page_of(content, data, submission)
+
+
+def _page_of(content: PageContent, data: PageData, submission: SubmissionResult | None) -> str:
+    post, items = content.post, content.modules
+    place = PageLocation(post.path, post.locale)
+    around = data.around
+    is_uncounted = bool(content.preview) or not content.is_counted
+    # What a layer has, and what a visitor has typed into a form, stay out of what the process keeps.
+    is_kept = not content.preview and submission is None
+    with use_template_language(post.locale):
+        crumbs = breadcrumb(place, post.title, around.neighbours)
+        paths = {
+            other.locale: other.path
+            for other in around.neighbours
+            if other.group == post.translation_group and other.is_published
+        }
+        languages = alternates(place, {**paths, post.locale: post.path})
+        html = render_modules(
+            items,
+            {
+                **data.context(),
+                "breadcrumb": crumbs,
+                "page_title": post.title,
+                "page_path": post.path,
+                "locale": post.locale,
+                "is_preview": bool(content.preview),
+                "is_uncounted": is_uncounted,
+                "submission": submission,
+            },
+            store=fragments if is_kept else None,
+        )
+        shown = [] if shows_breadcrumb(items) else crumbs
+        told = PageFacts(
+            site_name=data.around.site_name,
+            description=description_of(content.post, content.modules),
+            canonical=canonical_of(content.post),
+            image=image_of_post(content.post, content.modules, data.media),
+            images=data.media,
+            modules=content.modules,
+        )
+        seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
+        if content.preview or not content.is_counted:
+            seo["robots"] = "noindex, nofollow"
+        is_on_page = submission is not None and any(
+            item.post_module_id == submission.at for item in items
+        )
+        context = build_page_context(around, shown, alternates=languages, is_kept=is_kept) | {
+            "seo": seo,
+            "feeds": feeds_of(around, post.type),
+            "page_title": post.title,
+            "post": post,
+            "post_data": _data_of(post),
+            "post_type": post.type,
+            "lead": post.excerpt,
+            "is_dated": post.type == "blog" and bool(post.published_at),
+            "has_facts": post.type in _TYPES_WITH_FACTS,
+            "terms": [{"name": term.name, "url": term_path(post, term)} for term in content.terms],
+            "media": data.media,
+            "featured": featured_image(post),
+            "content": html,
+            "stylesheets": stylesheets_of(items) + (_FACTS if post.custom_fields else []),
+            "has_heading": opens_with_heading(items),
+            "preview": {"label": content.preview} if content.preview else None,
+            "is_uncounted": is_uncounted,
+            "submission": submission if is_on_page else None,
+        }
+        return render_page("site/post.html", context)
+
+
+def _data_of(post: Post) -> SafeString:
+    """The attributes of the page's body that scripts tell the post by."""
+    return mark_safe(  # noqa: S308  # an id, a number, and a name that is escaped
+        f' data-post-id="{post.pk}" data-post-version="{post.version:d}"'
+        f' data-post-type="{escape(post.type)}"'
+    )
+
+
+def missing_page(locale: str) -> str:
+    """Return what stands at an address without a page. Two queries."""
+    around = load_surroundings(PageLocation("", locale))
+    with use_template_language(locale):
+        return render_to_string(
+            "site/404.html", build_page_context(around, []) | {"feeds": feeds_of(around)}
+        )
+
+
+def term_path(post: Post, term: Term) -> str:
+    """The path of the list of posts that carry the term as this one does; empty where there is none."""
+    definition = post_types.get(post.type)
+    is_listed = (
+        definition is not None
+        and term.locale in ("", post.locale)
+        and any(use.slug == term.taxonomy for use in definition.taxonomies)
+    )
+    return IndexPage(post.type, post.locale, term.taxonomy, term.slug).path if is_listed else ""

@@ -1,0 +1,263 @@
+"""All that the page of a post shows beside its own fields and props: files, other posts, lists, forms."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from content.media_usage import media_shown_in
+from content.models import Post
+from content.posts.linked_posts import Neighbour
+from content.posts.opening_images import media_of_opening_module, opening_media
+from media.presenters import SiteImage, site_image
+from proofroom.core.caching.content_tags import depend_on, tag_of_media
+from proofroom.core.caching.fragments import made_of, note_failure
+from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.database.statements import Row
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.json import Json, JsonObject
+from proofroom.core.site_urls import PageLocation
+from proofroom.definitions import FieldType, Module, ModuleProps, PostList, modules, post_types
+from proofroom.definitions.props import values_in
+from proofroom_apps.menus.links import MenuItems
+from proofroom_apps.website.page_frame import Surroundings, load_surroundings
+from proofroom_apps.website.queries import FoundPost, images
+from proofroom_apps.website.rendering import RenderableModule
+
+Load = Callable[[Collection[str], str], Mapping[str, object]]
+"""From what the fields of modules name, and the locale of the page, to what their templates show. One query."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSource:
+    """Templates find what was loaded under `name`, by what the fields of the type `field` hold."""
+
+    name: str
+    field: FieldType
+    load: Load
+
+
+module_sources: ExtensionPoint[ModuleSource] = ExtensionPoint()
+"""Each is asked once a page, and only where a field of its type names something."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostCard:
+    """Another post as templates show it. The files that `custom` names are in `media`."""
+
+    id: str
+    type: str
+    title: str
+    url: str
+    excerpt: str
+    published_at: datetime | None
+    image: SiteImage | None
+    custom: JsonObject
+
+
+def media_ids(props: type[ModuleProps], values: object) -> Iterator[str]:
+    """Every id in the media fields of props, and every name of a file of ours that their rich text shows."""
+    return (str(token) for token in media_shown_in(props, values))
+
+
+def featured_image(post: Post) -> SiteImage | None:
+    if post.featured_media_id is not None:
+        depend_on(tag_of_media(post.featured_media_id))
+    return site_image(post.featured_media, post.locale) if post.featured_media else None
+
+
+def image_of_post(
+    post: Post, shown: Sequence[RenderableModule], media: Mapping[str, SiteImage]
+) -> SiteImage | None:
+    """The featured image, or else that of the module that opens the page. `media` is what the modules show."""
+    if (image := featured_image(post)) is not None:
+        return image
+    return _first(opening_media((module.type, module.props) for module in shown), media)
+
+
+def _first(ids: Iterable[str], media: Mapping[str, SiteImage]) -> SiteImage | None:
+    return next((media[id_] for id_ in ids if id_ in media), None)
+
+
+def card_of(row: Row, media: Mapping[str, SiteImage]) -> PostCard:
+    return PostCard(
+        id=str(row["id"]),
+        type=row["type"],
+        title=row["title"],
+        url=row["path"],
+        excerpt=row["excerpt"],
+        published_at=row["published_at"],
+        image=_first(_images_of(row), media),
+        custom=row["custom_fields"],
+    )
+
+
+def _images_of(row: Row) -> Sequence[str]:
+    """The featured image, or else those of the module that opens the page."""
+    if row["featured_media_id"] is not None:
+        return [str(row["featured_media_id"])]
+    return media_of_opening_module(row["opening"])
+
+
+def media_of(row: Row) -> Iterator[str]:
+    """The files that a card shows."""
+    yield from _images_of(row)
+    definition = post_types.get(row["type"])
+    if definition is not None:
+        yield from media_ids(definition.CustomFields, row["custom_fields"])
+
+
+logger = logging.getLogger(__name__)
+MAX_POSTS = 1000
+"""Posts that the modules of one page name; those beyond are not shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """The data to load. `named` has what the fields of each registered source name, by the source's name."""
+
+    media: set[str] = field(default_factory=set)
+    post_ids: dict[UUID, None] = field(default_factory=dict)
+    lists: dict[PostList, None] = field(default_factory=dict)
+    named: dict[str, set[str]] = field(default_factory=dict)
+
+
+def needs_of(found: FoundPost) -> Needs:
+    """What the page of a post needs that was found. It is looked for once for the same contents."""
+    return made_of(
+        collect_prefetches,
+        {"content": found.content},
+        lambda: collect_prefetches(found.post, found.modules()),
+    )
+
+
+def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
+    """Return what the page of a post needs, whatever is stored in its modules."""
+    needs = Needs()
+    sources = {source.field: source.name for source in module_sources}
+    for item in items:
+        definition = modules.get(item.type)
+        if definition is None:
+            continue
+        own = _find_needs(definition, item.props)
+        needs.media.update(own.media)
+        needs.lists.update(dict.fromkeys(own.lists))
+        for kind, value in own.named:
+            if kind == "post-reference" and len(needs.post_ids) < MAX_POSTS:
+                with suppress(ValueError):
+                    needs.post_ids[UUID(value)] = None
+            elif kind in sources and value:
+                needs.named.setdefault(sources[kind], set()).add(value)
+    post_type = post_types.get(post.type)
+    if post_type is not None:
+        needs.media.update(media_ids(post_type.CustomFields, post.custom_fields))
+    return needs
+
+
+@dataclass(frozen=True, slots=True)
+class _ModuleNeeds:
+    """What a module names: files, lists, and the texts of fields with the type of each."""
+
+    media: frozenset[str]
+    lists: tuple[PostList, ...]
+    named: tuple[tuple[FieldType, str], ...]
+
+
+def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _ModuleNeeds:
+    props = {**definition.default_props(), **stored}
+    lists: tuple[PostList, ...] = ()
+    try:
+        lists = tuple(definition.lists(props))
+    # What is stored can be older than the definition; the module then shows no list.
+    except Exception:
+        logger.exception("the lists of a module %s cannot be told", definition.name)
+        note_failure()
+    return _ModuleNeeds(
+        media=frozenset(media_ids(definition.Props, props)),
+        lists=lists,
+        named=tuple(
+            (kind, value)
+            for _, kind, value in values_in(definition.Props, props)
+            if isinstance(value, str)
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PageData:
+    """The data that was loaded for a page. `sources` is by the names that apps above content registered."""
+
+    around: Surroundings
+    media: Mapping[str, SiteImage]
+    posts: Mapping[str, PostCard]
+    lists: Mapping[PostList, Sequence[PostCard]]
+    sources: Mapping[str, Mapping[str, object]]
+
+    def context(self) -> dict[str, object]:
+        """The names that the templates of modules know it by."""
+        return {**self.sources, "media": self.media, "posts": self.posts, "lists": self.lists}
+
+    @property
+    def contents(self) -> dict[str, object]:
+        """What was loaded for the page beside the post and the frame of the site."""
+        return {
+            "linked": self.around.linked.neighbours,
+            "media": self.media,
+            "posts": self.posts,
+            "lists": self.lists,
+            "sources": self.sources,
+        }
+
+
+def load_page_data(
+    post: Post,
+    needs: Needs,
+    *,
+    state: LiveState | None = None,
+    near: Sequence[Neighbour] | None = None,
+    menus: Mapping[str, MenuItems] | None = None,
+) -> PageData:
+    """At most four queries, and one for each source: the frame of the site, linked posts, files.
+
+    `menus` take the place of stored ones of their slugs.
+    Two less where the frame is known by its `state`, and with what is `near` the page none for links alone.
+    """
+    around = load_surroundings(
+        PageLocation(post.path, post.locale),
+        state=state,
+        group=post.translation_group,
+        near=near,
+        menus=menus,
+        post_ids=needs.post_ids,
+        lists=tuple(needs.lists),
+    )
+    found = around.linked
+    named = {
+        str(id_): found.referenced[str(id_)]
+        for id_ in needs.post_ids
+        if str(id_) in found.referenced
+    }
+    shown = {
+        id_
+        for rows in (named.values(), *found.listed.values())
+        for row in rows
+        for id_ in media_of(row)
+    }
+    media = images(needs.media | shown, post.locale)
+    return PageData(
+        around=around,
+        media=media,
+        posts={id_: card_of(row, media) for id_, row in named.items()},
+        lists={
+            wanted: [card_of(row, media) for row in rows] for wanted, rows in found.listed.items()
+        },
+        sources={
+            source.name: source.load(sorted(needs.named[source.name]), post.locale)
+            for source in module_sources
+            if source.name in needs.named
+        },
+    )

@@ -1,0 +1,613 @@
+"""Queries of the public site. Published, approved, undeleted posts only, in a fixed number of queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property, lru_cache
+from typing import Any, Final, cast
+from uuid import UUID
+
+import orjson
+from django.db.models import (
+    Count,
+    Exists,
+    ExpressionWrapper,
+    F,
+    JSONField,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    TextField,
+)
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Cast
+
+from content import search
+from content.models import Post, PostModule
+from content.post_fields import POST_FIELDS, SearchWeight
+from content.posts.kept_lists import (
+    PLACE_COLUMNS,
+    ListPart,
+    Place,
+    from_place,
+    kept_lists,
+    place_columns,
+)
+from content.posts.linked_posts import Neighbour, padded
+from content.posts.opening_images import media_of_opening_module, opening_module
+from content.posts.queries import (
+    list_posts_of,
+    module_rows,
+    part_of,
+    published_at,
+    published_posts,
+)
+from content.variations.arms import Arm, arms_in, as_original, running_arms
+from media.models import Asset
+from media.presenters import SiteImage, site_image
+from media.queries import load_assets_by_name
+from proofroom.core.caching.answer_cache import answers
+from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media, tag_of_path
+from proofroom.core.caching.fragments import content_key
+from proofroom.core.caching.version_lease import LiveState, lease
+from proofroom.core.database.json_list import JSONList
+from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text
+from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
+from proofroom.core.outbox import parse_state, state_text
+from proofroom.core.search import RankedKeys, Word
+from proofroom.core.site_urls import PageLocation
+from proofroom.definitions import custom_text_of, text_of
+from proofroom.definitions.listings import IndexPage
+from proofroom.taxonomies.models import Term
+from proofroom_apps.menus.links import MenuItems
+from proofroom_apps.menus.models import Menu
+from proofroom_apps.website.navigation import paths_above
+from proofroom_apps.website.rendering import RenderableModule
+
+MENUS = ("main", "footer")
+
+
+@dataclass(frozen=True)
+class FoundPost:
+    """A post to show, and the state of the content that it was read at. `row` is all that was read of it.
+
+    `arms` are its running variations, which take visitors from it. Of one that is shown in its place, `arm_row` was
+    read.
+    """
+
+    state: LiveState
+    arms: Sequence[Arm]
+    row: Row
+    has_near: bool
+    arm_row: Row | None = None
+
+    @cached_property
+    def content(self) -> str:
+        """A name for all that was read, the same for the same only."""
+        return content_key([self.row, self.arm_row])
+
+    @cached_property
+    def post(self) -> Post:
+        post = _post(self.row)
+        return as_original(_post(self.arm_row), post) if self.arm_row is not None else post
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """In order."""
+        return _ordered_terms(self._shown["terms"])
+
+    @cached_property
+    def near(self) -> list[Neighbour] | None:
+        """The published posts above it and its translations, itself among them; None where they were not read."""
+        if not self.has_near:
+            return None
+        return [*_near(self.row["above"]), *_near(self.row["translations"])]
+
+    @property
+    def _shown(self) -> Row:
+        return self.row if self.arm_row is None else self.arm_row
+
+    def modules(self) -> list[RenderableModule]:
+        """The live modules in order, the post's overrides on top."""
+        return [
+            RenderableModule(
+                post_module_id=row["id"],
+                type=row["type"],
+                props={**row["props"], **(row["overrides"] or {})},
+                index=index,
+                instance_id=row["instance"],
+            )
+            for index, row in enumerate(orjson.loads(self._shown["modules"]))
+        ]
+
+
+_SHOWN: Final = (
+    *columns_of(Post),
+    *(f"featured_media__{name}" for name in columns_of(Asset)),
+)
+_MOST_ABOVE: Final = 8
+"""Paths above a page that are read with it."""
+_PAGE: Final = Statement(
+    lambda path, locale, above: (
+        published_at(path, locale)
+        .annotate(
+            content_state=state_text(),
+            terms=_terms(),
+            arms=running_arms(),
+            modules=_modules(),
+            above=_neighbours(published_posts().filter(path__in=above)),
+            translations=_neighbours(
+                published_posts().filter(translation_group=OuterRef("translation_group"))
+            ),
+        )
+        .values(*_SHOWN, "content_state", "terms", "arms", "modules", "above", "translations")[:1]
+    )
+)
+_ARM: Final = Statement(
+    lambda post_id: (
+        Post.objects.running()
+        .filter(pk=post_id)
+        .annotate(terms=_terms(), modules=_modules())
+        .values(*_SHOWN, "terms", "modules")
+    )
+)
+_TERM_COLUMNS: Final = columns_of(Term)
+_MENUS: Final = Statement(
+    lambda locale, default: (
+        Menu.objects.filter(slug__in=MENUS)
+        .filter(Q(locale=locale) | Q(locale=default))
+        .values("slug", "locale", "items")
+    )
+)
+
+
+def find_published_post(path: str, locale: str) -> FoundPost | None:
+    """The published post at a path, with all that is its own. One query."""
+    if "\x00" in path:  # PostgreSQL refuses to look for it
+        return None
+    above = paths_above(PageLocation(path, locale))
+    is_deep = len(above) > _MOST_ABOVE
+    begun = lease.begin()
+    rows = _PAGE.rows(path, locale, padded(above[:1] if is_deep else above))
+    if not rows:
+        return None
+    row = rows[0]
+    state = parse_state(row.pop("content_state"))
+    lease.renew(begun, state)
+    return FoundPost(state, arms_in(row["arms"]), row, has_near=not is_deep)
+
+
+def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
+    """A running variation as it is shown in the place of its original. One query; None where it just stopped."""
+    rows = _ARM.rows(arm.post_id)
+    return replace(original, arm_row=rows[0]) if rows else None
+
+
+def _modules() -> Cast:
+    """The modules of each post as JSON: what would else be a query of its own."""
+    columns = {
+        "id": "id",
+        "instance": "instance_id",
+        "type": "instance__type",
+        "props": "instance__props",
+        "overrides": "overrides",
+    }
+    placed = PostModule.objects.filter(post_id=OuterRef("pk")).order_by("order_index", "id")
+    return Cast(JSONRows(placed.values(entry=JSONObject(**columns))), TextField())
+
+
+def _neighbours(posts: QuerySet[Post]) -> Cast:
+    """Published posts as JSON, as far as links to them need it."""
+    columns = {name: name for name in ("id", "locale", "title", "path", "translation_group")}
+    listed = posts.order_by("published_at", "id").values(entry=JSONObject(**columns))
+    return Cast(JSONRows(listed), TextField())
+
+
+def _near(listed: str) -> list[Neighbour]:
+    return [
+        Neighbour(
+            id=row["id"],
+            locale=row["locale"],
+            title=row["title"],
+            path=row["path"],
+            group=UUID(row["translation_group"]),
+            is_published=True,
+        )
+        for row in orjson.loads(listed)
+    ]
+
+
+def _post(row: Row) -> Post:
+    post = instance_from_row(Post, row)
+    if post.featured_media_id is not None:
+        values = {name: row[f"featured_media__{name}"] for name in columns_of(Asset)}
+        post.featured_media = instance_from_row(Asset, values)
+    return post
+
+
+def _terms() -> Subquery:
+    """The terms of each post as a list in JSON: what would else be a query of its own."""
+    terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by()
+    return Subquery(terms.values(all=JSONList(*_TERM_COLUMNS)), output_field=JSONField())
+
+
+def _ordered_terms(rows: Sequence[Sequence[Any]] | None) -> list[Term]:
+    terms = []
+    for values in rows or ():
+        row = dict(zip(_TERM_COLUMNS, values, strict=True))
+        ids = {name: row[name] and UUID(row[name]) for name in ("id", "parent_id")}
+        terms.append(instance_from_row(Term, {**row, **ids}))
+    return sorted(terms, key=lambda term: (term.taxonomy, term.order_index, term.name))
+
+
+def is_published_at(path: str, locale: str) -> bool:
+    """Return whether there is a page to lead visitors to."""
+    return published_at(path, locale).exists()
+
+
+def load_menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
+    """The items of the site's menus: of the locale, else of the default one. One query."""
+    rows = _MENUS.rows(locale, default_locale)
+    found: dict[str, MenuItems] = {}
+    for row in sorted(rows, key=lambda row: row["locale"] == locale):
+        found[row["slug"]] = row["items"]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """The number of posts that a listing has in a locale, and the title of its term there."""
+
+    locale: str
+    posts: int
+    term_name: str = ""
+
+
+Extents = Mapping[str, Extent]
+"""Of one listing, by locale: of every locale that has posts for it."""
+
+
+def load_extents(listing: IndexPage, state: LiveState | None) -> Extents:
+    """The extents of a listing at a state of the content. One query, none where they are kept."""
+    depend_on(tag_of_list(listing.type))
+    kept = _kept_extents(listing, state)
+    if kept is not None:
+        return kept
+    if listing.term:
+        rows = _COUNTS_OF_TERM.rows(listing.type, listing.taxonomy, listing.term)
+    else:
+        rows = _COUNTS.rows(listing.type)
+    return _keep_extents(listing, state, rows)
+
+
+def _kept_extents(listing: IndexPage, state: LiveState | None) -> Extents | None:
+    """Those that nothing has changed since. Counting reads an entry of the index for every post of the type."""
+    kept = answers.get_value(state, _extents_key(listing)) if state is not None else None
+    return None if kept is None else _by_locale(cast("list[Row]", kept))
+
+
+def _keep_extents(listing: IndexPage, state: LiveState | None, rows: list[Row]) -> Extents:
+    if state is not None:
+        answers.put_value(state, _extents_key(listing), rows, tag_of_list(listing.type))
+    return _by_locale(rows)
+
+
+def _by_locale(rows: Iterable[Row]) -> Extents:
+    return {row["locale"]: Extent(**row) for row in rows}
+
+
+def _extents_key(listing: IndexPage) -> str:
+    return f"extents {listing.type} {listing.taxonomy} {listing.term}"
+
+
+def _published_of(type: str) -> QuerySet[Post]:
+    return published_posts().filter(type=type).order_by()
+
+
+def _counted(type: str) -> QuerySet[Any, Any]:
+    return _published_of(type).values("locale").annotate(posts=Count("pk"))
+
+
+def _counted_of_term(type: str, taxonomy: str, term: str) -> QuerySet[Any, Any]:
+    return (
+        _published_of(type)
+        .filter(
+            Q(post_terms__term__locale="") | Q(post_terms__term__locale=F("locale")),
+            post_terms__term__taxonomy=taxonomy,
+            post_terms__term__slug=term,
+        )
+        .values("locale")
+        .annotate(posts=Count("pk", distinct=True), term_name=Min("post_terms__term__name"))
+    )
+
+
+_COUNTS: Final = Statement(_counted)
+_COUNTS_OF_TERM: Final = Statement(_counted_of_term)
+
+
+def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
+    """The images of these ids and names of files, as pages in this language show them. One query, none for none."""
+    wanted = set(keys)
+    names = {key for key in wanted if "/" in key}
+    found = load_assets_by_name(wanted - names, names)
+    assets = [*found.by_id.values(), *found.by_name.values()]
+    depend_on(*(tag_of_media(asset.pk) for asset in assets))
+    shown = {
+        key: site_image(asset, locale) for key, asset in {**found.by_id, **found.by_name}.items()
+    }
+    return {key: image for key, image in shown.items() if image is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class PostSummary:
+    """A post as lists and feeds show it."""
+
+    id: UUID
+    title: str
+    path: str
+    excerpt: str
+    meta_description: str
+    published_at: datetime | None
+    updated_at: datetime
+    image: SiteImage | None
+
+
+@dataclass(frozen=True)
+class ListedPosts:
+    """Posts of a listing. `rows` is what was read of them, `images` those of the modules that open their pages.
+
+    A row is JSON, beside the module that opens the page: what was shown before is known by the text alone.
+    """
+
+    locale: str
+    rows: Sequence[Row]
+    images: Mapping[str, SiteImage]
+
+    @cached_property
+    def content(self) -> str:
+        """A name for all that was read, the same for the same only."""
+        return content_key([self.rows, self.images])
+
+    @cached_property
+    def posts(self) -> list[PostSummary]:
+        return [self._summary(orjson.loads(row["post"]), row["opening"]) for row in self.rows]
+
+    def _summary(self, post: Row, opening: str) -> PostSummary:
+        return PostSummary(
+            id=UUID(post["id"]),
+            title=post["title"],
+            path=post["path"],
+            excerpt=post["excerpt"],
+            meta_description=post["meta_description"] or "",
+            published_at=_time(post["published_at"]) if post["published_at"] else None,
+            updated_at=_time(post["updated_at"]),
+            image=_image(post, self.locale) or self._opening_image(opening),
+        )
+
+    def _opening_image(self, opening: str) -> SiteImage | None:
+        ids = media_of_opening_module(opening)
+        return next((self.images[id_] for id_ in ids if id_ in self.images), None)
+
+
+def load_listed_posts(listing: IndexPage, begin: int, size: int) -> ListedPosts:
+    """The posts of a listing from `begin` on. One query, and one where modules that open pages show images."""
+    statement = _listed(begin, size, has_term=bool(listing.term))
+    return _with_images(listing, statement.rows(*_named(listing)))
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPage:
+    """A page of a listing, with the extent of the listing in every locale that has posts for it."""
+
+    listed: ListedPosts
+    extents: Extents
+
+
+def load_listed_page(
+    listing: IndexPage, begin: int, size: int, state: LiveState | None
+) -> ListedPage | None:
+    """The posts of a listing from `begin` on; None where there are none, and where a post stands in its place.
+
+    As many queries as `load_listed_posts`; extents that are not known of the state are read with the posts. One
+    more for a part far back of a list that changed.
+    """
+    depend_on(tag_of_path(listing.path))
+    extents = _kept_extents(listing, state)
+    if extents is not None and listing.locale not in extents:
+        extents = None  # the first post may have come a moment ago
+    named = _named(listing)
+
+    def read(counts: bool, place: Place | None) -> list[Row]:
+        passed, where = (place.skipped, place.key) if place is not None else (begin, ())
+        statement = _listed(
+            passed,
+            size,
+            has_term=bool(listing.term),
+            path=listing.path,
+            counts=counts,
+            is_from_place=place is not None,
+            has_place=part.has_place,
+        )
+        return statement.rows(*named, *where)
+
+    part = ListPart(("site", *named), begin, read, has_places=True)
+    rows = kept_lists.read(part, counts=extents is None)
+    if part.has_place:
+        rows = [
+            {name: value for name, value in row.items() if name not in PLACE_COLUMNS}
+            for row in rows
+        ]
+    listed = _with_images(listing, rows)
+    if not listed.rows or listed.rows[0]["is_taken"]:
+        return None
+    if extents is None:
+        counted = [row.pop("extents") for row in listed.rows]
+        extents = _keep_extents(listing, state, orjson.loads(counted[0]))
+    return ListedPage(listed, extents)
+
+
+def _with_images(listing: IndexPage, rows: Sequence[Row]) -> ListedPosts:
+    depend_on(tag_of_list(listing.type))
+    ids = {id_ for row in rows for id_ in media_of_opening_module(row["opening"])}
+    return ListedPosts(listing.locale, rows, images(ids, listing.locale))
+
+
+def _named(listing: IndexPage) -> tuple[str, ...]:
+    named = (listing.type, listing.locale)
+    return (*named, listing.taxonomy, listing.term) if listing.term else named
+
+
+_LISTED: Final = ("id", "title", "path", "excerpt", "meta_description", "featured_media_id")
+_TIMES: Final = ("published_at", "updated_at")
+_IMAGE: Final = (
+    "id", "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x",
+    "focal_y", "alt_text", "alt_texts", "is_decorative",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=50)
+def _listed(
+    begin: int,
+    size: int,
+    *,
+    has_term: bool,
+    path: str = "",
+    counts: bool = False,
+    is_from_place: bool = False,
+    has_place: bool = False,
+) -> Statement:
+    """The rows of a listing, from a place on or in all of it; with the `path` of its page, whether a post has taken
+    the place of it. They say their places with `has_place`."""
+
+    def rows(*given: Any) -> QuerySet[Post, Any]:
+        named = given[:-2] if is_from_place else given
+        listing = IndexPage(*named)
+        posts = list_posts_of(listing)
+        if is_from_place:
+            posts = from_place(posts, "published_at", *given[-2:])
+        more: dict[str, Combinable] = dict(place_columns("published_at") if has_place else {})
+        if path:
+            more["is_taken"] = Exists(published_at(path, listing.locale))
+        if counts:
+            more["extents"] = _extents_of(listing)
+        deep_from = 1 if is_from_place else None
+        page = part_of(posts, slice(begin, begin + size), deep_from=deep_from)
+        post = Cast(_listed_post(), TextField())
+        return page.values(post=post, opening=opening_module(), **more)
+
+    return Statement(rows)
+
+
+def _listed_post() -> JSONObject:
+    columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
+    # As the database writes them by itself: `JSONObject` ends times with the milliseconds.
+    times = {name: ExpressionWrapper(F(name), output_field=TextField()) for name in _TIMES}
+    return JSONObject(**{name: name for name in columns}, **times)
+
+
+def _time(text: str) -> datetime:
+    """A time as the database writes it; SQLite names no zone, and keeps UTC."""
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
+
+
+def _extents_of(listing: IndexPage) -> Cast:
+    """As JSON text."""
+    extents = JSONObject(locale="locale", posts="posts")
+    counted = _counted(listing.type)
+    if listing.term:
+        counted = _counted_of_term(listing.type, listing.taxonomy, listing.term)
+        extents = JSONObject(locale="locale", posts="posts", term_name="term_name")
+    return rows_as_text(counted.values(entry=extents))
+
+
+def _image(row: Row, locale: str) -> SiteImage | None:
+    if row["featured_media_id"] is None:
+        return None
+    depend_on(tag_of_media(row["featured_media_id"]))
+    values = {name: row[f"featured_media__{name}"] for name in _IMAGE}
+    values["id"] = UUID(row["featured_media_id"])
+    return site_image(instance_from_row(Asset, values), locale)
+
+
+def search_published_posts(words: Sequence[Word], locale: str) -> RankedKeys:
+    """The keys of the posts of a locale that hold all words, the best first."""
+    return search.find_keys(_published_in, words, locale)
+
+
+def _published_in(locale: str) -> QuerySet[Post]:
+    return published_posts().filter(locale=locale)
+
+
+def load_found_posts(keys: Sequence[UUID]) -> list[FoundText]:
+    """The posts of these keys that are published still, in the order of the keys. One query, none for none."""
+    rows = {row["id"]: row for row in _FOUND.rows(keys)}
+    return [
+        FoundText(instance_from_row(Post, rows[key]), rows[key]["modules"])
+        for key in keys
+        if key in rows
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundText:
+    """A post as far as results of a search show it, with its live modules as JSON."""
+
+    post: Post
+    modules_json: str
+
+    @property
+    def texts(self) -> Iterator[str]:
+        """What its fields and modules say, in the order of the page; not its title."""
+        yield from search.texts_of(self.post, *_SHOWN_WEIGHTS)
+        yield custom_text_of(self.post.type, self.post.custom_fields)
+        for row in orjson.loads(self.modules_json):
+            yield text_of(row["type"], {**row["props"], **(row["overrides"] or {})})
+
+
+_SHOWN_WEIGHTS: Final[tuple[SearchWeight, ...]] = ("B", "C")
+_FOUND: Final = Statement(
+    lambda keys: (
+        published_posts()
+        .filter(pk__in=keys)
+        .order_by()
+        .values(
+            "id",
+            "type",
+            "title",
+            "path",
+            "published_at",
+            "custom_fields",
+            *(
+                field.column
+                for field in POST_FIELDS.values()
+                if field.search_weight in _SHOWN_WEIGHTS
+            ),
+            modules=_modules(),
+        )
+    )
+)
+
+
+def modules_of(posts: Iterable[Post]) -> dict[str, list[RenderableModule]]:
+    """The live modules of posts in order, by the id of the post."""
+    found = module_rows([post.pk for post in posts])
+    return {
+        str(post_id): [
+            RenderableModule(
+                post_module_id=str(row["id"]),
+                type=row["instance__type"],
+                props={
+                    **orjson.loads(row["props_text"]),
+                    **orjson.loads(row["overrides_text"]),
+                },
+                index=index,
+            )
+            for index, row in enumerate(rows)
+        ]
+        for post_id, rows in found.items()
+    }

@@ -1,0 +1,95 @@
+"""The pages of posts whose variations run: every visitor is shown one arm of the test, and the same one again.
+
+Caches that visitors share cannot keep them. Which arm a visitor has depends on the address that the request came
+from, and no header names that, so `Vary` could not tell two visitors apart either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+from content.models import PostModule
+from content.variations.arms import ORIGINAL, Arm, arm_of_bucket, visitor_bucket
+from proofroom.core.api.throttles import client_address, rate_limit_key
+from proofroom.core.bots import is_program
+from proofroom_apps.website import queries
+from proofroom_apps.website.form_submission import SubmissionResult
+from proofroom_apps.website.http_cache import HTML, RenderedPage, RequestedPage, cached_answer
+from proofroom_apps.website.pages import post_page
+from proofroom_apps.website.queries import FoundPost
+
+
+@dataclass(frozen=True, slots=True)
+class ArmChoice:
+    """The arm to show; None is the original. One that the address named is for looking at, and is not counted."""
+
+    arm: Arm | None
+    is_named: bool = False
+
+    @property
+    def name(self) -> str:
+        arm = self.arm.post_id.hex if self.arm is not None else ORIGINAL
+        return f"arm-{arm}{'-named' if self.is_named else ''}"
+
+
+def arm_page(
+    request: HttpRequest, asked: RequestedPage, found: FoundPost
+) -> HttpResponseBase | None:
+    """The page at the address of a post whose variations run."""
+    sent = request.GET.get("sent", "")
+    choice = _choice(request, found, sent)
+    form = replace(HTML, name=choice.name, is_shared=False)
+
+    def render() -> RenderedPage:
+        arm = queries.find_arm(found, choice.arm) if choice.arm is not None else None
+        submission = SubmissionResult(sent) if sent else None
+        return RenderedPage(post_page(arm or found, submission, is_counted=not choice.is_named))
+
+    answer = cached_answer(asked, form, found.state, render, is_for_all=False)
+    if answer is None:
+        return None
+    response = answer.response()
+    if choice.is_named:
+        response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    return response
+
+
+def page_with(path: str, locale: str, module_id: str) -> FoundPost | None:
+    """The published page at a path, as it was shown to whoever saw that module there."""
+    found = queries.find_published_post(path, locale)
+    choice = _choice_with(module_id, found) if found is not None and found.arms else None
+    if found is None or choice is None or choice.arm is None:
+        return found
+    return queries.find_arm(found, choice.arm)
+
+
+def _choice(request: HttpRequest, found: FoundPost, sent: str) -> ArmChoice:
+    name = request.GET.get("variation")
+    if name == ORIGINAL:
+        return ArmChoice(None, is_named=True)
+    for arm in found.arms:
+        if arm.name == name:
+            return ArmChoice(arm, is_named=True)
+    user_agent = request.META.get("HTTP_USER_AGENT", "")
+    if is_program(user_agent):
+        return ArmChoice(None)
+    if sent and (sent_from := _choice_with(sent, found)) is not None:
+        return sent_from
+    address = rate_limit_key(client_address(request))
+    return ArmChoice(arm_of_bucket(visitor_bucket(found.post.pk, address, user_agent), found.arms))
+
+
+def _choice_with(module_id: str, found: FoundPost) -> ArmChoice | None:
+    """The arm that holds a module, or the original. One query; none for what is no id."""
+    try:
+        id_ = UUID(module_id)
+    except ValueError:
+        return None
+    arms = {arm.post_id: arm for arm in found.arms}
+    placed = PostModule.objects.filter(pk=id_, post_id__in=[found.post.pk, *arms])
+    holder = placed.values_list("post_id", flat=True).first()
+    return ArmChoice(arms.get(holder)) if holder is not None else None

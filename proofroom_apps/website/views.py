@@ -1,0 +1,94 @@
+"""The public site: one view for every address that nothing else answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Final
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from proofroom.core.database.replica import from_replica
+from proofroom.core.observability.middleware import show_staff_timing
+from proofroom.core.site_urls import SEARCH, canonical_form, home_of, locale_of
+from proofroom.definitions.listings import listing_at
+from proofroom_apps.website import queries
+from proofroom_apps.website.http_cache import RequestedPage, rate_limit_response
+from proofroom_apps.website.page_answers import OWN_ANSWERS, find_answer, search_answer
+from proofroom_apps.website.pages import missing_page
+from proofroom_apps.website.queries import FoundPost
+from proofroom_apps.website.variation_pages import arm_page
+
+LOOKED_UP: Final = "proofroom.posts"
+"""Where the environment of a request has the posts that the front looked up for it. No caller can write there."""
+
+
+@require_safe
+@show_staff_timing
+def page(request: HttpRequest, path: str) -> HttpResponseBase:
+    """The page at an address; 301 from another form of it; 404 with the site's own page.
+
+    Who is signed in reads what the database has: a session that a replica does not have yet would be ended.
+    """
+    asked = RequestedPage(
+        path=f"/{path}",
+        full_path=request.path,
+        query=request.META.get("QUERY_STRING", ""),
+        accept=request.META.get("HTTP_ACCEPT", ""),
+        is_visitor=settings.SESSION_COOKIE_NAME not in request.COOKIES,
+        parameters=request.GET,
+        posts=request.META.get(LOOKED_UP, {}),
+    )
+    with from_replica() if asked.is_visitor else nullcontext():
+        return _answer(request, asked)
+
+
+def _answer(request: HttpRequest, asked: RequestedPage) -> HttpResponseBase:
+    locale = locale_of(asked.path)
+    own = _OWN.get(asked.path.removeprefix(home_of(locale)))
+    if own is not None:
+        return own(request, asked, locale) or _missing(locale)
+    found = find_answer(asked)
+    if isinstance(found, FoundPost):
+        return arm_page(request, asked, found) or _missing(locale)
+    if found is not None:
+        return found.response()
+    return _redirect_to_canonical(request, asked.path) or _missing(locale)
+
+
+def _search(request: HttpRequest, asked: RequestedPage, locale: str) -> HttpResponseBase | None:
+    refused = rate_limit_response(request)
+    if refused is not None:
+        return refused
+    found = search_answer(asked, locale)
+    return found.response() if found is not None else None
+
+
+_OWN: Final[dict[str, Callable[[HttpRequest, RequestedPage, str], HttpResponseBase | None]]] = {
+    SEARCH: _search
+}
+"""What answers below the home page of every locale, where no page can stand, and is no answer that is kept."""
+
+
+def _redirect_to_canonical(request: HttpRequest, address: str) -> HttpResponse | None:
+    canonical = canonical_form(address)
+    if canonical == address:
+        return None
+    locale = locale_of(canonical)
+    bare = canonical.removeprefix(home_of(locale))
+    is_own = bare in _OWN or bare in OWN_ANSWERS
+    # Only to a page of this site: what is stored is no `//host`.
+    if is_own or listing_at(canonical, locale) or queries.is_published_at(canonical, locale):
+        query = request.META.get("QUERY_STRING")
+        return HttpResponsePermanentRedirect(f"{canonical}?{query}" if query else canonical)
+    return None
+
+
+def _missing(locale: str) -> HttpResponse:
+    response = HttpResponse(missing_page(locale), status=404)
+    # Whoever publishes the page and looks again must not see this answer.
+    response.headers["Cache-Control"] = "no-cache"
+    return response
