@@ -13,7 +13,7 @@ import pytest
 from django.apps import apps
 from django.core.management import CommandError
 
-from proofroom.command_line import PRODUCT_LABELS, TEMPLATE, create_project
+from proofroom_apps.starter.command_line import PRODUCT_LABELS, TEMPLATE, create_project
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = """
@@ -26,7 +26,7 @@ class StockItem(models.Model):
 
 
 def new_project(folder: Path, name: str = "shop") -> None:
-    with patch("proofroom.command_line.version", return_value="0.1.0"):
+    with patch("proofroom_apps.starter.command_line.version", return_value="0.1.0"):
         create_project(name, folder)
 
 

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from cms_project.env import Environment
-from proofroom.command_line import TEMPLATE
+from proofroom_apps.starter.command_line import TEMPLATE
 from tests.deployment.test_own_project import uv
 from tests.deployment.written import ROOT, blocks, procfile
 

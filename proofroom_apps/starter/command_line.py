@@ -12,7 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
-TEMPLATE = Path(__file__).parent / "starter" / "project"
+TEMPLATE = Path(__file__).parent / "project"
 EXECUTABLES = ("manage.py", "run")
 # Containers are called by the name, and their tools take small letters only.
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
