@@ -26,7 +26,7 @@ class AgentsConfig(AppConfig):
         from agents_app.runs import allowed_fields, ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
         from agents_app.runs.queries import read_run_metrics, texts_given_to
-        from content.review.judgement import change_sources
+        from content.inbox.judgement import change_sources
         from proofroom.accounts.services.agents import agent_switches
         from proofroom.core import redaction
         from proofroom.core.admin.navigation import (

@@ -29,12 +29,12 @@ from agents_app.providers.selection import choose_media_provider
 from agents_app.runs.allowed_fields import fields_of_actor
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.run_log import add_usage
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import open_layers, stage
 from content.layers.stage import Staged, require_layer
 from content.models import Layer
-from content.posts.queries import reachable_posts
-from content.posts.scopes import require_in_scope, visible_to
+from content.store.post_queries import reachable_posts
+from content.store.scopes import require_in_scope, visible_to
 from media.metadata import clean_alt_text
 from media.models import Asset
 from media.services.files import store_image

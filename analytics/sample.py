@@ -17,11 +17,11 @@ from django.utils import timezone
 
 from analytics.ingest.event_store import write_events
 from analytics.models import AnalyticsEvent
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Post, PostModule
-from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 

@@ -13,11 +13,11 @@ from django.test import Client
 from benchmarks.report import Report
 from benchmarks.sizes import Sizes
 from benchmarks.statements import least_statements
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import stage
 from content.models import Layer
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 

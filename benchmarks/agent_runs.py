@@ -71,9 +71,9 @@ def measure(rounds: int, url: str) -> Taken:
 
 
 def _post(actor: Actor) -> Post:
-    from content.document import PostDocument
-    from content.posts import document_edits
+    from content.document.document import PostDocument
     from content.posts.create import create_post
+    from content.store import document_edits
     from proofroom.definitions.richtext.markdown_reader import from_markdown
 
     text = from_markdown("A paragraph of some words stands in each of these modules. " * 4)

@@ -52,11 +52,11 @@ def _post_and_login() -> Iterator[tuple[str, str]]:
     from django.conf import settings
     from django.test import Client
 
-    from content.document import PostDocument
+    from content.document.document import PostDocument
     from content.models import Post
-    from content.posts import document_edits
     from content.posts.create import create_post
     from content.posts.edit import edit_post
+    from content.store import document_edits
     from proofroom.accounts.models import User
     from proofroom.core.actor import Actor
 

@@ -113,9 +113,9 @@ class Ways:
         self.number = 0
 
     def _published(self) -> Any:
-        from content.posts import document_edits
         from content.posts.create import create_post
         from content.posts.publish import set_status
+        from content.store import document_edits
 
         def edit(document: Any) -> Any:
             props = {"title": "Note"}

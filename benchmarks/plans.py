@@ -9,8 +9,8 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from content.models import Post, PostModule
-from content.posts import queries
-from content.posts.queries import list_posts_of
+from content.store import post_queries
+from content.store.post_queries import list_posts_of
 from proofroom.definitions.listings import IndexPage
 
 
@@ -31,17 +31,17 @@ def check(post: Post) -> list[str]:
 
 
 def _queries(post: Post) -> Iterator[tuple[str, QuerySet[Any]]]:
-    live = queries.published_posts().filter(locale="en")
-    every = queries.listed_posts().filter(locale="en")
-    columns = queries.LIST_COLUMNS
-    yield "list, delivery", queries.order_posts(live, "-updatedAt").values(*columns)[:20]
-    yield "list, management", queries.order_posts(every, "-updatedAt").values(*columns)[:20]
-    of_type = queries.order_posts(every.filter(type="blog", status="draft"), "-updatedAt")
+    live = post_queries.published_posts().filter(locale="en")
+    every = post_queries.listed_posts().filter(locale="en")
+    columns = post_queries.LIST_COLUMNS
+    yield "list, delivery", post_queries.order_posts(live, "-updatedAt").values(*columns)[:20]
+    yield "list, management", post_queries.order_posts(every, "-updatedAt").values(*columns)[:20]
+    of_type = post_queries.order_posts(every.filter(type="blog", status="draft"), "-updatedAt")
     yield "list of a type and status", of_type.values(*columns)[:20]
-    yield "one post", queries.listed_posts().filter(pk=post.pk)
+    yield "one post", post_queries.listed_posts().filter(pk=post.pk)
     yield "its modules", PostModule.objects.filter(post_id=post.pk).select_related("instance")
-    group = queries.published_posts().filter(translation_group=post.translation_group)
+    group = post_queries.published_posts().filter(translation_group=post.translation_group)
     yield "its translations", group
-    at = queries.published_posts().filter(path=post.path, locale=post.locale)
+    at = post_queries.published_posts().filter(path=post.path, locale=post.locale)
     yield "page by its path", at
     yield "index page of a type", list_posts_of(IndexPage("blog", "en"))[:12]

@@ -17,9 +17,8 @@ from django.db.models.functions import Cast
 from psycopg.rows import TupleRow
 
 from benchmarks.report import Report
-from content import search
 from content.models import Post, PostModule
-from content.posts import queries
+from content.store import post_queries, search
 from proofroom.core import search as search_index
 from proofroom_apps.website.search_page import MAX_RESULTS
 
@@ -87,7 +86,7 @@ def _milliseconds(ask: Callable[[], object]) -> float:
 
 def _ask(posts: QuerySet[Any]) -> None:
     posts.count()
-    list(posts.values(*queries.LIST_COLUMNS)[:20])
+    list(posts.values(*post_queries.LIST_COLUMNS)[:20])
 
 
 def _ask_bare(bare: psycopg.Connection[TupleRow], words: str) -> None:
@@ -103,20 +102,20 @@ def _ask_ours(posts: search_index.RankedInstances[Post]) -> None:
 
 
 def _found(words: str) -> search_index.RankedInstances[Post]:
-    posts = queries.published_posts().filter(locale=LOCALE)
+    posts = post_queries.published_posts().filter(locale=LOCALE)
     return search.find_posts(
-        posts, words, LOCALE, shown=lambda found: found.values(*queries.LIST_COLUMNS)
+        posts, words, LOCALE, shown=lambda found: found.values(*post_queries.LIST_COLUMNS)
     )
 
 
 def _holding(words: str) -> QuerySet[Post]:
-    posts = queries.published_posts().filter(locale=LOCALE)
+    posts = post_queries.published_posts().filter(locale=LOCALE)
     text = Cast("instance__props", TextField())
     modules = PostModule.objects.filter(post=OuterRef("pk")).annotate(text=text)
     for word in words.split():
         in_module = Exists(modules.filter(text__icontains=word))
         posts = posts.filter(Q(title__icontains=word) | Q(excerpt__icontains=word) | in_module)
-    return queries.order_posts(posts, "-updatedAt")
+    return post_queries.order_posts(posts, "-updatedAt")
 
 
 def show(found: list[Found], report: Report) -> None:

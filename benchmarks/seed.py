@@ -11,9 +11,9 @@ from uuid import UUID
 
 from django.db import connection, models
 
-from content import search
 from content.models import ModuleInstance, Post, PostModule, PostTerm
-from content.paths.post_paths import path_for
+from content.store import search
+from content.store.post_paths import path_for
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.outbox import bump_content_version

@@ -22,10 +22,10 @@ from benchmarks.load import Request
 from benchmarks.report import Report
 from benchmarks.servers import Server
 from benchmarks.statements import counted
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import stage
 from content.models import Layer
-from content.posts import document_edits
+from content.store import document_edits
 from proofroom.accounts.models import User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor

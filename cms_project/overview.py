@@ -25,12 +25,12 @@ from analytics.admin.charts import Chart, ChartPeriod, draw_chart
 from analytics.rollups.periods import read_period
 from analytics.rollups.summaries import Totals, over_time
 from cms_project.system_health import lights
+from content.comparison.references import media_view
+from content.document.labels import type_label
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
 from content.models import Layer, Post, Status
-from content.posts.opening_images import load_pictures, opening_module
-from content.posts.scopes import about_visible, visible_to
-from content.review.labels import type_label
-from content.review.references import media_view
+from content.store.opening_images import load_pictures, opening_module
+from content.store.scopes import about_visible, visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.permissions import actor_of, may

@@ -18,8 +18,8 @@ from agents_app.admin.labels import agent_name
 from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import Scope
 from content.models import Post
-from content.posts.scopes import visible_to
-from content.search import find_posts
+from content.store.scopes import visible_to
+from content.store.search import find_posts
 from media.models import Asset
 from media.queries import filter_by_words
 from media.scopes import visible_assets

@@ -17,24 +17,28 @@ class ContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content import checks, media_usage, search  # noqa: F401  # checks register themselves
+        from content import checks  # noqa: F401  # checks register themselves
         from content.api.front_delivery import DeliveryReader
         from content.archive.layers import DraftArchive, RevisionArchive
         from content.archive.posts import PostArchive
         from content.archive.shared import GlobalArchive, GroupArchive, PatternArchive
         from content.find_replace.sources import GlobalModuleSource, PostSource
-        from content.global_modules.shared_kind import GlobalModuleKind
         from content.inbox.queries import read_inbox_metrics
         from content.inbox.rows import check_queue, follow
-        from content.layers.state import layers_written
         from content.layers.term_removal import PostTermUsage
+        from content.modules.shared_kind import GlobalModuleKind
         from content.paths import tree_changes
         from content.paths.url_patterns import follow_pattern
-        from content.posts import indirect_updates
         from content.posts.presence import list_open_editors, post_scope_rule, post_visibility_rule
         from content.posts.publish import read_overdue_metrics
-        from content.posts.queries import visible_titles
-        from content.posts.scopes import SectionPart, find_kept, is_in_scope
+        from content.store import (
+            indirect_updates,
+            media_usage,  # checks register themselves
+            search,  # checks register themselves
+        )
+        from content.store.layer_state import layers_written
+        from content.store.post_queries import visible_titles
+        from content.store.scopes import SectionPart, find_kept, is_in_scope
         from media.scopes import scoped_holders
         from media.usage_sources import holder_lookups
         from proofroom.archive.kinds import archive_kinds
@@ -117,7 +121,7 @@ def _list_what_waits(**kwargs: Any) -> None:
         return
     from content.inbox.rows import needs_rebuild, rebuild
     from content.migration_operations.derived_data import follow_content_migrations
-    from content.search import follow_word_rules
+    from content.store.search import follow_word_rules
 
     follow_content_migrations()
     follow_word_rules()

@@ -15,9 +15,9 @@ from django.db import models
 from django.template import TemplateDoesNotExist, TemplateSyntaxError
 from django.template.loader import get_template
 
+from content.comparison.words.word_tables import read_tables
+from content.document.post_fields import POST_FIELDS, FieldKind, PostField
 from content.models import Post
-from content.post_fields import POST_FIELDS, FieldKind, PostField
-from content.review.word_tables import read_tables
 from proofroom.core.errors import CmsError
 from proofroom.definitions import (
     AIGuidance,
@@ -75,7 +75,7 @@ def check_post_fields(
     """Every declared post field that cannot work, or whose column in `Post` holds something else."""
     return [
         Error(
-            f"content/post_fields.py: {field.column}: {reason}",
+            f"content/document/post_fields.py: {field.column}: {reason}",
             hint="Make the declaration and the column in content/models/post.py agree.",
             id="content.E019",
         )

@@ -10,11 +10,11 @@ from django.conf import settings
 from content.find_replace.runs import REPLACEMENTS
 from content.inbox.decision_batches import DECISION_BATCHES
 from content.inbox.rejections import forget_old_rejections
-from content.post_jobs.jobs import POST_JOBS
 from content.posts.autosave import delete_expired_copies
+from content.posts.jobs import POST_JOBS
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
-from content.search_words import collect_words
+from content.store.search_words import collect_words
 from proofroom.accounts.queries import first_admin
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.registry import (

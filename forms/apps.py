@@ -13,7 +13,7 @@ class FormsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content.review.references import title_lookups
+        from content.comparison.references import title_lookups
         from content.rules.references import reference_lookups
         from forms.archive import FormArchive
         from forms.find_replace import FORMS

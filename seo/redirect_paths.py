@@ -9,7 +9,7 @@ from urllib.parse import unquote
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from content.rules.url_patterns import RESERVED
+from content.store.url_pattern_rules import RESERVED
 from proofroom.core.errors import invalid
 from proofroom.core.site_urls import canonical_form
 from proofroom.core.validation.host_names import has_valid_host

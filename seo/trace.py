@@ -12,8 +12,8 @@ from django.urls import Resolver404, resolve
 from django.utils.translation import gettext as _
 
 from content.models import Post
-from content.paths.post_paths import HOME_SLUG, pattern_of
-from content.posts.queries import list_posts_of, published_at
+from content.store.post_paths import HOME_SLUG, pattern_of
+from content.store.post_queries import list_posts_of, published_at
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import language_name

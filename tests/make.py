@@ -12,14 +12,14 @@ from django.db import models
 from django.utils import timezone
 from PIL import Image
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import open_layers, stage
 from content.layers.stage import Staged
-from content.layers.state import Layers
 from content.models import Layer, ModuleInstance, Post, PostModule, PostTerm
-from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
+from content.store import document_edits
+from content.store.layer_state import Layers
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form
 from forms.services.submissions import submit_form

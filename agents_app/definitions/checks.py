@@ -14,8 +14,8 @@ from django.utils.translation import gettext
 
 from agents_app.definitions import agents as definitions
 from agents_app.definitions.schema import ALL_MODULES, AgentDefinition, ToolReaction
-from content.changes import TERMS_PATH
-from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
+from content.document.changes import TERMS_PATH
+from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from forms.models import FormDefinition
 from proofroom.accounts.roles import Role, permissions_of
 from proofroom.core.tools import all_tools

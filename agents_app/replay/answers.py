@@ -31,8 +31,8 @@ from agents_app.runs.suggestion import (
     fields_named,
     output_type,
 )
-from content.changes import diff
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.changes import diff
+from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject

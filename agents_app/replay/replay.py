@@ -23,8 +23,8 @@ from agents_app.replay.answers import (
     proposals,
 )
 from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
-from content.changes import value_at
-from content.document import PostDocument
+from content.document.changes import value_at
+from content.document.document import PostDocument
 from content.models import Layer, Provenance
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject

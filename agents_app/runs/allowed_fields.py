@@ -22,8 +22,8 @@ from agents_app.definitions.schema import (
 from agents_app.models import AgentRun
 from agents_app.runs.field_target import type_of_key
 from agents_app.runs.ownership import run_at_work
-from content.changes import Change, diff, same
-from content.document import ModuleDocument, PostDocument
+from content.document.changes import Change, diff, same
+from content.document.document import ModuleDocument, PostDocument
 from content.layers.stage import edit_made
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id

@@ -11,9 +11,9 @@ from agents_app.definitions.schema import field_of_key
 from agents_app.runs.allowed_fields import AllowedFields
 from agents_app.runs.field_target import FieldTarget
 from agents_app.runs.suggestion import POST_KEYS, FieldSuggestion, Suggestion, output_type
-from content.changes import TERMS_PATH
-from content.document import CUSTOM_PREFIX, PostDocument
-from content.post_fields import POST_FIELDS
+from content.document.changes import TERMS_PATH
+from content.document.document import CUSTOM_PREFIX, PostDocument
+from content.document.post_fields import POST_FIELDS
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import find_post_type, modules, props_of
 

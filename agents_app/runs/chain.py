@@ -12,7 +12,7 @@ from django.db import transaction
 
 from agents_app.models import AgentRun, StoppedChain
 from agents_app.runs.scopes import visible_runs
-from content.posts.scopes import about_visible
+from content.store.scopes import about_visible
 from proofroom.core import outbox
 from proofroom.core.actor import MAX_HOPS, SYSTEM, Actor
 from proofroom.core.content_scope import reading_scopes

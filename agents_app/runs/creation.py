@@ -21,7 +21,7 @@ from agents_app.runs.permissions import START_PERMISSIONS, listed_tools, narrow_
 from agents_app.runs.run_log import record_run
 from content.layers import open_layers
 from content.models import Post
-from content.posts.scopes import is_in_scope, require_in_scope
+from content.store.scopes import is_in_scope, require_in_scope
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id

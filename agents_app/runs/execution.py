@@ -75,10 +75,10 @@ from agents_app.runs.suggestion import (
     value_of,
 )
 from agents_app.runs.undo import paths_written, undo_recording
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
-from content.posts.scopes import require_in_scope
+from content.store.scopes import require_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.availability import is_database_away, log_database_away
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation

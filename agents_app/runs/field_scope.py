@@ -11,8 +11,8 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from content.changes import diff
-from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
+from content.document.changes import diff
+from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
 from content.layers import open_layers
 from content.models import Post
 from proofroom.core.errors import RuleViolation, invalid

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext
 
-from content.changes import same
-from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
-from content.post_fields import POST_FIELDS
+from content.document.changes import same
+from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.post_fields import POST_FIELDS
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json
 from proofroom.definitions import modules, post_types, props_of

@@ -23,8 +23,8 @@ from agents_app.models import AgentRun
 from agents_app.runs.payloads import shared_props
 from agents_app.runs.permissions import UNTRUSTED_KEY
 from content.layers import Layers
-from content.layers.state import Mark, read_marks
 from content.models import Draft
+from content.store.layer_state import Mark, read_marks
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.redaction import (

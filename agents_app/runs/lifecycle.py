@@ -26,7 +26,7 @@ from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run, record_run_end
 from agents_app.runs.undo import take_back
 from content.models import Post
-from content.posts.scopes import require_all_written_in_scope
+from content.store.scopes import require_all_written_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.database_notifications import is_listening, listen
 from proofroom.core.errors import Conflict, NotAllowed

@@ -13,15 +13,15 @@ from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
 from agents_app.runs.field_scope import only_fields
 from agents_app.runs.field_target import FieldTarget
-from content.document import ModuleDocument, PostDocument
+from content.document.document import ModuleDocument, PostDocument
+from content.document.post_fields import POST_FIELDS
 from content.layers import Layers
 from content.layers.rejected_changes import EarlierRejection, earlier_rejections
 from content.models import CopyOrigin, ModuleInstance, Post
-from content.post_fields import POST_FIELDS
-from content.posts import post_repository
-from content.posts.scopes import visible_to
 from content.presenters import value_as_json
-from content.translations.translation_status import source_hashes, values_for_copy
+from content.store import post_repository
+from content.store.scopes import visible_to
+from content.store.translation_status import source_hashes, values_for_copy
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.definitions import modules

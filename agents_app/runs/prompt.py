@@ -17,7 +17,7 @@ from agents_app.models.run import DIGEST_LENGTH
 from agents_app.providers.interface import ToolSpec
 from agents_app.runs.allowed_fields import fields_of_run
 from agents_app.runs.permissions import UNTRUSTED_KEY, listed_tools
-from content.document import PostDocument
+from content.document.document import PostDocument
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject

@@ -20,7 +20,7 @@ from agents_app.models.run import UNFINISHED
 from agents_app.runs.scopes import visible_runs
 from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
-from content.posts.scopes import about_visible
+from content.store.scopes import about_visible
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound

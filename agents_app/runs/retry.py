@@ -19,10 +19,10 @@ from agents_app.runs.creation import MAX_CONTEXT_CHARACTERS, create_run
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run
-from content.changes import same
+from content.document.changes import same
 from content.layers import Layers, open_layers, stage
-from content.layers.state import Mark, mark_of, writers_of
 from content.models import Layer
+from content.store.layer_state import Mark, mark_of, writers_of
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, invalid

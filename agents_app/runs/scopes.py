@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from agents_app.models import AgentBatch, AgentRun, RunPost
 from content.models import Post
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.content_scope import Scoped, reading_scopes
 
 

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
 from agents_app.runs.field_target import FieldTarget
-from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
-from content.posts.document_edits import patch_fields, update_module
+from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
+from content.store.document_edits import patch_fields, update_module
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.json import Json
 from proofroom.definitions import coerce_markdown

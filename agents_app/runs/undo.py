@@ -17,9 +17,9 @@ from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run, system_actor
 from content.layers import Before, LayerView, revert_run, take_back_run
 from content.layers.revert import Reverted
-from content.layers.state import before_layer_staged
 from content.models import Layer, Post
 from content.posts.trash import discard_proposed
+from content.store.layer_state import before_layer_staged
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, RuleViolation
 

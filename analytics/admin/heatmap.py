@@ -29,10 +29,10 @@ from analytics.rollups.heatmaps import (
     versions_beside,
 )
 from analytics.rollups.periods import Period, day_of, read_period, today
-from content.document import PostDocument
+from content.document.document import PostDocument
+from content.document.labels import module_names
 from content.models import Post, Revision
-from content.posts.scopes import require_visible
-from content.review.labels import module_names
+from content.store.scopes import require_visible
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject

@@ -10,10 +10,10 @@ from django.http import HttpRequest, HttpResponse
 from django.templatetags.static import static
 from django.utils.html import format_html
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Post
-from content.posts import post_repository
-from content.posts.scopes import require_visible
+from content.store import post_repository
+from content.store.scopes import require_visible
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.middleware import allow_admin_frame
 from proofroom_apps.editorial.posts.post_pages import get_post_or_404

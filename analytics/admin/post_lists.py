@@ -21,9 +21,9 @@ from analytics.experiments.evaluation import Trial, evaluate_trials
 from analytics.experiments.sentences import goal_label
 from analytics.models import Dimension, PostCount
 from analytics.rollups.periods import Period, today
+from content.document.labels import type_label
 from content.models import Post, Status
-from content.posts.scopes import visible_to
-from content.review.labels import type_label
+from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 

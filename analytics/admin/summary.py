@@ -23,7 +23,7 @@ from analytics.models import SiteCount
 from analytics.rollups.periods import Period, read_period, today
 from analytics.rollups.summaries import over_time, summarize
 from content.models import Post
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.form_pages import form_page

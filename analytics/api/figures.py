@@ -24,8 +24,8 @@ from analytics.rollups.heatmaps import Side, versions_beside
 from analytics.rollups.periods import read_period
 from analytics.rollups.summaries import summarize
 from content.models import Post
-from content.posts.revision_queries import find_revision
-from content.posts.scopes import visible_to
+from content.store.revision_queries import find_revision
+from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer, described
 from proofroom.core.api.body import Body, Id

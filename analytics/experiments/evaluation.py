@@ -19,8 +19,8 @@ from analytics.rollups.aggregate import catch_up, months_to
 from analytics.rollups.merge_rare import OTHER
 from analytics.rollups.periods import Period, day_of, read_period, today
 from content.models import Post, Revision
-from content.posts.scopes import visible_to
-from content.variations.arms import ORIGINAL
+from content.store.arms import ORIGINAL
+from content.store.scopes import visible_to
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event

@@ -25,9 +25,9 @@ from analytics.rollups.heat_batches import (
 )
 from analytics.rollups.periods import Period
 from analytics.rollups.rollup_sql import dialect
+from content.document.labels import module_names
 from content.models import Post, Revision
-from content.posts import post_repository
-from content.review.labels import module_names
+from content.store import post_repository
 
 MAX_SPOTS: Final = 5_000
 MAX_MODULES: Final = 200

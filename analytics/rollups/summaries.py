@@ -13,7 +13,7 @@ from analytics.models import Dimension, PostCount, RollUp, SiteCount
 from analytics.rollups.aggregate import catch_up, months_to
 from analytics.rollups.periods import Period
 from content.models import Post
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.content_scope import Scoped, reading_scopes
 
 MAX_TOP_POSTS: Final = 10

@@ -18,11 +18,11 @@ from django.db.models import F, OuterRef, TextField
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
-from content.media_usage import GLOBAL, POST
+from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
-from content.post_fields import POST_FIELDS
-from content.posts.queries import WIRE_MODULE, published_posts
-from content.variations.arms import OF_THE_PLACE, arms_in, running_arms
+from content.store.arms import OF_THE_PLACE, arms_in, running_arms
+from content.store.media_usage import GLOBAL, POST
+from content.store.post_queries import WIRE_MODULE, published_posts
 from media.models import Asset, MediaReference
 from media.presenters import delivered_asset
 from media.services.references import LIVE

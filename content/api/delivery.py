@@ -20,8 +20,8 @@ from content.api.cached_delivery import DeliveredViewSet
 from content.api.delivered_posts import render_post
 from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
 from content.models.post import VARIATION_PATTERN
-from content.posts.scopes import post_not_found
 from content.presenters.posts import LiveModuleAnswer
+from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import HasQuery

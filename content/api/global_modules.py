@@ -13,10 +13,10 @@ from rest_framework.response import Response
 
 from content import presenters
 from content.api.common_answers import LayerText, Props, StatusText
-from content.global_modules import queries
-from content.global_modules.services import create_global, delete_global, edit_global, revert_global
 from content.models import ModuleInstance
-from content.posts.scopes import visible_to
+from content.modules.global_modules import create_global, delete_global, edit_global, revert_global
+from content.store import global_module_queries
+from content.store.scopes import visible_to
 from proofroom.core.api.answer import Answer, MetaAnswer, PersonAnswer, list_of, one_of
 from proofroom.core.api.body import Body, Words, body_object, read_body
 from proofroom.core.api.pagination import page_of
@@ -139,7 +139,7 @@ class GlobalModuleViewSet(ApiViewSet):
         """Global modules by slug, each with the number of posts that show it."""
         page = page_of(request)
         words, type_ = _word(request, "q"), _word(request, "type")
-        rows = queries.globals_list(words, type_)
+        rows = global_module_queries.globals_list(words, type_)
         data = [
             GlobalModuleAnswer.of(row).model_dump(by_alias=True, exclude_unset=True)
             for row in rows[page.slice]
@@ -163,7 +163,7 @@ class GlobalModuleViewSet(ApiViewSet):
     @extend_schema(responses=GlobalModuleAnswer)
     def retrieve(self, request: Request, global_slug: str) -> Response:
         """One global module; `affectedPosts` says how many posts a change of it touches."""
-        return Response(_whole(queries.find_global(global_slug)))
+        return Response(_whole(global_module_queries.find_global(global_slug)))
 
     @extend_schema(request=GlobalModuleChange, responses=GlobalModuleAnswer)
     def update(self, request: Request, global_slug: str) -> Response:
@@ -191,8 +191,10 @@ class GlobalModuleViewSet(ApiViewSet):
     def usage(self, request: Request, global_slug: str) -> Response:
         """The posts that place the module: live (`layer` is source), or proposed in a draft."""
         page = page_of(request)
-        posts = visible_to(queries.usage(queries.find_global(global_slug)), self.actor)
-        rows = posts.values(*queries.USAGE_COLUMNS)[page.slice]
+        posts = visible_to(
+            global_module_queries.usage(global_module_queries.find_global(global_slug)), self.actor
+        )
+        rows = posts.values(*global_module_queries.USAGE_COLUMNS)[page.slice]
         data = [GlobalModuleUseAnswer(url=row.pop("path"), **row) for row in rows]
         return Response(page.envelope(data, posts.count()))
 
@@ -203,7 +205,7 @@ class GlobalModuleViewSet(ApiViewSet):
     def revisions(self, request: Request, global_slug: str) -> Response:
         """What the module was, newest first."""
         page = page_of(request)
-        rows = list_revisions(GLOBAL_MODULE, queries.find_global(global_slug).pk)
+        rows = list_revisions(GLOBAL_MODULE, global_module_queries.find_global(global_slug).pk)
         data = [
             ModuleRevisionAnswer(
                 id=row.pk,
@@ -234,7 +236,7 @@ class GlobalModuleViewSet(ApiViewSet):
 def _whole(module: ModuleInstance) -> GlobalModuleAnswer:
     return GlobalModuleAnswer.of(
         module,
-        affected=queries.affected_posts(module),
+        affected=global_module_queries.affected_posts(module),
         module_schema=presenters.module_schema(module.type),
     )
 

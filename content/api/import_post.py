@@ -12,9 +12,9 @@ from rest_framework.response import Response
 from content.api import post_reads
 from content.api.common_answers import Props
 from content.api.post_answers import MADE, PostAnswer
-from content.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
-from content.post_fields import POST_FIELDS
-from content.posts.canonical_json import import_post
+from content.document.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
+from content.document.post_fields import POST_FIELDS
+from content.presenters.canonical_json import import_post
 from content.rules.check import MAX_TERMS
 from content.rules.modules import MODULES_MAX
 from proofroom.core.api.answer import described

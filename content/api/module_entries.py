@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from content.api.common_answers import Props
-from content.document import PostDocument
-from content.posts import document_edits
-from content.posts.queries import shared_module
+from content.document.document import PostDocument
+from content.store import document_edits
+from content.store.post_queries import shared_module
 from proofroom.core.actor import Actor
 from proofroom.core.api.body import Body, Whole, Words, check
 from proofroom.core.errors import RuleViolation, invalid

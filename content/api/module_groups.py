@@ -12,14 +12,14 @@ from rest_framework.response import Response
 
 from content.api.common_answers import Props, ScopeText
 from content.api.definitions import WORD_MAX
-from content.module_layouts.queries import (
+from content.modules.module_groups import create_group, delete_group, edit_group
+from content.store.module_group_queries import (
     ModuleGroupInfo,
     all_groups,
     find_group,
     group_from_row,
     place_json,
 )
-from content.module_layouts.services import create_group, delete_group, edit_group
 from proofroom.core.api.answer import Answer, list_of
 from proofroom.core.api.body import Body, Words, body_object, read_body
 from proofroom.core.api.pagination import page_of

@@ -13,14 +13,14 @@ from rest_framework.response import Response
 from content.api import post_reads
 from content.api.common_answers import Props
 from content.api.module_entries import NewModule, add
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import open_layers
 from content.models import Post, PostModule
-from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.posts.scopes import about_visible
 from content.presenters.posts import ModuleAnswer
 from content.rules.modules import rekey_for_module
+from content.store import document_edits
+from content.store.scopes import about_visible
 from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import Body, Whole, Words, read_body

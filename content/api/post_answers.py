@@ -13,9 +13,8 @@ from typing_extensions import TypedDict
 
 from content.api.common_answers import StatusText
 from content.api.module_entries import MOST, ModuleEntry
+from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX, PostField
 from content.models import Status
-from content.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX, PostField
-from content.posts.queries import ORDERINGS
 from content.presenters.posts import (
     Index,
     LayersAnswer,
@@ -23,6 +22,7 @@ from content.presenters.posts import (
     ModuleAnswer,
     TranslationAnswer,
 )
+from content.store.post_queries import ORDERINGS
 from proofroom.core.api.answer import Answer, MetaAnswer, Person, one_of
 from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
 

@@ -11,13 +11,13 @@ import orjson
 from django.conf import settings
 from django.db.models import QuerySet
 
-from content import presenters, search
+from content import presenters
 from content.layers import Layers
-from content.layers.layered_post import LayeredPost, read_layered_post
-from content.media_usage import media_of
 from content.models import Layer, ModuleInstance, Post, Status
-from content.posts import queries
-from content.posts.scopes import post_not_found, require_visible, visible_to
+from content.store import post_queries, search
+from content.store.layered_post import LayeredPost, read_layered_post
+from content.store.media_usage import media_of
+from content.store.scopes import post_not_found, require_visible, visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.api.pagination import HasQuery, page_of
 from proofroom.core.content_scope import Scoped, reading_scopes
@@ -55,7 +55,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
         fields: list[str] = []  # django-filter reads it so
 
     def by_term(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
-        return queries.filter_by_term(posts, value)
+        return post_queries.filter_by_term(posts, value)
 
     def as_is(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return posts
@@ -74,7 +74,7 @@ class ManagedPostFilter(PublicPostFilter):
 
     def by_layer(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         layer = Layer.REVIEW if name == "hasReview" else Layer.AI_REVIEW
-        waiting = queries.has_changes_in(layer)
+        waiting = post_queries.has_changes_in(layer)
         return posts.filter(waiting) if value == "true" else posts.exclude(waiting)
 
 
@@ -113,11 +113,11 @@ def filter_posts(
         posts = posts.filter(locale=locale)
     words = found.form.cleaned_data["search"]
     if words:
-        with_words = search.find_posts(posts, words, locale, shown=queries.listed_rows)
+        with_words = search.find_posts(posts, words, locale, shown=post_queries.listed_rows)
         if "ordering" not in params:
             return with_words
         posts = with_words.matching()
-    return queries.order_posts(posts, ordering)
+    return post_queries.order_posts(posts, ordering)
 
 
 def locale_of(params: Mapping[str, str]) -> str | None:
@@ -130,10 +130,10 @@ def locale_of(params: Mapping[str, str]) -> str | None:
 def ordering_of(request: HasQuery, errors: Mapping[str, list[str]] | None = None) -> str:
     """The order that the query asks for; 422 with all `errors` where there are any."""
     found = dict(errors or {})
-    ordering = request.query_params.get("ordering", queries.NEWEST_FIRST)
-    if ordering.removeprefix("-") not in queries.ORDERINGS:
+    ordering = request.query_params.get("ordering", post_queries.NEWEST_FIRST)
+    if ordering.removeprefix("-") not in post_queries.ORDERINGS:
         found["ordering"] = [
-            f"Order by one of: {', '.join(queries.ORDERINGS)}; - before it reverses."
+            f"Order by one of: {', '.join(post_queries.ORDERINGS)}; - before it reverses."
         ]
     if found:
         name, sentences = next(iter(found.items()))
@@ -156,7 +156,7 @@ def post_list(
     """
     page, staged = page_of(request), actor is not None
     has_media = fields is not None and "media" in fields
-    wanted: dict[queries.Part, bool] = {
+    wanted: dict[post_queries.Part, bool] = {
         "live_modules": fields is None or "modules" in fields,
         "staged_layers": staged,
         "global_ids": has_media,
@@ -164,20 +164,20 @@ def post_list(
     parts = frozenset(part for part, is_wanted in wanted.items() if is_wanted)
     if filters_of(request, staged=staged) or (actor is not None and reading_scopes(actor)):
         posts = (
-            queries.published_posts()
+            post_queries.published_posts()
             if actor is None
-            else visible_to(queries.listed_posts(), actor)
+            else visible_to(post_queries.listed_posts(), actor)
         )
         found = filter_posts(request, posts, staged=staged)
         total = found.count() if total is None else total
         rows: list[Row] = (
             found[page.slice]
             if isinstance(found, RankedInstances)
-            else list(queries.listed_rows(queries.part_of(found, page.slice)))
+            else list(post_queries.listed_rows(post_queries.part_of(found, page.slice)))
         )
-        queries.add_parts(rows, parts)
+        post_queries.add_parts(rows, parts)
     else:
-        rows, total = queries.page_of(
+        rows, total = post_queries.page_of(
             settings.CMS_ENV.default_locale,
             ordering_of(request),
             page.slice,
@@ -207,7 +207,7 @@ def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.
 def require_post(post_id: UUID | str, actor: Actor) -> Post:
     """The post of that id, unless it is in the trash or out of the actor's sight; `NotFound` then."""
     id_ = parse_uuid(post_id)
-    found = queries.find_post_with_author(id_) if id_ is not None else None
+    found = post_queries.find_post_with_author(id_) if id_ is not None else None
     if found is None:
         raise post_not_found(post_id)
     require_visible(found, actor)
@@ -232,7 +232,7 @@ def whole_post(
     wire["author"] = {"id": author.pk, "username": author.username} if author is not None else None
     wire["taxonomyTermIds"] = list(layers.live.taxonomy_term_ids)
     wire["translations"] = (
-        presenters.translations(queries.visible_translations(post, who))
+        presenters.translations(post_queries.visible_translations(post, who))
         if translations is None
         else [{"id": id_, "locale": locale} for id_, locale in translations]
     )
@@ -254,7 +254,7 @@ def whole_post(
         wire["isPlaceholder"] = post.is_placeholder
         wire["layers"] = presenters.layer_states(
             {
-                str(view.layer): queries.layer_row(view.draft)
+                str(view.layer): post_queries.layer_row(view.draft)
                 for view in (layers.review, layers.ai_review)
                 if view.draft is not None and not view.draft.is_empty
             }

@@ -28,12 +28,13 @@ from content.api.post_answers import (
 )
 from content.layers import open_layers
 from content.models import Post
-from content.posts import document_edits, queries, trash
-from content.posts.canonical_json import export_post
+from content.posts import trash
 from content.posts.create import PostDates, create_post
 from content.posts.edit import edit_post
 from content.posts.publication_date import UNCHANGED, PublishedAt, read_published_at
-from content.posts.scopes import visible_to
+from content.presenters.canonical_json import export_post
+from content.store import document_edits, post_queries
+from content.store.scopes import visible_to
 from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, described
 from proofroom.core.api.body import body_object
 from proofroom.core.api.pagination import page_of
@@ -73,7 +74,7 @@ class TrashViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Deleted posts, the last deleted first."""
         page = page_of(request)
-        rows = visible_to(queries.deleted_posts(), self.actor)
+        rows = visible_to(post_queries.deleted_posts(), self.actor)
         data = [TrashedPostAnswer.of(row) for row in rows[page.slice]]
         return Response(page.envelope(data, rows.count()))
 

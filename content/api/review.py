@@ -15,14 +15,14 @@ from content import layers, presenters
 from content.api import post_reads
 from content.api.common_answers import WRITTEN
 from content.api.post_answers import PostAnswer, PostFields
-from content.document import PostDocument
-from content.layers.state import NOTE_MAX
+from content.comparison.references import references_of
+from content.document.document import PostDocument
+from content.document.post_fields import TITLE_MAX
 from content.models import Layer
-from content.post_fields import TITLE_MAX
-from content.posts import document_edits
 from content.presenters.layers import STAGED_LAYERS, ChangesAnswer, StagedLayerText, SubmittedAnswer
 from content.presenters.posts import Index
-from content.review.references import references_of
+from content.store import document_edits
+from content.store.layer_state import NOTE_MAX
 from proofroom.core.api.answer import Answer, described
 from proofroom.core.api.body import Body, Words, body_object, read_body
 from proofroom.core.api.permissions import Declared

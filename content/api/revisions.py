@@ -14,10 +14,10 @@ from rest_framework.response import Response
 from content import layers, presenters
 from content.api import post_reads
 from content.api.post_answers import DocumentAnswer, PostAnswer
-from content.layers.state import NOTE_MAX
 from content.models import Post, Provenance, Revision
-from content.posts.revision_queries import differences, find_revision, revisions_of
 from content.presenters.layers import DifferenceAnswer, ViaText
+from content.store.layer_state import NOTE_MAX
+from content.store.revision_queries import differences, find_revision, revisions_of
 from proofroom.core.api.answer import (
     Answer,
     AsStored,

@@ -13,12 +13,12 @@ from rest_framework.response import Response
 from content.api import post_reads
 from content.api.common_answers import StatusText
 from content.api.post_answers import MADE, PostAnswer
+from content.document.post_fields import SLUG_MAX, TITLE_MAX
 from content.models import Post
-from content.post_fields import SLUG_MAX, TITLE_MAX
-from content.posts import queries
-from content.posts.scopes import visible_to
+from content.store import post_queries
+from content.store.scopes import visible_to
+from content.store.translation_status import TranslationState, states_of
 from content.translations.translate import create_translation, mark_up_to_date
-from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -105,7 +105,7 @@ class TranslationViewSet(ApiViewSet):
         """The other languages of a post, each with what is older in it than in its source."""
         post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
-        seen = visible_to(queries.listed_posts(), self.actor)
+        seen = visible_to(post_queries.listed_posts(), self.actor)
         others = seen.filter(translation_group=post.translation_group)
         rows = others.exclude(pk=post.pk).order_by("locale")
         shown = list(rows[page.slice])

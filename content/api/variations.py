@@ -15,10 +15,10 @@ from content.api import post_reads
 from content.api.common_answers import StatusText
 from content.api.post_answers import MADE, PostAnswer
 from content.models.post import VARIATION_MAX
-from content.posts import queries
-from content.variations.arms import weight_left
-from content.variations.services import USUAL_WEIGHT, create_variation, promote_variation
-from content.variations.traffic import WEIGHTS, change_variation
+from content.posts.variations import USUAL_WEIGHT, create_variation, promote_variation
+from content.store import post_queries
+from content.store.arms import weight_left
+from content.store.traffic import WEIGHTS, change_variation
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import Body, Whole, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -109,7 +109,7 @@ class VariationViewSet(ApiViewSet):
         """The variations of a post, by name. They are in no other list."""
         post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
-        rows = queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
+        rows = post_queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
         data = [VariationAnswer.of(row) for row in rows[page.slice]]
         original = RestAnswer(id=post.pk, weight=weight_left(post.pk))
         return Response({**page.envelope(data, rows.count()), "original": original})

@@ -12,19 +12,19 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from content.changes import diff
-from content.document import (
+from content.document.changes import diff
+from content.document.document import (
     CUSTOM_PREFIX,
     FIELD_NAMES,
     SCHEMA_VERSION,
     ModuleDocument,
     PostDocument,
 )
+from content.document.post_fields import POST_FIELDS
 from content.models import Post
-from content.post_fields import POST_FIELDS
-from content.posts.post_repository import fields_of
 from content.rules.check import clean_changes
 from content.rules.modules import MODULES_MAX
+from content.store.post_repository import fields_of
 from proofroom.archive.kinds import Id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject

@@ -16,9 +16,10 @@ from content.archive.post_import import BATCH
 from content.archive.post_import import NAME as POSTS
 from content.archive.posts import chosen_posts
 from content.archive.provenance import ProvenanceRow, rows_by_revision, store_provenance
-from content.changes import diff
-from content.document import PostDocument
-from content.layers.state import (
+from content.document.changes import diff
+from content.document.document import PostDocument
+from content.models import Draft, Post, Provenance, Revision
+from content.store.layer_state import (
     REASON_MAX,
     Mark,
     drafts_of_many,
@@ -27,8 +28,7 @@ from content.layers.state import (
     paths_overlap,
     read_marks,
 )
-from content.media_usage import follow_draft, staged_places
-from content.models import Draft, Post, Provenance, Revision
+from content.store.media_usage import follow_draft, staged_places
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused

@@ -12,7 +12,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import Field
 
-from content import search
 from content.archive.documents import (
     adopt_modules,
     clean_document,
@@ -22,11 +21,9 @@ from content.archive.documents import (
     require_kinds,
 )
 from content.archive.provenance import ProvenanceRow, store_provenance
-from content.changes import Changes, apply, diff, value_at
-from content.document import ModuleDocument, PostDocument
+from content.document.changes import Changes, apply, diff, value_at
+from content.document.document import ModuleDocument, PostDocument
 from content.layers.stage import stage
-from content.layers.state import event_payload
-from content.media_usage import follow_live
 from content.models import (
     CopyOrigin,
     Draft,
@@ -39,7 +36,13 @@ from content.models import (
     Status,
 )
 from content.models.post import VARIATION_MAX
-from content.paths.post_paths import (
+from content.posts.create import require_names, set_columns
+from content.posts.edit import edit_post
+from content.rules.check import translation_taken
+from content.store import post_repository, search
+from content.store.layer_state import event_payload
+from content.store.media_usage import follow_live
+from content.store.post_paths import (
     check_paths_are_free,
     fill_pattern,
     find_posts_at,
@@ -47,10 +50,6 @@ from content.paths.post_paths import (
     pattern_of,
     slugs_in,
 )
-from content.posts import post_repository
-from content.posts.create import require_names, set_columns
-from content.posts.edit import edit_post
-from content.rules.check import translation_taken
 from media.models import Asset
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome, reason_of, refused

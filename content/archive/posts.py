@@ -27,10 +27,10 @@ from content.archive.post_import import (
 )
 from content.archive.provenance import provenance_row
 from content.archive.selection import select_posts
-from content.document import PostDocument
+from content.document.document import PostDocument
+from content.document.post_fields import SLUG_MAX
 from content.models import CopyOrigin, ModuleInstance, Post, PostModule, PostTerm, Provenance
-from content.post_fields import SLUG_MAX
-from content.posts import post_repository
+from content.store import post_repository
 from proofroom.archive.consistency import NumberedRow
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport

@@ -11,11 +11,11 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from content.document import PostDocument
-from content.media_usage import GLOBAL, POST
+from content.document.document import PostDocument
 from content.models import Draft, ModuleInstance, Post, PostModule, PostTerm, Status
-from content.posts import post_repository
 from content.rules.references import find_props_references, find_references
+from content.store import post_repository
+from content.store.media_usage import GLOBAL, POST
 from media.models import MediaReference
 from media.services.references import LIVE
 from proofroom.archive.export import Choice, Export

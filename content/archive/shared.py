@@ -12,12 +12,12 @@ from django.utils.translation import gettext_lazy
 from pydantic import Field
 
 from content.archive.documents import LOST_REFERENCES
-from content.global_modules.services import create_global, edited_global
-from content.global_modules.shared_kind import GlobalModuleKind
 from content.models import ModuleGroup, ModuleInstance, UrlPattern
-from content.module_layouts.queries import place_json, read_places
-from content.module_layouts.services import create_group, edit_group
+from content.modules.global_modules import create_global, edited_global
+from content.modules.module_groups import create_group, edit_group
+from content.modules.shared_kind import GlobalModuleKind
 from content.paths.url_patterns import change_pattern, create_pattern
+from content.store.module_group_queries import place_json, read_places
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome
 from proofroom.archive.kinds import IdentifiedRow, TableKind

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
-from content.post_fields import POST_FIELDS
+from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.post_fields import POST_FIELDS
 from proofroom.core.find_replace import Edit, Hand
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, Prop, modules, post_types, props_of

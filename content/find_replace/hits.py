@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from content.find_replace.allowed_tables import require_searchable
 from content.find_replace.services import Substitution, apply_edit, check_search
-from content.layers.digest import keyed_hash
+from content.store.digest import keyed_hash
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
 from proofroom.core.errors import RuleViolation, invalid

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.find_replace.documents import MODULES, POSTS, edit_document, settle_hands
 from content.layers.stage import stage
 from content.models import Layer, PostModule

@@ -13,8 +13,9 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from content.changes import diff
-from content.document import PostDocument
+from content.document.changes import diff
+from content.document.document import PostDocument
+from content.document.post_fields import POST_FIELDS
 from content.find_replace.documents import (
     MODULES,
     POSTS,
@@ -23,16 +24,15 @@ from content.find_replace.documents import (
     props_of_places,
     settle_hands,
 )
-from content.global_modules.services import global_document, names_of_changed
 from content.layers.live import Written, record_updates, write_many
-from content.media_usage import follow_globals
 from content.models import ModuleInstance, Post, PostModule
-from content.post_fields import POST_FIELDS
-from content.posts import post_repository
-from content.posts.scopes import in_scope_of
+from content.modules.global_modules import global_document, names_of_changed
 from content.rules import check_changes
 from content.rules.references import PropsChange, check_props
-from content.search import keep_words_of_global
+from content.store import post_repository
+from content.store.media_usage import follow_globals
+from content.store.scopes import in_scope_of
+from content.store.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.inbox.decisions import Marked, Word, decide_of_post, find_waiting_rows, require_all
-from content.layers.decide import clean_note
 from content.models import BatchState, DecisionBatch, DecisionItem, DecisionOutcome, Layer, Post
+from content.posts.decide import clean_note
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.background_jobs.runner import PartRunner

@@ -12,11 +12,11 @@ from django.utils.translation import gettext
 
 from content.inbox.queries import queue
 from content.layers import digest_of, open_layers
-from content.layers.decide import clean_note, decide
-from content.layers.digest import fingerprint
-from content.layers.state import lock_post
 from content.models import Layer, Post, QueuedChange, Status
-from content.rules.publish_permissions import APPROVE_AND_PUBLISH
+from content.posts.decide import clean_note, decide
+from content.store.digest import fingerprint
+from content.store.layer_state import lock_post
+from content.store.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid

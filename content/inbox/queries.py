@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from content.inbox.rows import mark_of_rows
 from content.models import QueuedChange
-from content.posts.scopes import about_in_scope
+from content.store.scopes import about_in_scope
 from proofroom.core.content_scope import Scoped
 from proofroom.core.observability.metrics import MetricReading, count_readings
 

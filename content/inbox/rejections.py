@@ -12,15 +12,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.changes import ABSENT, Change, Changes, apply, value_at
+from content.document.changes import ABSENT, Change, Changes, apply, value_at
+from content.document.labels import label_of, module_names
 from content.layers import LayerView
-from content.layers.digest import fingerprint
 from content.layers.rejected_changes import Proposal
-from content.layers.state import lock_post, open_layers, save_draft, settle
 from content.models import Layer, Post, RejectedChange
 from content.models.rejected_change import KEPT
-from content.review.labels import label_of, module_names
 from content.rules import check_changes
+from content.store.digest import fingerprint
+from content.store.layer_state import lock_post, open_layers, save_draft, settle
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid

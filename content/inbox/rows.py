@@ -13,12 +13,10 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.changes import Change
-from content.layers import LayerView
-from content.layers.digest import fingerprint, keyed_hash, value_hash
-from content.layers.state import Mark, mark_of, open_layers_of_many
-from content.models import Draft, Post, QueuedChange
-from content.review.differences import (
+from content.comparison.findings import Findings
+from content.comparison.risk import Level, Risk
+from content.document.changes import Change
+from content.document.differences import (
     Comparison,
     Difference,
     DifferenceKind,
@@ -31,9 +29,11 @@ from content.review.differences import (
     Status,
     side_to_json,
 )
-from content.review.findings import Findings
-from content.review.judgement import JudgedChange, Judgement, judge
-from content.review.risk import Level, Risk
+from content.inbox.judgement import JudgedChange, Judgement, judge
+from content.layers import LayerView
+from content.models import Draft, Post, QueuedChange
+from content.store.digest import fingerprint, keyed_hash, value_hash
+from content.store.layer_state import Mark, mark_of, open_layers_of_many
 from proofroom.core.database.statements import Update
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject

@@ -4,11 +4,12 @@ AI Review stands on Review, Review on live. Agents and AI clients reach AI Revie
 """
 
 from content.layers.approve import approve
-from content.layers.digest import digest_of
 from content.layers.reject import reject
 from content.layers.revert import Before, revert_run, revert_to_revision, take_back_run
 from content.layers.stage import Staged, stage
-from content.layers.state import (
+from content.layers.submit import SubmitOutcome, submit
+from content.store.digest import digest_of
+from content.store.layer_state import (
     Layers,
     LayerView,
     check_version,
@@ -16,7 +17,6 @@ from content.layers.state import (
     open_layers,
     open_layers_of_many,
 )
-from content.layers.submit import SubmitOutcome, submit
 
 __all__ = [
     "Before",

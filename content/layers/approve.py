@@ -8,14 +8,14 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import apply
-from content.layers.digest import read_digest
+from content.document.changes import apply
 from content.layers.live import write_live
 from content.layers.selection import require_unchanged
-from content.layers.state import keep_rest, lock_post, open_layers, settle
 from content.models import Post, Revision
-from content.posts.place_scope import require_place_in_scope
 from content.rules import check_changes
+from content.rules.place_scope import require_place_in_scope
+from content.store.digest import read_digest
+from content.store.layer_state import keep_rest, lock_post, open_layers, settle
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 

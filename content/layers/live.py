@@ -12,10 +12,13 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
-from content import search
-from content.changes import Changes, diff
-from content.document import PostDocument
-from content.layers.state import (
+from content.document.changes import Changes, diff
+from content.document.document import PostDocument
+from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
+from content.paths.tree_changes import Following, check_below, follow_path_change
+from content.rules.check import check_parent, taken_by_another
+from content.store import post_repository, search
+from content.store.layer_state import (
     Mark,
     Marks,
     drafts_of_many,
@@ -24,16 +27,12 @@ from content.layers.state import (
     parts_of,
     settle,
 )
-from content.media_usage import follow_live
-from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
-from content.paths.post_paths import check_paths_are_free, path_for, record_moves, set_path
-from content.paths.tree_changes import Following, check_below, follow_path_change
-from content.posts import post_repository
-from content.posts.scopes import require_written_in_scope
-from content.rules.check import check_parent, taken_by_another
-from content.rules.publish_permissions import PUBLISH
-from content.search import keep_words
-from content.translations.translation_status import follow_writing, forget_translated_paths
+from content.store.media_usage import follow_live
+from content.store.post_paths import check_paths_are_free, path_for, record_moves, set_path
+from content.store.publish_permissions import PUBLISH
+from content.store.scopes import require_written_in_scope
+from content.store.search import keep_words
+from content.store.translation_status import follow_writing, forget_translated_paths
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import (

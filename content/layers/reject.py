@@ -9,11 +9,12 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import Value, apply
-from content.layers.digest import read_digest
+from content.document.changes import Value, apply
 from content.layers.rejected_changes import keep_rejected
 from content.layers.selection import require_unchanged, select_rest
-from content.layers.state import (
+from content.models import Layer, Post
+from content.store.digest import read_digest
+from content.store.layer_state import (
     LayerView,
     check_version,
     lock_post,
@@ -22,7 +23,6 @@ from content.layers.state import (
     settle,
     writers_of,
 )
-from content.models import Layer, Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation

@@ -14,12 +14,12 @@ from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from content.changes import ABSENT, Change, Changes, Kind, Value, diff, same
-from content.document import ModuleDocument, PostDocument
-from content.layers.digest import fingerprint, value_hash
-from content.layers.state import LayerView, Marks, mark_of, parts_of, read_marks
+from content.document.changes import ABSENT, Change, Changes, Kind, Value, diff, same
+from content.document.document import ModuleDocument, PostDocument
 from content.models import Post, QueuedChange, RejectedChange
 from content.models.rejected_change import KEPT
+from content.store.digest import fingerprint, value_hash
+from content.store.layer_state import LayerView, Marks, mark_of, parts_of, read_marks
 from proofroom.core.database.statements import Statement
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event

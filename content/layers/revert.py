@@ -15,11 +15,15 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext
 
-from content.changes import Changes, apply, diff, merge
-from content.document import PostDocument
+from content.document.changes import Changes, apply, diff, merge
+from content.document.document import PostDocument
 from content.layers.live import write_live
 from content.layers.reject import keep_newer_proposals
-from content.layers.state import (
+from content.models import Layer, Post, Provenance, Revision, Status
+from content.rules import check_changes
+from content.rules.place_scope import require_place_in_scope
+from content.rules.references import without_missing
+from content.store.layer_state import (
     LayerView,
     Mark,
     Marks,
@@ -32,10 +36,6 @@ from content.layers.state import (
     settle,
     writers_of,
 )
-from content.models import Layer, Post, Provenance, Revision, Status
-from content.posts.place_scope import require_place_in_scope
-from content.rules import check_changes
-from content.rules.references import without_missing
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
-from content.changes import Change, Changes, Value, same
-from content.layers.digest import path_was_seen, was_seen
-from content.layers.state import LayerView
-from content.review.change_comparison import passages_at, take_passages
-from content.review.differences import SEPARATOR, base_path
+from content.comparison.change_comparison import passages_at, take_passages
+from content.document.changes import Change, Changes, Value, same
+from content.document.differences import SEPARATOR, base_path
+from content.store.digest import path_was_seen, was_seen
+from content.store.layer_state import LayerView
 from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.definitions.richtext.schema import validate
 

@@ -9,9 +9,12 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import diff
-from content.document import PostDocument
-from content.layers.state import (
+from content.document.changes import diff
+from content.document.document import PostDocument
+from content.models import Layer, Post
+from content.rules import check_changes
+from content.rules.place_scope import require_place_in_scope
+from content.store.layer_state import (
     Mark,
     before_layer_staged,
     check_version,
@@ -21,11 +24,8 @@ from content.layers.state import (
     open_layers,
     save_draft,
 )
-from content.models import Layer, Post
-from content.posts.place_scope import require_place_in_scope
-from content.posts.scopes import require_written_in_scope
-from content.rules import check_changes
-from content.translations.translation_status import present_source_hashes
+from content.store.scopes import require_written_in_scope
+from content.store.translation_status import present_source_hashes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.hooks import Hook

@@ -9,9 +9,12 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.changes import Change, Changes, MergeConflict, apply, same, value_at
+from content.document.changes import Change, Changes, MergeConflict, apply, same, value_at
+from content.document.differences import base_path
 from content.layers.selection import select_changes
-from content.layers.state import (
+from content.models import Post
+from content.rules import check_changes
+from content.store.layer_state import (
     Layers,
     LayerView,
     Mark,
@@ -26,9 +29,6 @@ from content.layers.state import (
     save_draft,
     writers_of,
 )
-from content.models import Post
-from content.review.differences import base_path
-from content.rules import check_changes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation

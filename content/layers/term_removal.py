@@ -8,12 +8,12 @@ from uuid import UUID
 from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
-from content.changes import TERMS_PATH, diff
-from content.document import PostDocument
+from content.document.changes import TERMS_PATH, diff
+from content.document.document import PostDocument
 from content.layers.live import write_live
-from content.layers.state import layers_written, lock_post, open_layers, settle
 from content.models import Draft, Post
-from content.posts import post_repository
+from content.store import post_repository
+from content.store.layer_state import layers_written, lock_post, open_layers, settle
 from proofroom.core.actor import Actor
 
 

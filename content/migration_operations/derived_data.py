@@ -9,12 +9,11 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from content import search
 from content.inbox.rows import rebuild
-from content.layers.state import drafts_of_many, settle
-from content.media_usage import rebuild_references
 from content.models import ContentMigration, Draft, Post
-from content.posts import post_repository
+from content.store import post_repository, search
+from content.store.layer_state import drafts_of_many, settle
+from content.store.media_usage import rebuild_references
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.batches import batches

@@ -1,7 +1,7 @@
 """The steps of an operation on what is stored: documents, the paths into them, and the hashes of their values.
 
-Works on JSON and not on `content.document`, which is how documents are today and not how they were when a migration
-was written.
+Works on JSON and not on `content.document.document`, which is how documents are today and not how they were when a
+migration was written.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, cast
 
-from content.changes import same
+from content.document.changes import same
 from content.migration_operations.steps import Step
-from content.translations.translation_status import hash_value
+from content.store.translation_status import hash_value
 from proofroom.core.json import Json, JsonObject
 
 MAX_EXAMPLES: Final = 5

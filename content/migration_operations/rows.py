@@ -15,7 +15,7 @@ from django.db.models import CharField, Q, TextField, Value
 from django.db.models.functions import Cast
 from django.db.models.lookups import Contains
 
-from content.changes import same
+from content.document.changes import same
 from content.migration_operations.documents import (
     CustomFieldsRewriting,
     ModuleRewriting,

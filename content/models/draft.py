@@ -19,7 +19,7 @@ class Layer(models.TextChoices):
 class Draft(models.Model):
     """The proposal of a layer: `document` against `base`, the document of the layer below that the writer saw.
 
-    `marks` says per path who wrote it (`content.layers.state.Mark`). `version` grows with every write and is
+    `marks` says per path who wrote it (`content.store.layer_state.Mark`). `version` grows with every write and is
     never reset, so that a stale writer is always found out; a draft with nothing staged keeps its row.
     """
 

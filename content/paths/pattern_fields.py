@@ -10,8 +10,8 @@ from django import forms
 from django.utils.translation import gettext_lazy
 from pydantic import Field
 
+from content.document.labels import type_choices
 from content.models.paths import PATTERN_MAX
-from content.review.labels import type_choices
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words
 from proofroom.core.i18n.languages import site_languages

@@ -17,7 +17,7 @@ from django.db.models import F
 
 from content.models import Post, TreeMove
 from content.models.post import MAX_DEPTH
-from content.paths.post_paths import (
+from content.store.post_paths import (
     Move,
     actor_of_move,
     check_paths_are_free,

@@ -10,8 +10,9 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from content.document.labels import type_label
 from content.models import Post, Status, UrlPattern
-from content.paths.post_paths import (
+from content.store.post_paths import (
     Move,
     Tree,
     actor_of_move,
@@ -25,8 +26,7 @@ from content.paths.post_paths import (
     set_path,
     slugs_in,
 )
-from content.review.labels import type_label
-from content.rules.url_patterns import clean_pattern
+from content.store.url_pattern_rules import clean_pattern
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id

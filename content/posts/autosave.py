@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Autosave, Layer, Post
 from content.models.editing_mark import SOURCE
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
 

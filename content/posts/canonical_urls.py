@@ -9,10 +9,10 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from content.changes import diff
+from content.document.changes import diff
 from content.layers.live import Written, write_many
 from content.models import Post
-from content.posts import post_repository
+from content.store import post_repository
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.site_urls import absolute

@@ -10,22 +10,22 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from content.changes import diff
-from content.document import PostDocument
+from content.document.changes import diff
+from content.document.document import PostDocument
+from content.document.post_fields import SLUG_MAX, TITLE_MAX
 from content.layers.live import provenance_rows, revision_row
-from content.layers.state import event_payload
-from content.media_usage import follow_live
 from content.models import ModuleInstance, Post, PostModule, PostTerm, Provenance, Revision
-from content.paths.post_paths import check_paths_are_free, fill_pattern, pattern_of, slugs_in
 from content.paths.tree_changes import ancestors_of
-from content.paths.tree_queries import ids_below
-from content.post_fields import SLUG_MAX, TITLE_MAX
-from content.posts import post_repository
 from content.posts.create import empty_document, new_row, set_columns
-from content.posts.duplicate import copied_fields, copy_modules
-from content.posts.scopes import post_not_found, require_all_written_in_scope, visible_to
 from content.rules.check import taken_by_another
-from content.search import keep_words
+from content.store import post_repository
+from content.store.duplicate import copied_fields, copy_modules
+from content.store.layer_state import event_payload
+from content.store.media_usage import follow_live
+from content.store.post_paths import check_paths_are_free, fill_pattern, pattern_of, slugs_in
+from content.store.scopes import post_not_found, require_all_written_in_scope, visible_to
+from content.store.search import keep_words
+from content.store.tree_queries import ids_below
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.inserts import insert_rows

@@ -13,26 +13,25 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from content import search
-from content.changes import Changes, diff
-from content.document import PostDocument
+from content.document.changes import Changes, diff
+from content.document.document import PostDocument
 from content.layers.live import provenance_rows, revision_row, tags_of
 from content.layers.stage import Staged, stage
-from content.layers.state import event_payload
-from content.media_usage import follow_live
 from content.models import Layer, ModuleInstance, Post, Status
-from content.module_layouts.queries import find_group
-from content.paths.post_paths import check_paths_are_free, path_for
-from content.posts import post_repository
-from content.posts.document_edits import patch_fields, seed_group
-from content.posts.duplicate import pair_modules
-from content.posts.place_scope import require_kind_in_scope, require_place_in_scope
 from content.posts.publication_date import check_published_at
-from content.posts.scopes import remember_sections, require_written_in_scope
 from content.rules import check_changes
 from content.rules.check import taken_by_another, translation_taken
-from content.rules.publish_permissions import PUBLISH
-from content.translations.translation_status import record_source
+from content.rules.place_scope import require_kind_in_scope, require_place_in_scope
+from content.store import post_repository, search
+from content.store.document_edits import patch_fields, seed_group
+from content.store.duplicate import pair_modules
+from content.store.layer_state import event_payload
+from content.store.media_usage import follow_live
+from content.store.module_group_queries import find_group
+from content.store.post_paths import check_paths_are_free, path_for
+from content.store.publish_permissions import PUBLISH
+from content.store.scopes import remember_sections, require_written_in_scope
+from content.store.translation_status import record_source
 from proofroom.accounts.models import User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor

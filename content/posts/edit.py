@@ -8,15 +8,15 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers.live import write_live
-from content.layers.state import check_version, lock_post, settle
 from content.models import Post, Status
-from content.posts import post_repository
-from content.posts.place_scope import require_place_in_scope
 from content.posts.publication_date import UNCHANGED, PublishedAt, change_published_at
 from content.posts.publish import move_status
 from content.rules import check_changes
+from content.rules.place_scope import require_place_in_scope
+from content.store import post_repository
+from content.store.layer_state import check_version, lock_post, settle
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, invalid
 

@@ -12,19 +12,19 @@ from django.db import connection, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from content.changes import diff
-from content.document import PostDocument
+from content.document.changes import diff
+from content.document.document import PostDocument
 from content.layers.live import Written, record_updates, write_many
 from content.models import Post
 from content.models.post import MAX_DEPTH
-from content.paths.post_paths import check_paths_are_free, path_for, pattern_of
 from content.paths.tree_changes import BATCH_SIZE, lock_below
-from content.paths.tree_queries import count_below, ids_below
-from content.posts import post_repository
 from content.posts.edit import edit_post
-from content.posts.place_scope import require_place_in_scope
-from content.posts.scopes import hidden_ids, in_scope_of, post_not_found, visible_to
 from content.rules.check import check_depth, check_parent, check_slug_is_free
+from content.rules.place_scope import require_place_in_scope
+from content.store import post_repository
+from content.store.post_paths import check_paths_are_free, path_for, pattern_of
+from content.store.scopes import hidden_ids, in_scope_of, post_not_found, visible_to
+from content.store.tree_queries import count_below, ids_below
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed, RuleViolation, invalid
 from proofroom.definitions import find_post_type

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from content.models import EditingMark, Layer, Post
 from content.models.editing_mark import SOURCE
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.actor import Actor, ActorUser
 from proofroom.core.content_scope import ContentScope, Scoped, reading_scopes
 from proofroom.core.database_notifications import notify

@@ -10,11 +10,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.live import tags_of
-from content.layers.state import event_payload
 from content.models import Post, Status
-from content.paths.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.paths.tree_changes import Following, check_below, follow_path_change
-from content.rules.publish_permissions import PUBLISH
+from content.store.layer_state import event_payload
+from content.store.post_paths import check_paths_are_free, path_for, record_moves, set_path
+from content.store.publish_permissions import PUBLISH
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid

@@ -14,11 +14,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.live import tags_of
-from content.layers.state import event_payload, lock_post
 from content.models import Post, QueuedChange, Status
-from content.paths.post_paths import check_paths_are_free, path_for, set_path
-from content.rules.publish_permissions import status_permission
-from content.variations.traffic import stop, stop_variations
+from content.store.layer_state import event_payload, lock_post
+from content.store.post_paths import check_paths_are_free, path_for, set_path
+from content.store.publish_permissions import status_permission
+from content.store.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, RuleViolation, invalid

@@ -13,14 +13,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.revert import is_of_run
-from content.layers.state import event_payload, lock_post, lock_post_in, open_layers
-from content.media_usage import forget_post, return_post
 from content.models import ModuleInstance, Post, PostModule, Status
-from content.paths.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.paths.tree_changes import ancestors_of
-from content.posts.scopes import post_not_found, require_in_scope, require_written_in_scope
 from content.rules.check import check_depth, taken_by_another
-from content.variations.traffic import stop, stop_variations
+from content.store.layer_state import event_payload, lock_post, lock_post_in, open_layers
+from content.store.media_usage import forget_post, return_post
+from content.store.post_paths import check_paths_are_free, path_for, record_moves, set_path
+from content.store.scopes import post_not_found, require_in_scope, require_written_in_scope
+from content.store.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation

@@ -12,11 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.layers.revert import revert_to_revision
-from content.layers.state import lock_post, lock_post_in
 from content.models import Post, Status
 from content.posts.publish import move_status
 from content.posts.trash import delete_post, restore_post
-from content.variations.traffic import change_variation
+from content.store.layer_state import lock_post, lock_post_in
+from content.store.traffic import change_variation
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound
 

@@ -10,20 +10,20 @@ from uuid import UUID
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from content.changes import ABSENT, Change, Kind, Value
-from content.document import ModuleDocument
+from content.comparison.change_comparison import compare_change, names_of
+from content.comparison.difference_text import FindingAnswer, PieceAnswer, finding_of, piece_of
+from content.comparison.references import References
+from content.comparison.risk import FLAGS
+from content.document.changes import ABSENT, Change, Kind, Value
+from content.document.document import ModuleDocument
+from content.document.labels import label_of, module_names
+from content.inbox.judgement import Judgement
 from content.inbox.rows import read_judgements
 from content.layers import LayerView, SubmitOutcome, digest_of
 from content.layers.rejected_changes import EarlierRejection, rejections_before
-from content.layers.state import mark_of
 from content.models import Layer, Post
 from content.presenters.posts import Index
-from content.review.change_comparison import compare_change, names_of
-from content.review.difference_text import FindingAnswer, PieceAnswer, finding_of, piece_of
-from content.review.judgement import Judgement
-from content.review.labels import label_of, module_names
-from content.review.references import References
-from content.review.risk import FLAGS
+from content.store.layer_state import mark_of
 from proofroom.core.actor import Via
 from proofroom.core.api.answer import Person, one_of
 from proofroom.core.json import Json

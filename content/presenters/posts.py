@@ -13,11 +13,11 @@ import orjson
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from content.document import ModuleDocument, PostDocument
+from content.document.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.models import Post
-from content.posts.post_repository import fields_of
-from content.posts.queries import LISTED_COLUMNS, LISTED_NAMES, layers_of_text
+from content.store.post_queries import LISTED_COLUMNS, LISTED_NAMES, layers_of_text
+from content.store.post_repository import fields_of
 from proofroom.core.api.answer import Person
 from proofroom.core.database.statements import Row
 from proofroom.core.json import JsonObject, format_time

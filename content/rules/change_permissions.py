@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, Change, Changes
-from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
+from content.document.changes import ABSENT, Change, Changes
+from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
+from content.document.post_fields import POST_FIELDS
 from content.models import ModuleInstance, Post
-from content.post_fields import POST_FIELDS
-from content.rules.translations import changes_text_only
+from content.store.translation_rules import changes_text_only
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json

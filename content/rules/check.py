@@ -9,16 +9,16 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, TERMS_PATH, Changes, diff
-from content.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
+from content.document.changes import ABSENT, TERMS_PATH, Changes, diff
+from content.document.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
+from content.document.labels import type_label
 from content.models import Post, Status
 from content.models.post import MAX_DEPTH
-from content.paths.tree_queries import is_anything_below
-from content.posts.scopes import sees
-from content.review.labels import type_label
 from content.rules.change_permissions import check_change_permissions
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
+from content.store.scopes import sees
+from content.store.tree_queries import is_anything_below
 from proofroom.core.actor import Actor
 from proofroom.core.database.statements import Statement, first_instance
 from proofroom.core.errors import RuleViolation, invalid

@@ -11,10 +11,10 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, Change, Changes
-from content.document import ModuleDocument, PostDocument
+from content.document.changes import ABSENT, Change, Changes
+from content.document.document import ModuleDocument, PostDocument
+from content.document.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
 from content.models import ModuleInstance, Post
-from content.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.validation.host_names import has_valid_host

@@ -15,11 +15,11 @@ from uuid import UUID
 
 from django.utils.translation import gettext_noop
 
-from content.changes import ABSENT, Changes, Value
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.changes import ABSENT, Changes, Value
+from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.post_fields import MEDIA_FIELDS
 from content.models import Post
-from content.post_fields import MEDIA_FIELDS
-from content.posts.scopes import hidden_ids
+from content.store.scopes import hidden_ids
 from media.queries import load_assets_by_name
 from media.scopes import only_visible
 from media.services.references import storage_name

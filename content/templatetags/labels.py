@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from content.review.labels import module_label, type_label
+from content.document.labels import module_label, type_label
 
 register = template.Library()
 register.filter("type_label", type_label)

@@ -11,11 +11,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext, ngettext
 
+from content.comparison.characters import draw_changed, draw_space, visible_context
+from content.comparison.difference_text import Note
+from content.document.differences import Segment
 from content.find_replace.hits import Hit
-from content.review.cards import ShownLine
-from content.review.characters import draw_changed, draw_space, visible_context
-from content.review.difference_text import Note
-from content.review.differences import Segment
+from content.presenters.cards import ShownLine
 
 register = template.Library()
 _HIDDEN = '<span class="visually-hidden">'

@@ -11,13 +11,13 @@ from uuid import UUID
 from django.conf import settings
 from pydantic import BeforeValidator, Field
 
-from content.document import AGENT_FIELD_NAMES, FIELD_NAMES
+from content.document.document import AGENT_FIELD_NAMES, FIELD_NAMES
 from content.layers.stage import require_layer
-from content.layers.state import REASON_MAX
 from content.models import Layer, Post
-from content.posts import queries
-from content.posts.document_edits import READ_ONLY
-from content.posts.scopes import post_not_found, sees
+from content.store import post_queries
+from content.store.document_edits import READ_ONLY
+from content.store.layer_state import REASON_MAX
+from content.store.scopes import post_not_found, sees
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import agent_user, is_switched_off, system_agent_user
@@ -124,7 +124,7 @@ def require_post(post_id: UUID | str, actor: Actor) -> Post:
 
     Raises `NotFound` with the tool that finds it.
     """
-    post = queries.find_post_with_author(UUID(str(post_id)))
+    post = post_queries.find_post_with_author(UUID(str(post_id)))
     if post is None or not sees(actor, post):
         raise unknown_post(post_id)
     return post

@@ -8,15 +8,15 @@ from uuid import UUID
 from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from content.document import PostDocument
+from content.document.document import PostDocument
+from content.document.post_fields import EXCERPT_MAX, SLUG_MAX, TITLE_MAX
 from content.layers.stage import edit_made
 from content.models import Post
-from content.module_layouts.queries import find_group
-from content.post_fields import EXCERPT_MAX, SLUG_MAX, TITLE_MAX
-from content.posts import document_edits
 from content.posts.create import propose_post
 from content.rules import check_changes
 from content.rules.modules import rekey_for_module
+from content.store import document_edits
+from content.store.module_group_queries import find_group
 from content.tools.arguments import (
     Ids,
     Markdown,

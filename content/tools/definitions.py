@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from pydantic import Field
 
-from content.module_layouts.queries import ModuleGroupInfo, all_groups
-from content.paths.post_paths import patterns_of
-from content.posts.queries import posts_with_module
+from content.store.module_group_queries import ModuleGroupInfo, all_groups
+from content.store.post_paths import patterns_of
+from content.store.post_queries import posts_with_module
 from content.tools.arguments import require_module_type
 from content.tools.rich_text import present_value, written_schema
 from proofroom.core.actor import Actor

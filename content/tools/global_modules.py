@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field
 
-from content.global_modules.queries import affected_posts, find_global, globals_list
 from content.models import ModuleInstance
+from content.store.global_module_queries import affected_posts, find_global, globals_list
 from content.tools.arguments import hint, require_module_type
 from content.tools.rich_text import present_value, written_schema
 from proofroom.core.actor import Actor

@@ -10,13 +10,12 @@ from django.conf import settings
 from django.db.models import QuerySet
 from pydantic import ConfigDict, Field
 
-from content import search
+from content.document.post_fields import LISTED_FIELDS
 from content.models import Layer, Post
-from content.post_fields import LISTED_FIELDS
-from content.posts import queries
-from content.posts.kept_lists import ListPart, Place, counted, kept_lists, total_of
-from content.posts.queries import proposed_titles
-from content.posts.scopes import visible_to
+from content.store import post_queries, search
+from content.store.kept_lists import ListPart, Place, counted, kept_lists, total_of
+from content.store.post_queries import proposed_titles
+from content.store.scopes import visible_to
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
@@ -100,7 +99,7 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
 
     def listed(rows: list[Row]) -> list[JsonObject]:
         ids = [row["id"] for row in rows]
-        drafts = queries.layer_rows(ids) if arguments.is_full else {}
+        drafts = post_queries.layer_rows(ids) if arguments.is_full else {}
         proposed = proposed_titles([row["id"] for row in rows if row["is_placeholder"]])
         return [
             _listed(row, drafts.get(row["id"], {}), proposed.get(row["id"]), arguments.is_full)
@@ -113,7 +112,7 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
         posts = _filtered(_filters_of(arguments), arguments.has_review, arguments.has_ai_review)
         posts = visible_to(posts, actor)
         if arguments.taxonomy_term:
-            posts = queries.filter_by_term(posts, arguments.taxonomy_term)
+            posts = post_queries.filter_by_term(posts, arguments.taxonomy_term)
         if arguments.q:
             ranked = search.find_posts(
                 posts,
@@ -152,10 +151,10 @@ def _filtered(
     has_review: bool | None = None,
     has_ai_review: bool | None = None,
 ) -> QuerySet[Post]:
-    posts = queries.listed_posts().filter(**filters)
+    posts = post_queries.listed_posts().filter(**filters)
     for layer, wanted in ((Layer.REVIEW, has_review), (Layer.AI_REVIEW, has_ai_review)):
         if wanted is not None:
-            waiting = queries.has_changes_in(layer)
+            waiting = post_queries.has_changes_in(layer)
             posts = posts.filter(waiting) if wanted else posts.exclude(waiting)
     return posts
 
@@ -163,10 +162,10 @@ def _filtered(
 def _with_layers(posts: QuerySet[Post], full: bool) -> QuerySet[Post, Row]:
     """The columns that are listed, and in which layers something waits."""
     rows = posts.values(
-        *(queries.LIST_COLUMNS if full else _CONCISE),
+        *(post_queries.LIST_COLUMNS if full else _CONCISE),
         "is_placeholder",
-        in_review=queries.has_changes_in(Layer.REVIEW),
-        in_ai_review=queries.has_changes_in(Layer.AI_REVIEW),
+        in_review=post_queries.has_changes_in(Layer.REVIEW),
+        in_ai_review=post_queries.has_changes_in(Layer.AI_REVIEW),
     )
     return cast("QuerySet[Post, Row]", rows)
 
@@ -206,7 +205,7 @@ def _check_names(arguments: ListPosts) -> None:
         if value is None:
             continue
         filters[name] = value
-        if value not in known and not queries.listed_posts().filter(**filters).exists():
+        if value not in known and not post_queries.listed_posts().filter(**filters).exists():
             what = "locale" if name == "locale" else "post type"
             raise invalid(
                 name,
@@ -236,7 +235,7 @@ def _listed(row: Row, drafts: dict[str, Row], proposed: str | None, full: bool) 
     if not full:
         return answer
     # What else a list shows over REST.
-    wire = {name: row[column] for name, column in queries.LISTED_COLUMNS.items()}
+    wire = {name: row[column] for name, column in post_queries.LISTED_COLUMNS.items()}
     answer |= {name: wire[name] for name in _MORE if wire[name] is not None}
     answer |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
     answer |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}

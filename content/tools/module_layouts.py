@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from content.module_layouts.queries import ModuleGroupInfo, all_groups, find_group
-from content.module_layouts.suggestions import known_roles, suggest
+from content.modules.suggestions import known_roles, suggest
+from content.store.module_group_queries import ModuleGroupInfo, all_groups, find_group
 from content.tools.arguments import require_module_type
 from content.tools.definitions import MaybeOfPostType
 from content.tools.rich_text import present_value

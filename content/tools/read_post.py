@@ -7,14 +7,14 @@ from typing import Any, Literal
 from uuid import UUID
 
 from content import presenters
-from content.document import ModuleDocument
+from content.document.document import ModuleDocument
 from content.layers import Layers, LayerView, open_layers
-from content.layers.layered_post import read_layered_post
 from content.layers.rejected_changes import EarlierRejections, earlier_rejections
-from content.layers.state import mark_of
 from content.models import Layer, ModuleInstance, Post
-from content.posts.canonical_json import export_post
-from content.posts.scopes import sees
+from content.presenters.canonical_json import export_post
+from content.store.layer_state import mark_of
+from content.store.layered_post import read_layered_post
+from content.store.scopes import sees
 from content.tools.arguments import Format, OnPost, require_post, unknown_post
 from content.tools.rich_text import present_props, present_value
 from proofroom.core.actor import Actor

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from content import presenters
 from content.models import Revision
-from content.posts.revision_queries import differences, find_revision, revisions_of
+from content.store.revision_queries import differences, find_revision, revisions_of
 from content.tools.arguments import Format, OnPost, PostId, require_post
 from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor

@@ -9,14 +9,14 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from content import layers, presenters
-from content.document import ModuleDocument, PostDocument
+from content.document.document import ModuleDocument, PostDocument
 from content.layers import stage
 from content.layers.stage import Edit, Staged
 from content.models import Draft, Layer, PostModule
-from content.posts import document_edits
-from content.posts.queries import shared_module
-from content.posts.scopes import about_visible
 from content.rules.modules import rekey_for_module
+from content.store import document_edits
+from content.store.post_queries import shared_module
+from content.store.scopes import about_visible
 from content.tools.arguments import (
     Ids,
     Markdown,

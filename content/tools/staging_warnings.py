@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 from uuid import UUID
 
+from content.comparison.agreement.mismatch_text import advice_text
+from content.comparison.agreement.translation_comparison import SourceMismatch
 from content.layers.stage import Staged
-from content.layers.state import open_layers_of_many, paths_overlap
 from content.models import Post
-from content.review.mismatch_text import advice_text
-from content.review.translation_comparison import SourceMismatch
+from content.store.layer_state import open_layers_of_many, paths_overlap
 from content.translations.source_mismatches import TranslationSource, load_sources
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject

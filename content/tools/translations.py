@@ -9,8 +9,9 @@ from pydantic import Field
 
 from content.layers import open_layers
 from content.models import Layer, Post
-from content.posts import queries
-from content.posts.scopes import visible_to
+from content.store import post_queries
+from content.store.scopes import visible_to
+from content.store.translation_status import TranslationState, states_of
 from content.tools.arguments import (
     PostId,
     Props,
@@ -25,7 +26,6 @@ from content.tools.rich_text import stored_props
 from content.tools.stage_changes import Authored, StagedResult, staged_answer
 from content.tools.staging_warnings import StagingWarning, present_warnings, proposal_warnings
 from content.translations.translate import propose_translation, propose_translations
-from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
@@ -122,12 +122,12 @@ class ProposedTranslations(Authored):
 def list_post_translations(actor: Actor, arguments: Translations) -> JsonObject:
     """A post in its other languages. stalePaths: the source changed since; untranslatedPaths: text of the source."""
     post = require_post(arguments.post_id, actor)
-    seen = visible_to(queries.listed_posts(), actor)
+    seen = visible_to(post_queries.listed_posts(), actor)
     others = seen.filter(translation_group=post.translation_group)
     rows = others.exclude(pk=post.pk)
 
     def listed(part: list[Post]) -> list[JsonObject]:
-        states, layers = states_of(part), queries.layer_rows([row.pk for row in part])
+        states, layers = states_of(part), post_queries.layer_rows([row.pk for row in part])
         return [
             _listed(row, states.get(row.pk, _PLAIN), sorted(layers.get(row.pk, ())), arguments)
             for row in part

@@ -9,16 +9,16 @@ from uuid import UUID, uuid4
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers.stage import stage
-from content.layers.state import lock_post
 from content.models import CopyOrigin, Layer, Post
-from content.posts import post_repository
-from content.posts.document_edits import remove_module
 from content.posts.edit import edit_post
-from content.posts.scopes import visible_to
+from content.store import post_repository
+from content.store.document_edits import remove_module
+from content.store.layer_state import lock_post
+from content.store.scopes import visible_to
+from content.store.translation_status import find_copied_texts, source_hashes
 from content.translations.source_comparison import order_of_source
-from content.translations.translation_status import find_copied_texts, source_hashes
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
 

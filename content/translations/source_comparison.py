@@ -9,13 +9,13 @@ from itertools import pairwise
 from typing import Final, Literal
 from uuid import UUID
 
-from content.changes import ABSENT, Value, value_at
-from content.document import ModuleDocument, PostDocument
+from content.document.changes import ABSENT, Value, value_at
+from content.document.document import ModuleDocument, PostDocument
 from content.layers import Layers
 from content.models import CopyOrigin, Post
-from content.posts import post_repository
-from content.posts.scopes import visible_to
-from content.translations.translation_status import (
+from content.store import post_repository
+from content.store.scopes import visible_to
+from content.store.translation_status import (
     TranslationState,
     compare_hashes,
     hash_value,

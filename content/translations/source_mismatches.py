@@ -11,14 +11,14 @@ from uuid import UUID
 import orjson
 from django.db.models import OuterRef, Subquery
 
-from content.changes import ABSENT, Value, same, value_at
-from content.document import ModuleDocument, PostDocument
+from content.comparison.agreement.translation_comparison import SourceMismatch, compare_translation
+from content.document.changes import ABSENT, Value, same, value_at
+from content.document.document import ModuleDocument, PostDocument
 from content.layers import LayerView
-from content.layers.state import draft_rows, drafts_from_rows, layers_of, paths_overlap
 from content.models import CopyOrigin, Draft, Layer, Post
-from content.posts import post_repository
-from content.posts.scopes import visible_to
-from content.review.translation_comparison import SourceMismatch, compare_translation
+from content.store import post_repository
+from content.store.layer_state import draft_rows, drafts_from_rows, layers_of, paths_overlap
+from content.store.scopes import visible_to
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.database.statements import columns_of, instance_from_row

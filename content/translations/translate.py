@@ -9,11 +9,9 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers.stage import Staged, stage
-from content.layers.state import lock_post, open_layers
 from content.models import CopyOrigin, Layer, Post
-from content.posts import document_edits, post_repository
 from content.posts.create import (
     empty_document,
     insert,
@@ -23,13 +21,15 @@ from content.posts.create import (
     record_translation,
     require_names,
 )
-from content.posts.duplicate import copied_fields, copy_modules, translate_terms
-from content.posts.place_scope import require_place_in_scope
-from content.posts.scopes import outside_of_scope, post_not_found, visible_to
 from content.rules.check import check_changes, clean_changes
 from content.rules.modules import rekey_by_names
-from content.rules.translations import translated_modules
-from content.translations.translation_status import (
+from content.rules.place_scope import require_place_in_scope
+from content.store import document_edits, post_repository
+from content.store.duplicate import copied_fields, copy_modules, translate_terms
+from content.store.layer_state import lock_post, open_layers
+from content.store.scopes import outside_of_scope, post_not_found, visible_to
+from content.store.translation_rules import translated_modules
+from content.store.translation_status import (
     TranslationState,
     record_source,
     source_hashes,

@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 
 from agents_app.definitions.agents import all_agents, only_enabled
 from content.models import Layer
-from content.posts import queries
-from content.posts.scopes import visible_to
+from content.store import post_queries
+from content.store.scopes import visible_to
 from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.rate_limits import Hit, count_call
 from mcp_bridge.access.server_access import ServerAccess
@@ -115,7 +115,7 @@ def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
     with suppress(ValueError):
         post_id = UUID(asked.given.get("postId", ""))
     if asked.prompt == "translate-post" and post_id is not None:
-        seen = visible_to(queries.listed_posts(), asked.actor)
+        seen = visible_to(post_queries.listed_posts(), asked.actor)
         group = seen.filter(pk=post_id).values("translation_group")
         there = seen.filter(translation_group__in=group)
         taken = set(there.values_list("locale", flat=True))
@@ -124,11 +124,12 @@ def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
 
 def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
     """Ids of posts by words of their title, by slug, or by how the id begins; the latest change first."""
-    posts = visible_to(queries.listed_posts(), asked.actor)
+    posts = visible_to(post_queries.listed_posts(), asked.actor)
     locale = asked.given.get("locale")
     if asked.prompt == "review-changes":
         posts = posts.filter(
-            Q(queries.has_changes_in(Layer.AI_REVIEW)) | Q(queries.has_changes_in(Layer.REVIEW))
+            Q(post_queries.has_changes_in(Layer.AI_REVIEW))
+            | Q(post_queries.has_changes_in(Layer.REVIEW))
         )
     elif asked.prompt == "translate-post" and locale:
         there = posts.filter(locale=locale)
@@ -142,7 +143,9 @@ def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
             lowest, highest = (UUID(digits.ljust(_ID_DIGITS, end)) for end in "0f")
             matches |= Q(pk__gte=lowest, pk__lte=highest)
         posts = posts.filter(matches)
-    ids = queries.order_posts(posts, "-updatedAt").values_list("pk", flat=True)[: MAX_VALUES + 1]
+    ids = post_queries.order_posts(posts, "-updatedAt").values_list("pk", flat=True)[
+        : MAX_VALUES + 1
+    ]
     found = [str(pk) for pk in ids]
     return found[:MAX_VALUES], posts.count() if len(found) > MAX_VALUES else len(found)
 

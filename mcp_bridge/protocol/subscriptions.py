@@ -35,8 +35,8 @@ from mcp.shared.subscriptions import (
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from content.posts.queries import reachable_posts
-from content.posts.scopes import visible_to
+from content.store.post_queries import reachable_posts
+from content.store.scopes import visible_to
 from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
 from mcp_bridge.protocol import resources

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.posts.scopes import about_visible
+from content.store.scopes import about_visible
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.models import Post
-from content.posts.scopes import about_visible, require_in_scope, visible_to
+from content.store.scopes import about_visible, require_in_scope, visible_to
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id

@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.review.labels import field_label, prop_label
+from content.document.labels import field_label, prop_label
 from proofroom.archive.imports import Outcome
 from proofroom.archive.kinds import archive_kinds
 from proofroom.core.i18n import in_words

@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from django.utils.translation import gettext as _
 
-from content.post_fields import POST_FIELDS
+from content.document.post_fields import POST_FIELDS
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import NOT_IN_LINES, NOT_ON_A_LINE

@@ -12,7 +12,7 @@ from typing import Final
 import yaml
 from django.utils.translation import gettext as _
 
-from content.post_fields import POST_FIELDS
+from content.document.post_fields import POST_FIELDS
 from content.posts.front_matter import BadFrontMatter, require_bounded, split_front_matter
 from proofroom_apps.imports.dates import read_date
 from proofroom_apps.imports.items import Remark

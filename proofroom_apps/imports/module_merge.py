@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import cast
 from uuid import uuid4
 
-from content.document import ModuleDocument, PostDocument
+from content.document.document import ModuleDocument, PostDocument
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import own_scope, validate_props
 from proofroom_apps.imports.digests import hash_of

@@ -11,10 +11,10 @@ from uuid import UUID
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from content.document.post_fields import TITLE_MAX
 from content.models import Post
 from content.models.post import MAX_DEPTH
-from content.paths.post_paths import fill_pattern, find_posts_at, pattern_of, refuse_reserved
-from content.post_fields import TITLE_MAX
+from content.store.post_paths import fill_pattern, find_posts_at, pattern_of, refuse_reserved
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n.words import slug_of, spells_out

@@ -11,17 +11,17 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.post_fields import POST_FIELDS
 from content.layers import open_layers
 from content.layers.stage import stage
 from content.models import Layer, Post
-from content.post_fields import POST_FIELDS
-from content.posts import document_edits
 from content.posts.create import PostDates, create_post, empty_document, new_row
 from content.posts.edit import edit_post
-from content.posts.scopes import outside_of_scope, require_in_scope, visible_to, would_be_in_scope
 from content.rules import check_changes
-from content.rules.publish_permissions import PUBLISH
+from content.store import document_edits
+from content.store.publish_permissions import PUBLISH
+from content.store.scopes import outside_of_scope, require_in_scope, visible_to, would_be_in_scope
 from proofroom.accounts.models import User
 from proofroom.core.errors import CmsError, NotFound, RuleViolation
 from proofroom.core.i18n.words import slug_of

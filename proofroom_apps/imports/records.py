@@ -15,7 +15,7 @@ from urllib.parse import urljoin
 
 from django.utils.translation import gettext as _
 
-from content.post_fields import POST_FIELDS
+from content.document.post_fields import POST_FIELDS
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import allowed_modules, find_post_type, props_of

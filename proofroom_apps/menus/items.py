@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from django.utils.translation import gettext
 
 from content.models import Post
-from content.posts.scopes import hidden_ids
+from content.store.scopes import hidden_ids
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name

@@ -7,7 +7,7 @@ from typing import Any, TypedDict
 from uuid import UUID
 
 from content.models import Post
-from content.posts.linked_posts import LinkedPostsRequest, Neighbour, load_linked_posts
+from content.store.linked_posts import LinkedPostsRequest, Neighbour, load_linked_posts
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import PageLocation
 from proofroom.core.validation.input_validation import parse_uuids

@@ -16,9 +16,9 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from content.document import PostDocument
-from content.layers.state import lock_post, open_layers
+from content.document.document import PostDocument
 from content.models import Layer, Post
+from content.store.layer_state import lock_post, open_layers
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.http import HttpRequest
 from django.template.loader import get_template
 
-from content.document import ModuleDocument, PostDocument
+from content.document.document import ModuleDocument, PostDocument
 from proofroom.core.hooks import Hook
 from proofroom.core.json import Json
 from proofroom.definitions import ModuleProps, modules, props_of

@@ -16,11 +16,11 @@ from django.utils.html import format_html
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_lazy as _
 
-from content.changes import Change, Changes
-from content.document import PostDocument
+from content.document.changes import Change, Changes
+from content.document.document import PostDocument
 from content.models import ModuleInstance, Post
-from content.posts import post_repository
-from content.variations.arms import as_original
+from content.store import post_repository
+from content.store.arms import as_original
 from media.queries import media_exists
 from proofroom.core.json import Json
 from proofroom.taxonomies.models import Term

@@ -7,7 +7,7 @@ from typing import Final
 from django.utils.translation import gettext
 
 from content.models import Post
-from content.posts.queries import published_posts
+from content.store.post_queries import published_posts
 from proofroom.core.site_urls import PageLocation, absolute, home_of
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title

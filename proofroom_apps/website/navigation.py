@@ -8,7 +8,7 @@ from typing import TypedDict
 from django.conf import settings
 from django.utils.translation import get_language_info
 
-from content.posts.linked_posts import Neighbour
+from content.store.linked_posts import Neighbour
 from proofroom.core.site_urls import PageLocation, home_of
 from proofroom.definitions.listings import list_title_at
 

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils import timezone, translation
 from django.utils.translation import to_locale
 
-from content.posts.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
+from content.store.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
 from proofroom.core.caching.content_tags import (
     collect_tags,
     depend_on,

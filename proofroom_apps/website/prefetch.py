@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from content.media_usage import media_shown_in
 from content.models import Post
-from content.posts.linked_posts import Neighbour
-from content.posts.opening_images import media_of_opening_module, opening_media
+from content.store.linked_posts import Neighbour
+from content.store.media_usage import media_shown_in
+from content.store.opening_images import media_of_opening_module, opening_media
 from media.presenters import SiteImage, site_image
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
 from proofroom.core.caching.fragments import made_of, note_failure

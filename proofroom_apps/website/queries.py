@@ -26,10 +26,11 @@ from django.db.models import (
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
-from content import search
+from content.document.post_fields import POST_FIELDS, SearchWeight
 from content.models import Post, PostModule
-from content.post_fields import POST_FIELDS, SearchWeight
-from content.posts.kept_lists import (
+from content.store import search
+from content.store.arms import Arm, arms_in, as_original, running_arms
+from content.store.kept_lists import (
     PLACE_COLUMNS,
     ListPart,
     Place,
@@ -37,16 +38,15 @@ from content.posts.kept_lists import (
     kept_lists,
     place_columns,
 )
-from content.posts.linked_posts import Neighbour, padded
-from content.posts.opening_images import media_of_opening_module, opening_module
-from content.posts.queries import (
+from content.store.linked_posts import Neighbour, padded
+from content.store.opening_images import media_of_opening_module, opening_module
+from content.store.post_queries import (
     list_posts_of,
     module_rows,
     part_of,
     published_at,
     published_posts,
 )
-from content.variations.arms import Arm, arms_in, as_original, running_arms
 from media.models import Asset
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from content.search_words import allowed_distance, distance_between, find_near_words
+from content.store.search_words import allowed_distance, distance_between, find_near_words
 from proofroom.core.search import Word, words_beginning
 from proofroom_apps.website.meta_tags import one_line
 from proofroom_apps.website.queries import FoundText, load_found_posts, search_published_posts

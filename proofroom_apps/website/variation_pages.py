@@ -13,7 +13,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from content.models import PostModule
-from content.variations.arms import ORIGINAL, Arm, arm_of_bucket, visitor_bucket
+from content.store.arms import ORIGINAL, Arm, arm_of_bucket, visitor_bucket
 from proofroom.core.api.throttles import client_address, rate_limit_key
 from proofroom.core.bots import is_program
 from proofroom_apps.website import queries

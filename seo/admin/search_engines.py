@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from content.models import Post, TreeMove
 from content.posts.canonical_urls import posts_without_canonical, set_missing_canonicals
-from content.posts.queries import published_posts
+from content.store.post_queries import published_posts
 from proofroom.core.admin.form_pages import form_page, refusals_at_fields
 from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
 from proofroom.core.validation.limits import URL_MAX

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext
 
-from content.posts.queries import published_posts
+from content.store.post_queries import published_posts
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches

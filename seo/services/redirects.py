@@ -9,7 +9,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
 from content.models import Post
-from content.posts.queries import published_posts
+from content.store.post_queries import published_posts
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid

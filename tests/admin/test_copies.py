@@ -10,11 +10,11 @@ import pytest
 from django.test import Client
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.posts.variations import create_variation
+from content.store import document_edits
+from content.store.translation_status import TranslationState, states_of
 from content.translations.translate import create_translation
-from content.translations.translation_status import TranslationState, states_of
-from content.variations.services import create_variation
 from proofroom_apps.previews.models import PreviewLink
 from tests import make
 from tests.admin.pages import url

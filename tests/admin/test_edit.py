@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 
 from content.models import Layer, Post, Status
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from tests import make
 from tests.admin.pages import fields, url
 

@@ -11,8 +11,8 @@ import pytest
 from django.test import Client
 
 from content.models import Autosave, Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom_apps.editorial.post_editor.form import new_module
 from tests import make
 from tests.admin.pages import fields, url

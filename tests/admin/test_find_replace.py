@@ -20,8 +20,8 @@ from content.find_replace.runs import REPLACEMENTS, start_replacement
 from content.find_replace.services import undo_replacement
 from content.layers import approve, digest_of
 from content.models import Layer, Post, ReplacedPlace, Replacement, Revision
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from content.tasks import purge_trash
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import Conflict, NotAllowed, RuleViolation

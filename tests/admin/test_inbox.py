@@ -11,11 +11,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.inbox.decisions import Marked, decide_queued
 from content.models import Layer, Post, QueuedChange, Status
-from content.posts import document_edits
 from content.posts.publish import set_status
+from content.store import document_edits
 from proofroom.core.errors import NotAllowed
 from tests import make
 from tests.conftest import RunOnCommit

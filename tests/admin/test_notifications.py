@@ -14,11 +14,11 @@ from django.utils import timezone
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.run_log import record_run_end
 from content.layers.approve import approve
-from content.layers.digest import digest_of
 from content.layers.reject import reject
 from content.models import Layer, Post, Status
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
+from content.store.digest import digest_of
 from proofroom.accounts.models import SiteRole
 from proofroom.core import outbox
 from proofroom.core.actor import Actor

@@ -10,10 +10,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
+from content.store import document_edits
 from tests import make
 from tests.admin.pages import review, url
 from tests.contract.endpoint import NOBODY

@@ -10,7 +10,7 @@ from django.urls import get_resolver
 
 from agents_app.models import AgentRun
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from tests import make
 from tests.admin.pages import review, url
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from content.comparison.references import References
+from content.document.differences import SEPARATOR
 from content.inbox.rejections import take_back_rejections
 from content.layers import approve, digest_of, reject, submit
-from content.layers.decide import decide
 from content.models import Layer, Post, RejectedChange
-from content.posts import document_edits
+from content.posts.decide import decide
 from content.posts.edit import edit_post
-from content.review.cards import cards_of_layer
-from content.review.differences import SEPARATOR
-from content.review.references import References
+from content.presenters.cards import cards_of_layer
+from content.store import document_edits
 from proofroom.core.errors import CmsError
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.markdown_writer import to_markdown

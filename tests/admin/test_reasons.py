@@ -8,9 +8,9 @@ import pytest
 from django.test import Client
 
 from content import layers
-from content.layers.state import REASON_MAX, Mark
 from content.models import Draft, Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
+from content.store.layer_state import REASON_MAX, Mark
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.call_log import principal_of

@@ -20,7 +20,7 @@ from content.layers.rejected_changes import (
     rejections_before,
 )
 from content.models import Layer, Post, RejectedChange
-from content.posts import document_edits
+from content.store import document_edits
 from content.tools.read_post import PostContext, get_post_context
 from proofroom.core.models import Event
 from tests import make

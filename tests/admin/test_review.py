@@ -8,11 +8,11 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.layers import decide as decisions
 from content.layers import digest_of
 from content.models import Draft, Layer, Post, Provenance, Revision
-from content.posts import document_edits
+from content.posts import decide as decisions
 from content.posts.edit import edit_post
+from content.store import document_edits
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.call_log import principal_of
 from proofroom.core.actor import Actor
@@ -188,7 +188,7 @@ def test_a_stale_rejection_in_ai_review_is_refused_too(signed_in: SignedIn) -> N
 def test_a_rejection_that_fails_takes_the_approval_back(monkeypatch: pytest.MonkeyPatch) -> None:
     post = staged()
     before = make.live_hash()
-    monkeypatch.setattr("content.layers.decide.reject", lambda **_: 1 / 0)
+    monkeypatch.setattr("content.posts.decide.reject", lambda **_: 1 / 0)
 
     with pytest.raises(ZeroDivisionError):
         decisions.decide(

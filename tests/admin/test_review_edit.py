@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from agents_app.models import AgentRun
 from content.layers import reject
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from tests import make

@@ -10,14 +10,14 @@ from django.template.loader import render_to_string
 from hypothesis import given
 from hypothesis import strategies as st
 
+from content.comparison.comparison import ValueShape, compare
+from content.comparison.difference_text import length_note, note_of, summarize
+from content.comparison.references import References
+from content.document.differences import Segment, diff_text
 from content.layers import submit
 from content.models import Layer
-from content.posts import document_edits
-from content.review.cards import cards_of_layer
-from content.review.comparison import ValueShape, compare
-from content.review.difference_text import length_note, note_of, summarize
-from content.review.differences import Segment, diff_text
-from content.review.references import References
+from content.presenters.cards import cards_of_layer
+from content.store import document_edits
 from content.templatetags.merged_text import drawn_line
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make

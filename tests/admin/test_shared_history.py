@@ -13,8 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content.global_modules.services import create_global, delete_global, edit_global
 from content.models import ModuleInstance, Post
+from content.modules.global_modules import create_global, delete_global, edit_global
 from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.shared_content import revisions

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content.global_modules.services import create_global
 from content.models import ModuleGroup, ModuleInstance
+from content.modules.global_modules import create_global
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make

@@ -10,8 +10,8 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.global_modules.services import create_global
 from content.models import ModuleInstance
+from content.modules.global_modules import create_global
 from proofroom.core.json import Json
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from content.global_modules.services import create_global, delete_global, edit_global
 from content.models import ModuleInstance
+from content.modules.global_modules import create_global, delete_global, edit_global
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.json import Json, JsonObject

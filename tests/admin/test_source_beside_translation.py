@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse_lazy
 
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from content.translations.translate import create_translation, propose_translation
 from proofroom.core.content_scope import ContentScope
 from tests import make

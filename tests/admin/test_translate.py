@@ -14,10 +14,10 @@ from agents_app.models import AgentRun
 from content.layers import digest_of, open_layers
 from content.layers.approve import approve
 from content.models import CopyOrigin, Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
+from content.store.translation_status import states_of
 from content.translations.translate import create_translation, mark_up_to_date
-from content.translations.translation_status import states_of
 from tests import make
 from tests.admin.pages import fields
 

@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
+from content.store.translation_status import states_of
 from content.translations.translate import create_translation, mark_up_to_date
-from content.translations.translation_status import states_of
 from proofroom.taxonomies.models import Term
 from tests import make
 

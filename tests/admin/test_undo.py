@@ -15,8 +15,8 @@ from django.utils import timezone
 from content.models import Post, Status, UrlPattern
 from content.posts.publish import set_status
 from content.posts.undo import undo_status
-from content.variations.services import create_variation
-from content.variations.traffic import change_variation, running_variations
+from content.posts.variations import create_variation
+from content.store.traffic import change_variation, running_variations
 from proofroom.core.errors import Conflict, NotAllowed
 from tests import make
 from tests.admin.pages import fields

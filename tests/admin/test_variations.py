@@ -11,11 +11,11 @@ import pytest
 from django.test import Client
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
-from content.variations.services import create_variation
-from content.variations.traffic import change_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
+from content.store.traffic import change_variation
 from tests import make
 from tests.admin.pages import url
 

@@ -9,9 +9,9 @@ import pytest
 from django.test import Client
 
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.store import document_edits
 from content.tools.create_post import CreatePost, create_post_ai_review
 from tests import make
 from tests.admin.pages import review, url

@@ -16,7 +16,7 @@ from agents_app.runs.allowed_fields import AllowedFields, fields_of_run
 from agents_app.runs.creation import create_run
 from agents_app.tools import RunFieldAgent, run_field_agent
 from content.models import Draft, Post
-from content.posts import document_edits
+from content.store import document_edits
 from mcp_bridge.access.principals import Principal
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json

@@ -17,9 +17,9 @@ from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
 from content.layers import approve, digest_of, open_layers, submit
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.store import document_edits
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import send

@@ -15,8 +15,8 @@ from agents_app.runs.execution import prepare_attempt
 from agents_app.runs.undo import take_back
 from content.layers import stage, submit
 from content.models import Draft, Layer, Post
-from content.posts import document_edits
 from content.posts.create import propose_post
+from content.store import document_edits
 from content.translations.translate import propose_translation, propose_translations
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed

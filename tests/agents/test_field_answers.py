@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom.core.json import JsonObject
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make

@@ -12,7 +12,7 @@ from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from content.models import Post
-from content.posts import document_edits
+from content.store import document_edits
 from tests import make
 from tests.browser.agents_scene import run
 

@@ -10,8 +10,8 @@ import pytest
 from agents_app.models import AgentRun
 from content.layers import approve, digest_of, submit
 from content.models import Draft, Layer, Post
+from content.store.translation_status import states_of
 from content.translations.translate import create_translation
-from content.translations.translation_status import states_of
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
 from tests import make

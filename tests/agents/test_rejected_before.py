@@ -11,8 +11,8 @@ from agents_app.models import AgentRun
 from content.inbox.rejections import take_back_rejections
 from content.layers.reject import reject
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from tests import make
 from tests.agents.asking import execute, payload_of
 from tests.fake_provider import FakeProvider, Reply

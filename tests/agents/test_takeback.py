@@ -10,7 +10,7 @@ from agents_app.models import AgentRun, RunPost
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import RunToolbox, prepare_attempt
 from agents_app.runs.undo import take_back, undo_run
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import submit
 from content.models import Draft, Layer, Post
 from proofroom.core.actor import Actor

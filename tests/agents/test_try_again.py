@@ -17,7 +17,7 @@ from agents_app.runs import execution
 from content.layers import submit
 from content.layers.reject import reject
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from content.tools.arguments import resolve_author
 from proofroom.core.models import Event
 from tests import make

@@ -7,8 +7,8 @@ import pytest
 from agents_app.models import AgentRun
 from content.layers import approve, digest_of, submit
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from tests import make
 from tests.api_client import ApiClient
 

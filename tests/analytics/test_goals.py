@@ -10,7 +10,7 @@ from django.test import Client
 
 from analytics.models import AnalyticsEvent
 from content.models import Post, PostModule
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from forms.models import FormSubmission
 from tests import make
 from tests.api_client import ApiClient

@@ -16,10 +16,10 @@ from django.utils import timezone
 from analytics.models import HeatBatch
 from content.layers import approve, digest_of
 from content.models import Layer, Post, Revision
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
 from tests import make
 from tests.analytics.heat_cells import cell
 from tests.api_client import ApiClient

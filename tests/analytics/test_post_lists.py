@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from analytics.admin import post_lists
 from analytics.rollups.periods import today
 from content.models import Post, Status
-from content.variations.services import create_variation
-from content.variations.traffic import stop_variations
+from content.posts.variations import create_variation
+from content.store.traffic import stop_variations
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from tests import make

@@ -17,7 +17,7 @@ from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
 from analytics.rollups.periods import Period
 from content.models import Post
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from proofroom.core.actor import SYSTEM
 from tests import make
 from tests.analytics.happened import HEATMAP, MARCH, NOON, SUMMARY, click, keep, read

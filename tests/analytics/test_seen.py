@@ -16,7 +16,7 @@ from analytics.models import AnalyticsEvent
 from analytics.services.track import Seen, record_events
 from content.models import Post
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from tests import make
 from tests.api_client import ApiClient
 

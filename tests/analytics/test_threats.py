@@ -11,8 +11,8 @@ from django.test import Client
 from analytics.models import AnalyticsEvent
 from content.models import Post
 from content.posts.publish import set_status
-from content.variations.services import create_variation
-from content.variations.traffic import change_variation
+from content.posts.variations import create_variation
+from content.store.traffic import change_variation
 from tests import make
 from tests.api_client import ApiClient
 

@@ -10,7 +10,7 @@ from django.test import Client
 from analytics.admin.variations import arm_rows
 from analytics.experiments.evaluation import evaluate_trial
 from analytics.experiments.sentences import round_estimate
-from content.variations.traffic import change_variation
+from content.store.traffic import change_variation
 from proofroom.core.actor import SYSTEM
 from tests import make
 from tests.analytics.begun import begun

@@ -13,10 +13,10 @@ from django.utils import timezone
 
 from analytics.models import GOAL_MAX, PostCount
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.variations.traffic import change_variation
+from content.store import document_edits
+from content.store.traffic import change_variation
 from proofroom.core.json import format_time
 from tests import make
 from tests.analytics.begun import begun, moved

@@ -15,12 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from content import presenters
 from content.api.delivered_posts import render_post, render_post_at
 from content.api.delivery import WHOLE
-from content.media_usage import media_of, rebuild_references
 from content.models import Layer, ModuleInstance, Post, PostModule
-from content.posts import queries
-from content.variations.arms import as_original
-from content.variations.services import create_variation
-from content.variations.traffic import change_variation
+from content.posts.variations import create_variation
+from content.store import post_queries
+from content.store.arms import as_original
+from content.store.media_usage import media_of, rebuild_references
+from content.store.traffic import change_variation
 from media.models import Asset
 from proofroom.core.api.body import dumps
 from proofroom.core.caching.answer_cache import answers
@@ -51,9 +51,9 @@ def as_models_say(post: Post, shown: Post | None = None, arms: list[Post] | None
     wire |= {
         "modules": modules_as_models_say(post),
         "media": media_of({post.pk: post.locale}, shared)[post.pk],
-        "taxonomyTermIds": queries.term_ids(post.pk),
+        "taxonomyTermIds": post_queries.term_ids(post.pk),
         "translations": presenters.translations(
-            queries.translations_of(original, only_published=True)
+            post_queries.translations_of(original, only_published=True)
         ),
     }
     if arms:
@@ -78,7 +78,7 @@ def rendered(post: Post, fields: set[str] | None = None, variation: str = "") ->
 
 
 def again(post: Post) -> Post:
-    found = queries.find_post_with_author(post.pk)
+    found = post_queries.find_post_with_author(post.pk)
     assert found is not None
     return found
 

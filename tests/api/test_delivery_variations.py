@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.variations.services import create_variation
-from content.variations.traffic import change_variation
+from content.posts.variations import create_variation
+from content.store.traffic import change_variation
 from proofroom.core.caching.answer_cache import answers
 from tests import make
 from tests.api_client import ApiClient

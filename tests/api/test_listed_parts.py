@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from content.models import Layer, ModuleInstance, Post, PostModule
-from content.posts import queries
+from content.store import post_queries
 from proofroom.core.json import JsonObject, format_time
 from tests import make
 from tests.api.wire_modules import wire_module
@@ -76,10 +76,10 @@ def test_what_is_staged_and_by_whom(query: str) -> None:
 
 def test_a_post_that_was_deleted_between_two_statements_has_nothing_in_it() -> None:
     post = make.post("Kettle")
-    rows = [*queries.listed_rows(queries.listed_posts())]
+    rows = [*post_queries.listed_rows(post_queries.listed_posts())]
     PostModule.objects.filter(post=post).delete()
     Post.objects.filter(pk=post.pk).delete()
 
-    queries.add_parts(rows, frozenset({"live_modules", "staged_layers"}))
+    post_queries.add_parts(rows, frozenset({"live_modules", "staged_layers"}))
 
     assert [(row["live_modules"], row["staged_layers"]) for row in rows] == [("[]", "[]")]

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content.posts import queries
+from content.store import post_queries
 from tests import make
 from tests.api_client import ApiClient
 
@@ -23,9 +23,9 @@ def titles(path: str) -> list[str]:
 def test_deep_pages_go_on_where_those_before_end(
     path: str, query: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(queries, "DEEP_FROM", 2)
-    monkeypatch.setattr("content.posts.kept_lists.DEEP_FROM", 2)
-    queries._page_statement.cache_clear()
+    monkeypatch.setattr(post_queries, "DEEP_FROM", 2)
+    monkeypatch.setattr("content.store.kept_lists.DEEP_FROM", 2)
+    post_queries._page_statement.cache_clear()
     for number in range(7):
         make.post(f"A post {number}", type="blog")
     make.post("A post of another type", type="page")
@@ -33,7 +33,7 @@ def test_deep_pages_go_on_where_those_before_end(
     whole = titles(f"{path}?{query}")
     parts = [titles(f"{path}?{query}&per_page=2&page={number}") for number in (1, 2, 3, 4, 5)]
 
-    queries._page_statement.cache_clear()
+    post_queries._page_statement.cache_clear()
     assert len(whole) in (7, 8)
     assert [title for part in parts for title in part] == whole
     assert parts[4] == []

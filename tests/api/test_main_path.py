@@ -81,7 +81,7 @@ def test_a_list_a_post_and_its_modules_have_the_shapes_of_the_spec() -> None:
 
 
 def test_a_module_that_exists_only_in_a_layer_has_null_props_and_is_not_public() -> None:
-    from content.posts import document_edits
+    from content.store import document_edits
 
     post = make.post()
     make.staged(

@@ -8,10 +8,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.create import create_post
+from content.store import document_edits
 from proofroom.core.caching.answer_cache import answers
 from tests import make
 from tests.api_client import ApiClient

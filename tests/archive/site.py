@@ -20,7 +20,7 @@ from content.models import (
     UrlPattern,
 )
 from content.paths.url_patterns import create_pattern
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from forms.models import FormDefinition
 from media.models import Asset, StoredFile
 from proofroom.archive.export import Choice, Exported, export_archive

@@ -10,9 +10,9 @@ from django.apps import apps
 from django.db.models import Model
 from django.utils import timezone
 
+from content.document.post_fields import POST_FIELDS
 from content.models import Layer, Post, Provenance, Revision
-from content.module_layouts.services import create_group
-from content.post_fields import POST_FIELDS
+from content.modules.module_groups import create_group
 from media.models import Asset
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import propose_change

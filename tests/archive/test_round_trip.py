@@ -10,9 +10,9 @@ import pytest
 from django.core.files.storage import default_storage
 from django.core.management import call_command
 
-from content.media_usage import rebuild_references
 from content.models import Draft, Layer, Post, Provenance, QueuedChange
-from content.search import find_posts
+from content.store.media_usage import rebuild_references
+from content.store.search import find_posts
 from media.models import Asset, MediaReference
 from proofroom.accounts.models import User
 from proofroom.core.models import Event

@@ -10,7 +10,7 @@ from django.test import Client
 
 from agents_app.models import AgentBatch, AgentRun
 from content.models import Layer, ModuleInstance, Post, Replacement, UrlPattern
-from content.module_layouts.services import create_group
+from content.modules.module_groups import create_group
 from content.posts.trash import delete_post
 from mcp_bridge.access import tokens as mcp_tokens
 from proofroom.accounts.services.tokens import create_token

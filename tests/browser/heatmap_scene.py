@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from tests import make
 from tests.analytics.heat_cells import cell
 from tests.browser.scene import BEFORE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from content.translations.translate import create_translation, propose_translation
 from tests import make
 

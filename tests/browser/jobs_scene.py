@@ -7,7 +7,7 @@ from django.test import Client
 from django.urls import reverse
 
 from content.models import JobKind, Post, PostJob
-from content.post_jobs.jobs import start_job
+from content.posts.jobs import start_job
 from proofroom_apps.imports.models import ImportRun
 from tests import make
 from tests.imports.test_wordpress import HEAD, TAIL, item

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from agents_app.models import AgentRun
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from tests import make
 
 BEFORE = (

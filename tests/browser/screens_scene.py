@@ -6,9 +6,9 @@ from typing import Any
 
 from agents_app.models import AgentRun
 from content.models import Layer, ModuleInstance, Post, PostJob, Replacement, UrlPattern
-from content.module_layouts.services import create_group
-from content.posts import document_edits
+from content.modules.module_groups import create_group
 from content.posts.trash import delete_post
+from content.store import document_edits
 from forms.models import FormDefinition
 from media.models import Asset
 from proofroom.core.models import Event

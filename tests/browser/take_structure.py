@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from content.module_layouts.services import create_group
+from content.modules.module_groups import create_group
 from content.posts.trash import delete_post
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.services import create_menu

@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import expect
 
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
 from tests import make
 from tests.browser.test_editor import opened
 from tests.site.test_page_queries import with_modules

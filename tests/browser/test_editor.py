@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from content.models import Autosave, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 

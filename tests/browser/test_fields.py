@@ -9,8 +9,8 @@ from playwright.sync_api import expect
 
 from content.layers import approve, digest_of, submit
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import create_term
 from tests import make

@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import expect
 
 from analytics.models import AnalyticsEvent
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import approve, digest_of
 from content.models import Layer, Post, Revision
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from tests import make
 from tests.analytics.heat_cells import cell
 from tests.browser.conftest import OpenPage

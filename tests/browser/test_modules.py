@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import expect
 
 from cms_project.security import content_security_policy
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from media.models import Asset
 from media.tasks import make_variants
 from proofroom.core.actor import Actor

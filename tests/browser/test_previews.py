@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from analytics.models import AnalyticsEvent
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from proofroom_apps.feedback.models import Feedback
 from tests import make
 from tests.browser.conftest import OpenPage

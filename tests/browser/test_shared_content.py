@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from content.global_modules.services import create_global, edit_global
+from content.modules.global_modules import create_global, edit_global
 from proofroom.shared_content.approval import set_modes
 from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.proposals import waiting_for

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom.core.json import Json, JsonObject
 from tests import make
 from tests.browser.conftest import OpenPage

@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from content.layers import open_layers
 from content.models import Post
 from content.posts.edit import edit_post
+from content.store.translation_status import states_of
 from content.translations.translate import create_translation, mark_up_to_date
-from content.translations.translation_status import states_of
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_looks import serious, serious_in_any_light

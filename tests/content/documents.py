@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from content.document import ModuleDocument, PostDocument
+from content.document.document import ModuleDocument, PostDocument
 from proofroom.core.json import Json
 
 IDS = ["a", "b", "c", "d", "e", "f"]

@@ -6,15 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from content.comparison.change_comparison import passages_at
 from content.layers import approve, digest_of
-from content.layers.decide import LayerOutcome, decide
 from content.models import Layer, Post, Revision, Status
-from content.posts import document_edits
+from content.posts.decide import LayerOutcome, decide
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
-from content.review.change_comparison import passages_at
-from content.rules.publish_permissions import APPROVE_AND_PUBLISH
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
+from content.store.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.accounts.roles import GRANTS
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, RuleViolation

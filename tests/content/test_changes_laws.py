@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from content.changes import ABSENT, apply, diff, merge, same, value_at
-from content.document import ModuleDocument, PostDocument
+from content.document.changes import ABSENT, apply, diff, merge, same, value_at
+from content.document.document import ModuleDocument, PostDocument
 from tests.content.documents import documents, modules, sides
 
 many = settings(max_examples=50, deadline=None)

@@ -12,25 +12,25 @@ from django.utils import translation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from content.changes import ABSENT, diff, same
-from content.document import ModuleDocument, PostDocument
-from content.posts import document_edits
-from content.review.cards import cards_of_layer, fold_lines, lines_of
-from content.review.change_comparison import compare_change
-from content.review.characters import find_look_alikes
-from content.review.comparison import (
+from content.comparison.change_comparison import compare_change
+from content.comparison.characters import find_look_alikes
+from content.comparison.comparison import (
     Compared,
     ValueShape,
     compare,
     compare_labelled,
     compare_modules,
 )
-from content.review.difference_text import note_of, piece_of, role_text, side_text
-from content.review.differences import Difference, DifferenceKind, ReferenceKind, ShownReference
-from content.review.inline import nodes_of, text_of_units, units_of, units_of_text
-from content.review.labels import module_names
-from content.review.references import MediaView, References, references_of
-from content.review.risk import assess
+from content.comparison.difference_text import note_of, piece_of, role_text, side_text
+from content.comparison.inline import nodes_of, text_of_units, units_of, units_of_text
+from content.comparison.references import MediaView, References, references_of
+from content.comparison.risk import assess
+from content.document.changes import ABSENT, diff, same
+from content.document.differences import Difference, DifferenceKind, ReferenceKind, ShownReference
+from content.document.document import ModuleDocument, PostDocument
+from content.document.labels import module_names
+from content.presenters.cards import cards_of_layer, fold_lines, lines_of
+from content.store import document_edits
 from proofroom.definitions import find_module, modules, props_of
 from proofroom.definitions.props import Prop
 from proofroom.definitions.richtext.markdown_reader import from_markdown

@@ -10,8 +10,7 @@ from django.core.management import CommandError
 from django.db import migrations
 from django.db.migrations.writer import MigrationWriter
 
-from content.document import PostDocument
-from content.global_modules.services import create_global
+from content.document.document import PostDocument
 from content.inbox.rows import needs_rebuild
 from content.layers.reject import reject
 from content.migration_operations import (
@@ -37,12 +36,13 @@ from content.models import (
     RejectedChange,
     Revision,
 )
-from content.posts import document_edits
+from content.modules.global_modules import create_global
 from content.posts.edit import edit_post
-from content.posts.post_repository import load
-from content.search import find_posts
+from content.store import document_edits
+from content.store.post_repository import load
+from content.store.search import find_posts
+from content.store.translation_status import states_of
 from content.translations.translate import create_translation
-from content.translations.translation_status import states_of
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version

@@ -7,9 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 from django.db import connections, transaction
 
-from content.global_modules.services import create_global, edit_global
 from content.migration_operations import ChangeModule, Convert
 from content.models import ModuleInstance
+from content.modules.global_modules import create_global, edit_global
 from proofroom.core.json import Json
 from proofroom.shared_content.models import SharedRevision
 from tests import make

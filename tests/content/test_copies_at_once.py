@@ -11,17 +11,17 @@ import pytest
 from django.utils import timezone
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post, purge_trash, restore_post
+from content.posts.variations import create_variation, promote_variation
+from content.store import document_edits
+from content.store.traffic import change_variation
 from content.translations.translate import (
     create_translation,
     propose_translation,
     propose_translations,
 )
-from content.variations.services import create_variation, promote_variation
-from content.variations.traffic import change_variation
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom_apps.previews.models import PreviewLink

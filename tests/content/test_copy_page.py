@@ -7,13 +7,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content import search
 from content.models import ModuleInstance, Post, PostJob
-from content.post_jobs import jobs
-from content.post_jobs.jobs import start_copy
-from content.posts import post_repository
+from content.posts import jobs
 from content.posts.copy import copy_page, pages_to_copy
+from content.posts.jobs import start_copy
 from content.posts.trash import delete_post
+from content.store import post_repository, search
 from content.translations.translate import create_translation
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event

@@ -7,9 +7,9 @@ from typing import Final, get_args
 
 import pytest
 
-from content.review.comparison import ValueShape, compare
-from content.review.facts import FactKind
-from content.review.language_detection import detect_language
+from content.comparison.comparison import ValueShape, compare
+from content.comparison.facts import FactKind
+from content.comparison.words.language_detection import detect_language
 from tests.content.corpus import LANGUAGES, Pair, read_pairs
 
 PLAIN: Final = ("rewording", "new-text", "language")

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from django.utils.crypto import salted_hmac
 
-from content.changes import Change
-from content.layers.digest import (
+from content.document.changes import Change
+from content.store.digest import (
     digest_of,
     digest_of_fingerprints,
     fingerprint,

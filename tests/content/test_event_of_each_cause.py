@@ -15,14 +15,14 @@ from content.inbox.rejections import take_back_rejections
 from content.layers import approve, digest_of, reject, submit
 from content.layers.revert import revert_to_revision
 from content.models import Layer, Post
-from content.posts import document_edits
-from content.posts.canonical_json import import_post
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts, set_status
 from content.posts.trash import delete_post, purge_trash, restore_post
+from content.posts.variations import create_variation, promote_variation
+from content.presenters.canonical_json import import_post
+from content.store import document_edits
 from content.translations.translate import create_translation, propose_translation
-from content.variations.services import create_variation, promote_variation
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from proofroom.core.outbox.events import find_kind

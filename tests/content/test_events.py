@@ -6,8 +6,8 @@ import pytest
 from django.db import transaction
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom.core import outbox
 from proofroom.core.models import Event
 from tests import make

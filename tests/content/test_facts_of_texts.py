@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from content.review.addresses import find_addresses
-from content.review.comparison import ValueShape, compare
-from content.review.difference_text import note_of
-from content.review.differences import KINDS, Difference, DifferenceKind
-from content.review.facts import FactKind, find_facts, find_names
-from content.review.references import References
-from content.review.risk import FLAGS
+from content.comparison.addresses import find_addresses
+from content.comparison.comparison import ValueShape, compare
+from content.comparison.difference_text import note_of
+from content.comparison.facts import FactKind, find_facts, find_names
+from content.comparison.references import References
+from content.comparison.risk import FLAGS
+from content.document.differences import KINDS, Difference, DifferenceKind
 from proofroom_apps.editorial.inbox.queue_rows import FLAG_LABELS
 
 _DATA = Path(__file__).parents[2].parent / "shared/data/markdown"

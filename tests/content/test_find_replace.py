@@ -6,9 +6,9 @@ import pytest
 
 from content.find_replace.services import Substitution
 from content.models import Draft, Layer, Post, Provenance, Replacement
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.store import document_edits
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
 from proofroom.shared_content.kinds import GLOBAL_MODULE

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from content.find_replace.services import Substitution
 from content.find_replace.sources import PostSource
 from content.models import Post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from tests import make
 from tests.content.replacing import keys_of, send
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from content.models import ReplacedPlace, Revision
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from tests import make
 from tests.api_client import ApiClient
 from tests.content.replacing import URL, send, words_of

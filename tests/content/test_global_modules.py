@@ -8,11 +8,11 @@ import pytest
 from django.db.models import QuerySet
 from django.test import Client
 
-from content.document import PostDocument
-from content.global_modules.services import create_global, edit_global
+from content.document.document import PostDocument
 from content.models import Layer, ModuleInstance, Post
-from content.posts import document_edits
+from content.modules.global_modules import create_global, edit_global
 from content.posts.trash import delete_post
+from content.store import document_edits
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.models import Event
 from proofroom.shared_content.kinds import GLOBAL_MODULE
@@ -103,7 +103,7 @@ def test_a_change_shows_on_every_post_at_once_and_says_on_how_many(
 def test_the_posts_beyond_the_first_are_found_by_the_new_words_too(
     run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("content.search.POSTS_PER_TASK", 1)
+    monkeypatch.setattr("content.store.search.POSTS_PER_TASK", 1)
     module = made()
     for number in range(3):
         make.placed(make.post(f"Post {number}", slug=f"post-{number}"), module)

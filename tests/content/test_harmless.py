@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from content.review.harmless import is_harmless
+from content.comparison.harmless import is_harmless
 
 LETTERS = 40_000
 

@@ -12,11 +12,11 @@ from agents_app.admin.agents.definition_labels import begin_of_month
 from agents_app.runs.creation import create_run
 from agents_app.runs.queries import acceptance_rates
 from content.layers import approve, stage
-from content.layers.digest import digest_of
 from content.layers.submit import submit
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
+from content.store.digest import digest_of
 from media.models import Asset
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.accounts.services.roles import change_role

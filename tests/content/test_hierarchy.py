@@ -8,7 +8,7 @@ import pytest
 
 from content.models import Post
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

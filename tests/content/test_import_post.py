@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from content.models import ModuleInstance, Post, PostModule
-from content.posts import document_edits
-from content.posts.canonical_json import import_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.presenters.canonical_json import import_post
+from content.store import document_edits
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
 from tests import make

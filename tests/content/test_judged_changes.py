@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from content.inbox.judgement import change_sources
 from content.inbox.queries import QueueFilter, filter_queue, filter_safe_rows
 from content.inbox.rows import read_judgements
 from content.models import Layer, Post, QueuedChange
-from content.review.judgement import change_sources
 from tests import make
 from tests.content.waiting import of
 
@@ -282,7 +282,7 @@ def test_a_judgement_is_read_and_not_made_again(
 def test_a_change_is_judged_with_one_query_however_many_words_it_asks_for(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    from content.review.judgement import judge
+    from content.inbox.judgement import judge
 
     post = make.post(excerpt="Hello.")
     names = " ".join(f"Ask Mr Zwolin{chr(97 + n)}ski in room {n}815." for n in range(9))

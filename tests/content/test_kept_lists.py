@@ -16,10 +16,10 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Layer, Post
 from content.posts.create import propose_post
 from content.posts.publish import set_status
-from content.posts.queries import _page_statement
 from content.posts.trash import delete_post, discard_proposed, purge_trash, restore_post
+from content.posts.variations import create_variation
+from content.store.post_queries import _page_statement
 from content.translations.translate import create_translation
-from content.variations.services import create_variation
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.core.content_scope import ContentScope
@@ -231,7 +231,7 @@ class Pages:
 
 @pytest.fixture(params=[*DEEP])
 def pages(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pages]:
-    for name in ("content.posts.kept_lists", "content.posts.queries"):
+    for name in ("content.store.kept_lists", "content.store.post_queries"):
         monkeypatch.setattr(f"{name}.DEEP_FROM", 2)
     monkeypatch.setattr("proofroom_apps.website.list_pages.PER_PAGE", 2)
     for number in range(9):

@@ -18,10 +18,10 @@ from content.layers import (
 )
 from content.layers.live import write_live
 from content.models import Layer, ModuleInstance, Post, PostTerm, Provenance, Revision
-from content.posts import document_edits, post_repository
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.store import document_edits, post_repository
 from proofroom.accounts.models import User
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import format_time

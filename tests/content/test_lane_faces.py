@@ -11,7 +11,7 @@ import pytest
 from django.test import Client
 
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from content.tools.stage_changes import Submit, submit_ai_review_to_review
 from tests import make
 from tests.api_client import ApiClient

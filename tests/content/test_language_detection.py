@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from content.review.language_detection import detect_language
+from content.comparison.words.language_detection import detect_language
 
 WORDS = {
     "en": {"fresh", "filter", "coffee", "recipes", "roast"},

@@ -9,9 +9,9 @@ from uuid import uuid4
 import pytest
 
 from content.layers import open_layers
-from content.layers.layered_post import read_layered_post
 from content.models import Layer
-from content.posts import queries
+from content.store import post_queries
+from content.store.layered_post import read_layered_post
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -30,7 +30,7 @@ def test_all_layers_are_those_that_are_read_apart(
         read = read_layered_post(post.pk, someone)
 
     assert read is not None
-    whole = queries.find_post_with_author(post.pk)
+    whole = post_queries.find_post_with_author(post.pk)
     assert whole is not None
     apart = open_layers(whole)
     assert (read.post, read.layers.live) == (whole, apart.live)
@@ -42,7 +42,7 @@ def test_all_layers_are_those_that_are_read_apart(
         assert (one.version, one.drifted) == (another.version, another.drifted)
     assert [locale for _, locale in read.translations] == ["de"]
     assert read.translations == [
-        (str(row["id"]), row["locale"]) for row in queries.translations_of(whole)
+        (str(row["id"]), row["locale"]) for row in post_queries.translations_of(whole)
     ]
 
 

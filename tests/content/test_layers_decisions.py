@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from django.utils.dateparse import parse_datetime
 
-from content.changes import Change
+from content.document.changes import Change
 from content.layers import approve, digest_of, revert_run, submit
-from content.layers.digest import read_digest, was_seen
 from content.models import Layer, Post, Provenance
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
+from content.store.digest import read_digest, was_seen
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json
 from tests import make

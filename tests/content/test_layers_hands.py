@@ -10,13 +10,13 @@ import pytest
 from django.utils import timezone
 
 from content.layers import approve, digest_of, reject, revert_run, revert_to_revision, submit
-from content.layers.state import Mark, mark_of, writers_of
 from content.models import Layer, Post, Provenance
-from content.posts import document_edits
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
+from content.store import document_edits
+from content.store.layer_state import Mark, mark_of, writers_of
 from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.core.json import format_time
 from proofroom.core.models import Event

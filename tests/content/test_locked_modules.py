@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import approve, digest_of, stage, submit
 from content.models import Layer, PostModule, Revision
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom.core.errors import CmsError, NotAllowed, RuleViolation
 from tests import make
 from tests.api.refusals import refused, stored

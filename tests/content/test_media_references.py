@@ -12,22 +12,22 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from PIL import Image
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.find_replace.services import find_and_replace
-from content.global_modules.services import create_global, delete_global, edit_global
 from content.layers import approve, digest_of, reject, revert_to_revision, submit
-from content.media_usage import (
+from content.models import Layer, ModuleInstance, Post
+from content.modules.global_modules import create_global, delete_global, edit_global
+from content.posts.edit import edit_post
+from content.posts.trash import delete_post, purge_trash, restore_post
+from content.posts.variations import create_variation, promote_variation
+from content.store import document_edits
+from content.store.media_usage import (
     GLOBAL,
     collect_global_uses,
     collect_uses,
     find_posts_using_media,
 )
-from content.models import Layer, ModuleInstance, Post
-from content.posts import document_edits
-from content.posts.edit import edit_post
-from content.posts.trash import delete_post, purge_trash, restore_post
 from content.translations.translate import create_translation, propose_translation
-from content.variations.services import create_variation, promote_variation
 from media.models import Asset, MediaReference, StoredFile
 from media.services.files import store_image
 from media.services.references import Held

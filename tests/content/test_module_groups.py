@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from content.models import ModuleGroup, Post
-from content.module_layouts.queries import find_group
-from content.module_layouts.services import create_group, delete_group, edit_group
+from content.modules.module_groups import create_group, delete_group, edit_group
+from content.store.module_group_queries import find_group
 from content.tools.definitions import OfPostType, get_post_type_config, list_post_types
 from content.tools.module_layouts import Groups, list_module_groups
 from proofroom.core.errors import NotAllowed

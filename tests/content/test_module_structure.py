@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import CopyOrigin, Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
+from content.store.translation_status import states_of
 from content.translations.module_structure import (
     add_source_module,
     adopt_source_order,
     remove_own_module,
 )
 from content.translations.translate import create_translation
-from content.translations.translation_status import states_of
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from tests import make
 

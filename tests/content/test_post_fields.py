@@ -13,17 +13,17 @@ from django.db import models
 from agents_app.models import AgentRun
 from agents_app.runs.field_target import find_field
 from agents_app.runs.payloads import canonical_payload, field_payload
-from content import search
 from content.checks import differences
-from content.document import FIELD_NAMES, PostDocument
+from content.document.document import FIELD_NAMES, PostDocument
+from content.document.labels import label_of
+from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
+from content.document.translated_words import words
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
-from content.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
-from content.review.labels import label_of
-from content.translated_words import words
+from content.posts.variations import create_variation
+from content.store import search
 from content.translations.translate import create_translation
-from content.variations.services import create_variation
 from proofroom.core.json import Json
 from proofroom_apps.editorial.post_editor.form import post_sections
 from tests import make

@@ -12,8 +12,10 @@ from django.test import Client
 from django.utils import timezone
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem, Status
-from content.post_jobs import jobs
-from content.post_jobs.jobs import (
+from content.posts import jobs
+from content.posts.edit import edit_post
+from content.posts.job_steps import STEPS
+from content.posts.jobs import (
     POST_JOBS,
     cancel_job,
     outcomes_of,
@@ -21,8 +23,6 @@ from content.post_jobs.jobs import (
     start_job,
     undo_job,
 )
-from content.post_jobs.steps import STEPS
-from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from proofroom.core.actor import Actor

@@ -138,7 +138,7 @@ def test_agents_and_their_clients_cannot_set_it() -> None:
 
 
 def test_a_variation_has_none() -> None:
-    from content.variations.services import create_variation
+    from content.posts.variations import create_variation
 
     post = make.post()
     variation = create_variation(post_id=post.pk, variation="B", actor=make.actor())

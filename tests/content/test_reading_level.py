@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from content.review.reading_level import count_sentences, count_syllables, reading_ease
+from content.comparison.words.reading_level import count_sentences, count_syllables, reading_ease
 
 EASY = {
     "en": "The cat sat on the mat. It was hot. The dog ran to the cat. They sat in the sun. ",

@@ -9,20 +9,20 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content.changes import diff
-from content.document import ModuleDocument, PostDocument
+from content.document.changes import diff
+from content.document.document import ModuleDocument, PostDocument
 from content.find_replace.services import find_and_replace
-from content.global_modules.services import create_global, edit_global, revert_global
 from content.layers import approve, digest_of, revert_run, revert_to_revision, stage, submit
 from content.models import Layer, Post
-from content.module_layouts.services import create_group, edit_group
-from content.posts import document_edits
+from content.modules.global_modules import create_global, edit_global, revert_global
+from content.modules.module_groups import create_group, edit_group
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post, restore_post
+from content.posts.variations import create_variation, promote_variation
 from content.rules.references import without_missing
+from content.store import document_edits
 from content.translations.translate import create_translation, propose_translation
-from content.variations.services import create_variation, promote_variation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.kinds import GLOBAL_MODULE

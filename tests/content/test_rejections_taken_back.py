@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.inbox.rejections import forget_old_rejections, take_back_rejections
 from content.layers import digest_of, submit
 from content.layers.reject import reject
 from content.models import Layer, Post, QueuedChange, RejectedChange
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.store import document_edits
 from content.tasks import purge_trash
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event

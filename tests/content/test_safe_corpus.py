@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from content.review.harmless import is_harmless
+from content.comparison.harmless import is_harmless
 from tests.content.corpus import LANGUAGES, Pair, read_pairs
 
 LEAST_RECALL = 0.85

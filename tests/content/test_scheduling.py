@@ -13,7 +13,7 @@ from django.utils import timezone
 from cms_project.celery import app
 from content.models import Layer, Post
 from content.posts import publish
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 from proofroom.core.outbox import events

@@ -9,16 +9,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.layers import approve, stage
-from content.layers.digest import digest_of
 from content.models import Layer, Post
 from content.posts.copy import copy_page
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.move import Place, move_posts
-from content.posts.scopes import in_scope_of, sees, visible_to
 from content.posts.trash import delete_post, restore_post
+from content.posts.variations import create_variation
+from content.store.digest import digest_of
+from content.store.scopes import in_scope_of, sees, visible_to
 from content.translations.translate import create_translation, propose_translation
-from content.variations.services import create_variation
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope

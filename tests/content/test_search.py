@@ -10,15 +10,14 @@ from django.core.management import call_command
 from django.db import connection, connections, transaction
 from django.db.models import QuerySet
 
-from content import search
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import approve, digest_of
 from content.models import Layer, ModuleInstance, Post, SearchEntry
-from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
-from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, restore_post
+from content.store import document_edits, search
+from content.store.scopes import visible_to
 from proofroom.core import search as core_search
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.models import Event

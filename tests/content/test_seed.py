@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from agents_app.models import AgentRun
-from content.layers.state import read_marks
 from content.models import Draft, ModuleInstance, Post, PostModule, Revision
+from content.store.layer_state import read_marks
 from media.models import Asset
 from proofroom.accounts.models import User
 from proofroom.core.models import Event

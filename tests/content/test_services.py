@@ -9,11 +9,11 @@ import pytest
 from django.utils import timezone
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts, set_status
 from content.posts.trash import delete_post, restore_post
+from content.store import document_edits
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.models import Event

@@ -9,10 +9,10 @@ import pytest
 from content.layers import approve, digest_of
 from content.layers.stage import stage
 from content.models import Layer, ModuleInstance, Post
-from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
 from content.rules.check import check_changes
+from content.store import document_edits
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json
 from tests import make

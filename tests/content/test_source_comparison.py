@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from content.changes import ABSENT
+from content.document.changes import ABSENT
 from content.layers import open_layers
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from content.translations.source_comparison import SourceComparison, compare_with_source
 from content.translations.translate import create_translation
 from proofroom.core.content_scope import ContentScope

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.layers import open_layers
 from content.models import Layer, Post
-from content.posts import document_edits
+from content.store import document_edits
 from content.translations.source_mismatches import (
     live_mismatches,
     source_mismatches,

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from content.models import ModuleInstance, Post, PostModule
 from content.posts.trash import delete_post, purge_trash
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from tests import make
 from tests.api_client import ApiClient
 from tests.site.test_pages import crumbs, home, page, text

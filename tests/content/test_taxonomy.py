@@ -11,7 +11,7 @@ from content.layers import approve, digest_of
 from content.models import Draft, Layer, Post, PostTerm
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version

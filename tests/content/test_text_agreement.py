@@ -8,8 +8,12 @@ from gettext import GNUTranslations
 import pytest
 from django.conf import settings
 
-from content.review.figures import find_figures
-from content.review.text_agreement import compare_links, compare_texts, detect_language
+from content.comparison.agreement.figures import find_figures
+from content.comparison.agreement.text_agreement import (
+    compare_links,
+    compare_texts,
+    detect_language,
+)
 
 FAITHFUL = [
     (

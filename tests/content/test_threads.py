@@ -10,8 +10,8 @@ import pytest
 
 from content.layers import approve, digest_of, open_layers, stage, submit
 from content.models import Layer, Post, Provenance, Revision
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
 from proofroom.core.json import Json

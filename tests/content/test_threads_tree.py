@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
 from content.posts.move import Place, move_posts
+from content.store import document_edits
 from proofroom.core.errors import CmsError
 from tests import make
 from tests.content.at_once import at_once

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from content.document import ModuleDocument, PostDocument
-from content.review.translation_comparison import SourceMismatch, compare_translation
+from content.comparison.agreement.translation_comparison import SourceMismatch, compare_translation
+from content.document.document import ModuleDocument, PostDocument
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 

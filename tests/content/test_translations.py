@@ -9,18 +9,18 @@ import pytest
 
 from content.layers import approve, digest_of, submit
 from content.models import CopyOrigin, Layer, Post
-from content.posts import document_edits, post_repository
 from content.posts.create import create_post
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post, restore_post
-from content.translations.translate import create_translation, mark_up_to_date, propose_translation
-from content.translations.translation_status import (
+from content.posts.variations import create_variation
+from content.store import document_edits, post_repository
+from content.store.translation_status import (
     TranslationState,
     find_copied_texts,
     states_of,
 )
-from content.variations.services import create_variation
+from content.translations.translate import create_translation, mark_up_to_date, propose_translation
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.models import Event

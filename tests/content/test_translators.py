@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.rules.translations import changes_text_only
+from content.store import document_edits
+from content.store.translation_rules import changes_text_only
 from content.translations.translate import create_translation
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import Json, JsonObject

@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from cms_project.celery import app
 from content.models import Draft, ModuleInstance, Post, PostModule, Revision
-from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post, purge_trash, restore_post
+from content.posts.variations import create_variation
+from content.store import document_edits
 from content.tasks import purge_trash as purge_trash_task
-from content.variations.services import create_variation
 from proofroom.accounts.models import User
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import Json

@@ -10,10 +10,10 @@ from django.test import Client
 from content.models import Post, TreeMove
 from content.paths import tree_changes
 from content.paths.url_patterns import create_pattern
-from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post, restore_post
+from content.store import document_edits
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 from seo.models import Redirect

@@ -15,10 +15,10 @@ from content.models import Post, UrlPattern
 from content.models.paths import PATTERN_MAX
 from content.paths import url_patterns
 from content.paths.url_patterns import change_pattern, create_pattern, delete_pattern
-from content.posts import queries
 from content.posts.trash import delete_post, restore_post
-from content.rules.url_patterns import clean_pattern, is_reserved
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
+from content.store import post_queries
+from content.store.url_pattern_rules import clean_pattern, is_reserved
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version
@@ -369,7 +369,7 @@ def test_threat_24_a_pattern_of_what_no_longer_exists_is_harmless(client: Client
     rows = {row["type"]: row for row in editor.read("/api/url-patterns")["data"]}
 
     assert client.get("/blog/tea").status_code == 200
-    assert [row.pk for row in queries.published_posts()] == [post.pk]
+    assert [row.pk for row in post_queries.published_posts()] == [post.pk]
     body = {"pattern": "/y/{slug}"}
     editor.write("PUT", f"/api/url-patterns/{rows['gone']['id']}", body, expect=422)
     editor.write("PUT", f"/api/url-patterns/{rows['blog']['id']}", body, expect=422)

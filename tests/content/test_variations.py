@@ -9,14 +9,14 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Layer, Post, Revision
-from content.posts import document_edits, post_repository
 from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts, set_status
 from content.posts.trash import delete_post, restore_post
+from content.posts.variations import create_variation, promote_variation
+from content.store import document_edits, post_repository
 from content.translations.translate import create_translation
-from content.variations.services import create_variation, promote_variation
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.models import Event

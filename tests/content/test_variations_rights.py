@@ -8,8 +8,8 @@ import pytest
 
 from content.models import Post
 from content.posts.trash import delete_post
-from content.variations.services import promote_variation
-from content.variations.traffic import change_variation
+from content.posts.variations import promote_variation
+from content.store.traffic import change_variation
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core.errors import NotAllowed, NotFound
 from tests import make

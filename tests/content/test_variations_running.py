@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post, restore_post
+from content.posts.variations import promote_variation
+from content.store import document_edits
 from content.translations.translate import create_translation
-from content.variations.services import promote_variation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.inbox.queries import QueueFilter, filter_queue
 from content.inbox.rejections import take_back_rejections
 from content.inbox.rows import check_queue
@@ -24,10 +24,10 @@ from content.layers import (
     submit,
     take_back_run,
 )
-from content.layers.decide import decide
 from content.models import Draft, Layer, Post, QueuedChange, Revision, Status
-from content.posts import document_edits
+from content.posts.decide import decide
 from content.posts.publish import set_status
+from content.store import document_edits
 from proofroom.core.errors import CmsError
 from proofroom.taxonomies.services import delete_term
 from tests import make

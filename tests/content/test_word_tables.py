@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from content.checks import check_word_tables
-from content.review import word_tables
-from content.review.word_tables import WordTableFile, all_tables, word_table
+from content.comparison.words import word_tables
+from content.comparison.words.word_tables import WordTableFile, all_tables, word_table
 from tests.content.customer_app import customer_app
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from content.models import Post
-from content.variations.services import create_variation
-from content.variations.traffic import change_variation
+from content.posts.variations import create_variation
+from content.store.traffic import change_variation
 from proofroom.core.models import Event
 from tests import make
 

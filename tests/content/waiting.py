@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from content.inbox.judgement import judge
 from content.inbox.rows import build_row, states_of
 from content.models import Post, QueuedChange
-from content.review.judgement import judge
 from tests import make
 
 _OWN = {"id", "at"}

@@ -10,10 +10,10 @@ import pytest
 from django.test import Client
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.variations.services import create_variation
-from content.variations.traffic import change_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
+from content.store.traffic import change_variation
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from proofroom_apps.menus.models import Menu
 from tests import make

@@ -14,8 +14,8 @@ from django.utils.translation import override
 
 from cms_project.celery import app
 from content.models import JobKind, JobState, PostJob, Status
-from content.post_jobs import jobs
-from content.post_jobs.jobs import POST_JOBS, start_job
+from content.posts import jobs
+from content.posts.jobs import POST_JOBS, start_job
 from content.tasks import sweep_decisions
 from proofroom.core.background_jobs import runner
 from proofroom.core.background_jobs.models import BackgroundJob

@@ -186,7 +186,7 @@ def test_a_task_that_is_called_before_the_application_is_loaded_goes_to_the_queu
 
 def test_whoever_starts_background_jobs_loads_no_queue():
     code = (
-        "import cms_project.wsgi, sys, content.post_jobs.jobs, content.find_replace.runs, "
+        "import cms_project.wsgi, sys, content.posts.jobs, content.find_replace.runs, "
         "content.inbox.decision_batches, proofroom_apps.imports.runs; print('celery' in sys.modules)"
     )
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from content.global_modules.services import create_global
-from content.module_layouts.services import create_group
+from content.modules.global_modules import create_global
+from content.modules.module_groups import create_group
 from forms.form_input import clean_slug as slug_of_form
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.slugs import clean_slug

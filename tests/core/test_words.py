@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agents_app.providers.demo.proposals import _WORD
+from content.document.differences import TOKEN
 from content.find_replace.services import Substitution
-from content.review.differences import TOKEN
 from forms.admin.form_admin import name_for
 from proofroom.accounts.models import validate_username
 from proofroom.accounts.services.users import username_for

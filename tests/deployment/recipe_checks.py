@@ -28,8 +28,8 @@ from agents_app.providers.selection import default_provider
 from agents_app.reactions.tool_calls import sweep_reactions
 from agents_app.runs.creation import create_run
 from agents_app.runs.execution import execute_run
+from content.comparison.words.word_tables import word_table
 from content.models import Post
-from content.review.word_tables import word_table
 from mcp_bridge.protocol.server import build_server
 from proofroom.accounts.models import User
 from proofroom.accounts.permission_labels import label_of, permission_choices

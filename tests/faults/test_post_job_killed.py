@@ -17,7 +17,7 @@ pytestmark = pytest.mark.services
 BEGIN: Final = """
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from content.post_jobs import jobs
+from content.posts import jobs
 from proofroom.core.background_jobs import runner
 from tests import make
 jobs.MAX_IN_REQUEST = 0
@@ -29,7 +29,7 @@ DIE: Final = """
 import os, signal
 from dataclasses import replace
 from content.models import Post, PostJob
-from content.post_jobs import jobs
+from content.posts import jobs
 step = jobs.STEPS["publish"]
 def mortal(job, items, actor):
     step.run(job, items, actor)
@@ -43,7 +43,7 @@ import json
 from datetime import timedelta
 from django.utils import timezone
 from content.models import Post, PostJob
-from content.post_jobs.jobs import POST_JOBS
+from content.posts.jobs import POST_JOBS
 from proofroom.core.background_jobs import runner
 from proofroom.core.models import Event
 job = PostJob.objects.get()

@@ -9,8 +9,8 @@ import pytest
 from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
-from content.review.differences import ShownReference
-from content.review.references import ReferenceIds, load_titles
+from content.comparison.references import ReferenceIds, load_titles
+from content.document.differences import ShownReference
 from forms.models import FormDefinition
 from proofroom.core.actor import SYSTEM
 from proofroom.core.models import Event

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management import call_command
 
 from content.models import Post
-from content.posts.post_repository import load
+from content.store.post_repository import load
 from proofroom.definitions.richtext.nodes import to_text
 
 

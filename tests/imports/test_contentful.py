@@ -11,7 +11,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from content.models import Post
-from content.posts.post_repository import load
+from content.store.post_repository import load
 from media.models import Asset
 from tests import make
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from content.models import Post
-from content.posts.post_repository import load
+from content.store.post_repository import load
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.taxonomies.models import Term
 from proofroom_apps.imports.models import ImportLine

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import call_command
 
 from content.models import Post
-from content.posts.post_repository import load
+from content.store.post_repository import load
 from proofroom.definitions.richtext.html import to_html
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.markdown_writer import to_markdown

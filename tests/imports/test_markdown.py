@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from content.document.post_fields import POST_FIELDS
 from content.layers import open_layers
 from content.models import Post
-from content.post_fields import POST_FIELDS
-from content.posts.post_repository import load
+from content.store.post_repository import load
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom_apps.imports.models import ImportLine
 from seo.models import Redirect

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from content.models import Post
-from content.posts.post_repository import load
+from content.store.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.html import to_html
 from tests import make

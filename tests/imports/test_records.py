@@ -13,7 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from content.models import Post
-from content.posts.post_repository import load
+from content.store.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.taxonomies.models import Term

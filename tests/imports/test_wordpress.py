@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from content.layers import open_layers
 from content.models import Post
 from content.posts.edit import edit_post
-from content.posts.post_repository import load
+from content.store.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.taxonomies.models import Term

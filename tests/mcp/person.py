@@ -17,9 +17,9 @@ from uuid import UUID, uuid4
 from content import layers
 from content.layers import digest_of
 from content.models import Layer, Post, Provenance
-from content.posts import document_edits
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
+from content.store import document_edits
 from mcp_bridge.access import tokens
 from proofroom.core.actor import Actor
 from tests import make

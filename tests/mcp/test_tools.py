@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.posts.trash import delete_post
 from tests import make
 from tests.mcp.calling import done, refused

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from agents_app.definitions.agents import all_agents
-from content.module_layouts.queries import find_group
-from content.module_layouts.services import create_group
+from content.modules.module_groups import create_group
 from content.posts.trash import delete_post
+from content.store.module_group_queries import find_group
 from proofroom.definitions import modules
 from proofroom.taxonomies.models import Term
 from tests import make

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from content.module_layouts.suggestions import known_roles, stems_of
+from content.modules.suggestions import known_roles, stems_of
 from proofroom.definitions import AIGuidance, Module, modules, post_types
 from tests.mcp.calling import done, refused
 

@@ -12,11 +12,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.store import document_edits
+from content.store.translation_status import states_of
 from content.translations.translate import create_translation
-from content.translations.translation_status import states_of
 from mcp_bridge.access.principals import Principal
 from proofroom.definitions import find_post_type
 from tests import make

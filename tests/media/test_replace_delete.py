@@ -273,8 +273,8 @@ def test_who_insists_deletes_and_pages_go_on_without_the_picture(client) -> None
 
 def test_a_live_document_keeps_the_id_of_a_picture_that_is_gone(client) -> None:
     from content.models import Post, PostModule
-    from content.posts import document_edits
     from content.posts.edit import edit_post
+    from content.store import document_edits
 
     asset = store(picture("PNG", (60, 60)), alt_text="Canary")
     post = make.post()

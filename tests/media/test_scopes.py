@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.find_replace.hits import find_hits
-from content.global_modules.services import create_global
+from content.modules.global_modules import create_global
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from media.models import Asset

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.create import create_post
 from content.posts.edit import edit_post
+from content.store import document_edits
 from seo.models import Redirect
 from tests import make
 

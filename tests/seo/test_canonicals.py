@@ -11,7 +11,7 @@ from content.models import Layer, Post
 from content.posts import canonical_urls
 from content.posts.canonical_urls import set_missing_canonicals
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
 from proofroom.core.outbox import content_version

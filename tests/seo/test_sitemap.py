@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
 from seo import sitemap
 from tests import make
 from tests.seo.protocol import Url, urls_of

@@ -12,9 +12,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.variations.arms import Arm, arm_of_bucket, visitor_bucket
-from content.variations.services import create_variation
-from content.variations.traffic import change_variation
+from content.posts.variations import create_variation
+from content.store.arms import Arm, arm_of_bucket, visitor_bucket
+from content.store.traffic import change_variation
 from forms.models import FormSubmission
 from proofroom.core.caching.answer_cache import answers
 from tests import make

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from content.variations.arms import Arm, arm_of_bucket, visitor_bucket
+from content.store.arms import Arm, arm_of_bucket, visitor_bucket
 
 ORIGINAL = UUID("0c5f6f9e-4f0a-4a7e-9a55-3a1d6f1e2b3c")
 OTHER = UUID("1c5f6f9e-4f0a-4a7e-9a55-3a1d6f1e2b3c")

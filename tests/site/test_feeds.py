@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom_apps.website.feeds import FEED_ITEMS
 from tests import make
 from tests.site.test_pages import BLOG, home, text

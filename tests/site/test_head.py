@@ -9,9 +9,9 @@ from html import unescape
 import pytest
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
+from content.store import document_edits
 from proofroom.core.json import JsonObject
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text

@@ -9,10 +9,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from PIL import Image
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from media.models import Asset
 from media.services.files import store_image
 from media.services.update import update_asset

@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from media.images import frames_of
 from media.models import Asset, AssetStatus
 from media.presenters import site_image

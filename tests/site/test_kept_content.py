@@ -13,8 +13,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content.global_modules.services import edit_global
 from content.models import Layer, Post
+from content.modules.global_modules import edit_global
 from content.posts.publish import publish_due_posts, set_status
 from content.posts.trash import delete_post, restore_post
 from content.translations.translate import create_translation

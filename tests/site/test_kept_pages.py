@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 import pytest
 from django.test import Client
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Layer, PostModule
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from content.translations.translate import create_translation
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.fragments import FragmentStore, fragments

@@ -10,12 +10,12 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Post
-from content.posts import document_edits
-from content.posts import linked_posts as linked_posts
 from content.posts.edit import edit_post
-from content.posts.linked_posts import LinkedPostsRequest, load_linked_posts
+from content.store import document_edits
+from content.store import linked_posts as linked_posts
+from content.store.linked_posts import LinkedPostsRequest, load_linked_posts
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import MOST_LISTED, ModuleProps, PostList, modules, props_of
 from proofroom.definitions.props import Prop

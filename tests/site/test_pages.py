@@ -12,11 +12,11 @@ from django.test.utils import CaptureQueriesContext
 
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
+from content.store import document_edits
 from proofroom_apps.menus.models import Menu
 from tests import make
 

@@ -12,12 +12,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.models import ModuleInstance, Post, PostModule
-from content.posts import document_edits
 from content.posts.edit import edit_post
-from content.posts.opening_images import NO_MODULE, media_of_opening_module, opening_module
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
+from content.store.opening_images import NO_MODULE, media_of_opening_module, opening_module
 from proofroom.definitions import modules
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.website.prefetch import PostCard

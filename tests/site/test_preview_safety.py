@@ -10,11 +10,11 @@ from django.test import Client
 from django.utils import timezone
 
 from content.models import Layer, ModuleInstance, Post
-from content.posts import document_edits
 from content.posts.create import create_post, propose_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
 from proofroom.accounts.models import User
 from proofroom.accounts.services.users import change_user
 from proofroom.core.actor import Actor

@@ -11,13 +11,13 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Layer, Post
-from content.posts import document_edits
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.variations.services import create_variation
+from content.posts.variations import create_variation
+from content.store import document_edits
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from proofroom_apps.previews.models import PreviewLink

@@ -11,10 +11,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content import search_words
 from content.models import Layer, Post, SearchWord
 from content.posts.trash import delete_post
-from content.search_words import collect_words, distance_between
+from content.store import search_words
+from content.store.search_words import collect_words, distance_between
 from content.tasks import collect_search_words
 from tests import make
 from tests.site.test_pages import text

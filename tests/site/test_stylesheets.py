@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from django.contrib.staticfiles import finders
 
-from content.document import PostDocument
-from content.posts import document_edits
+from content.document.document import PostDocument
 from content.posts.edit import edit_post
+from content.store import document_edits
 from proofroom.definitions import modules
 from proofroom_apps.previews.services import create_preview_link
 from tests import make

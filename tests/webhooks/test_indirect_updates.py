@@ -8,14 +8,14 @@ import pytest
 from django.utils import timezone
 
 from content.find_replace.services import find_and_replace
-from content.global_modules.services import edit_global
 from content.migration_operations.derived_data import follow_content_migrations
 from content.models import ContentMigration, Post
+from content.modules.global_modules import edit_global
 from content.paths import tree_changes
 from content.paths.url_patterns import create_pattern
 from content.posts.create import create_post
-from content.posts.indirect_updates import follow_cause
 from content.posts.trash import delete_post, restore_post
+from content.store.indirect_updates import follow_cause
 from proofroom.core.models import Event
 from proofroom.core.site_urls import absolute
 from proofroom.webhooks.models import Delivery

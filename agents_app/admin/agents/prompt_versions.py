@@ -21,7 +21,7 @@ from agents_app.runs.prompt import (
     prompt_versions,
     stored_instructions,
 )
-from content.review.differences import Segment, diff_text
+from content.document.differences import Segment, diff_text
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom_apps.editorial.posts.post_pages import page
 

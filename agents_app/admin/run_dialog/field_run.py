@@ -40,7 +40,7 @@ from agents_app.models import AgentRun
 from agents_app.runs.creation import MAX_FIELD_KEY_CHARACTERS, create_once, create_run
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.retry import retry_change
-from content.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
+from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from content.layers import Layers
 from content.models import Post
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require

@@ -16,8 +16,8 @@ from agents_app.models import AgentRun
 from agents_app.runs.field_target import FieldTarget
 from agents_app.runs.retry import EarlierProposal, earlier_proposal, pending_marks
 from content.layers import Layers
-from content.layers.state import Mark
 from content.models import Layer
+from content.store.layer_state import Mark
 from proofroom.core.admin.permissions import may
 from proofroom.core.database.lookups import find_by_id
 

@@ -26,10 +26,10 @@ from agents_app.models import AgentRun
 from agents_app.runs.creation import create_run
 from agents_app.runs.field_scope import MAX_ONLY_FIELDS, ONLY_FIELDS
 from agents_app.runs.scopes import visible_runs
+from content.document.labels import label_of, module_names
 from content.layers import Layers
 from content.models import Post
-from content.posts.scopes import in_scope_of
-from content.review.labels import label_of, module_names
+from content.store.scopes import in_scope_of
 from content.translations.source_comparison import texts_to_translate
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped

@@ -20,9 +20,9 @@ from agents_app.models import AgentRun
 from agents_app.runs.field_target import find_field
 from agents_app.runs.queries import find_run
 from agents_app.runs.scopes import visible_runs
+from content.document.differences import Segment, diff_text
+from content.document.labels import label_of, module_names
 from content.layers import open_layers
-from content.review.differences import Segment, diff_text
-from content.review.labels import label_of, module_names
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from agents_app.runs.field_target import FieldTarget
-from content.document import PostDocument
-from content.review.cards import DiffStretch, fold_lines, lines_of, lines_of_value
-from content.review.change_comparison import shape_at
-from content.review.comparison import ValueShape, compare
-from content.review.difference_text import length_note, summarize
-from content.review.labels import field_label, module_names, prop_label
-from content.review.references import ReferenceIds, References, load_titles
+from content.comparison.change_comparison import shape_at
+from content.comparison.comparison import ValueShape, compare
+from content.comparison.difference_text import length_note, summarize
+from content.comparison.references import ReferenceIds, References, load_titles
+from content.document.document import PostDocument
+from content.document.labels import field_label, module_names, prop_label
+from content.presenters.cards import DiffStretch, fold_lines, lines_of, lines_of_value
 from proofroom.core.content_scope import Scoped
 from proofroom.core.json import Json
 from proofroom.definitions.richtext.markdown_reader import from_markdown

@@ -45,12 +45,12 @@ from agents_app.runs.permissions import START_PERMISSIONS
 from agents_app.runs.queries import ProposalOutcome, find_run, proposal_outcomes
 from agents_app.runs.retry import run_candidates
 from agents_app.runs.suggestion import Suggestion, edit_for
-from content.changes import diff, same
+from content.comparison.references import references_of
+from content.document.changes import diff, same
+from content.document.labels import label_of, module_names
 from content.layers import Layers, open_layers
 from content.models import Layer, Post
-from content.review.cards import cards_between
-from content.review.labels import label_of, module_names
-from content.review.references import references_of
+from content.presenters.cards import cards_between
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n import in_words

@@ -30,7 +30,7 @@ from agents_app.providers.demo.texts import (
     words_of,
 )
 from agents_app.providers.interface import Toolbox
-from content.post_fields import POST_FIELDS
+from content.document.post_fields import POST_FIELDS
 from proofroom.core.i18n.words import IN_WORD, LETTER, compile_pattern
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.nodes import children, kind, to_text

@@ -18,7 +18,7 @@ from agents_app.providers.demo.texts import (
     section,
     values_of,
 )
-from content.post_fields import POST_FIELDS
+from content.document.post_fields import POST_FIELDS
 from proofroom.core.json import Json, JsonObject
 
 _FIELDS: Final = {

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from content.media_usage import rebuild_references
+from content.store.media_usage import rebuild_references
 
 
 class Command(BaseCommand):

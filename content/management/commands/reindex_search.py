@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from content import search, search_words
 from content.models import Post
+from content.store import search, search_words
 from media.models import Asset
 from media.search import index_assets
 from proofroom.core.batches import batches

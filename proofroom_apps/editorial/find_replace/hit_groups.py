@@ -10,12 +10,12 @@ from typing import Final
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.document import CUSTOM_PREFIX
+from content.document.document import CUSTOM_PREFIX
+from content.document.labels import field_label, module_label, prop_label, type_label
 from content.find_replace.documents import MODULES, POSTS
 from content.find_replace.hits import Hit, HitFinder
 from content.find_replace.sources import GLOBALS
 from content.models import ModuleInstance, Post, PostModule, QueuedChange, Status
-from content.review.labels import field_label, module_label, prop_label, type_label
 from proofroom.core.find_replace import select_sources
 from proofroom.core.i18n.languages import language_name
 from proofroom_apps.editorial.posts.post_pages import post_url

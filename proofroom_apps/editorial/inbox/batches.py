@@ -30,7 +30,7 @@ from content.models import (
     Post,
     Status,
 )
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,

@@ -15,6 +15,10 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from content.comparison.characters import make_visible
+from content.comparison.difference_text import note_of
+from content.comparison.references import References
+from content.document.labels import type_label
 from content.inbox.queries import (
     Alike,
     QueueFilter,
@@ -25,10 +29,6 @@ from content.inbox.queries import (
 )
 from content.inbox.rows import from_json
 from content.models import Layer
-from content.review.characters import make_visible
-from content.review.difference_text import note_of
-from content.review.labels import type_label
-from content.review.references import References
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.agent_names import agent_name
 from proofroom.core.errors import CmsError

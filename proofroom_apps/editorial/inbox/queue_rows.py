@@ -12,12 +12,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content.comparison.references import ReferenceIds, load_titles
+from content.document.labels import field_label, module_label, prop_label, type_label
 from content.inbox.rows import from_json
 from content.models import DecisionItem, Layer, Post, QueuedChange, Status
-from content.review.cards import ShownLine, lines_of
-from content.review.labels import field_label, module_label, prop_label, type_label
-from content.review.references import ReferenceIds, load_titles
-from content.rules.publish_permissions import APPROVE_AND_PUBLISH
+from content.presenters.cards import ShownLine, lines_of
+from content.store.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.agent_names import agent_name
 from proofroom.core.i18n.ages import age_of

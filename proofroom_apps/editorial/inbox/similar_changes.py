@@ -11,15 +11,15 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from content.comparison.change_comparison import shared_props
+from content.comparison.references import ReferenceIds, collect_references, load_titles
 from content.inbox.decision_batches import MAX_BATCH_CHANGES
 from content.inbox.decisions import MAX_DECISIONS, Marked, Word
 from content.inbox.queries import Alike, QueueFilter, filter_queue, join_posts
 from content.inbox.rows import stored_judgement
-from content.layers.state import open_layers_of_many
 from content.models import Layer, Post, QueuedChange, Status
-from content.review.cards import ChangeCard, cards_of_layer
-from content.review.change_comparison import shared_props
-from content.review.references import ReferenceIds, collect_references, load_titles
+from content.presenters.cards import ChangeCard, cards_of_layer
+from content.store.layer_state import open_layers_of_many
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom_apps.editorial.inbox.decisions import (

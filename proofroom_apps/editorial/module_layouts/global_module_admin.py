@@ -14,17 +14,17 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.global_modules.queries import placements_of, usage
-from content.global_modules.services import (
+from content.models import ModuleInstance
+from content.modules.global_modules import (
     SLUG_MAX,
     create_global,
     delete_global,
     edit_global,
     edited_global,
 )
-from content.global_modules.shared_kind import GlobalModuleKind
-from content.models import ModuleInstance
-from content.posts.scopes import visible_to
+from content.modules.shared_kind import GlobalModuleKind
+from content.store.global_module_queries import placements_of, usage
+from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import ShownAgainAdmin

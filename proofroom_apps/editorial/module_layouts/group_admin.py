@@ -15,15 +15,15 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content.document.labels import type_choices, type_label
 from content.models import ModuleGroup, ModuleInstance
-from content.module_layouts.services import (
+from content.modules.module_groups import (
     DESCRIPTION_MAX,
     NAME_MAX,
     create_group,
     delete_group,
     edit_group,
 )
-from content.review.labels import type_choices, type_label
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
 from proofroom.core.errors import RuleViolation

@@ -15,12 +15,12 @@ from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
-from content.document import PostDocument
+from content.document.document import PostDocument
+from content.document.labels import label_of, module_names
 from content.models import Layer
 from content.models.autosave import Autosave
 from content.models.editing_mark import SOURCE
 from content.posts.autosave import Predecessor, discard_copy, list_copies, save_copy
-from content.review.labels import label_of, module_names
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError, invalid

@@ -13,11 +13,11 @@ from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from content import search
+from content.comparison.references import title_lookups
+from content.document.labels import type_label
 from content.models import ModuleInstance, Post, Status
-from content.posts.scopes import hidden_ids, hidden_title, sees, visible_to
-from content.review.labels import type_label
-from content.review.references import title_lookups
+from content.store import search
+from content.store.scopes import hidden_ids, hidden_title, sees, visible_to
 from media.models import Asset
 from media.scopes import visible_assets
 from proofroom.core.actor import Actor

@@ -10,10 +10,10 @@ from typing import Final
 
 from django.utils.translation import gettext, gettext_noop
 
-from content.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.document.labels import module_label
+from content.document.post_fields import POST_FIELDS, Panel, PostField
 from content.models import ModuleInstance
-from content.post_fields import POST_FIELDS, Panel, PostField
-from content.review.labels import module_label
 from proofroom.core.database.statements import Statement
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.time_zones import current_zone_name

@@ -15,8 +15,8 @@ from typing import Final
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from content.document import CUSTOM_PREFIX, PostDocument
-from content.posts import document_edits
+from content.document.document import CUSTOM_PREFIX, PostDocument
+from content.store import document_edits
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
@@ -195,7 +195,7 @@ def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection
 
 
 def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
-    """`document` with what was typed. Raises `RuleViolation` or `NotFound` from `content.posts.document_edits`."""
+    """`document` with what was typed. Raises `RuleViolation` or `NotFound` from `content.store.document_edits`."""
     touched = sheet.touched()
     fields: JsonObject = {}
     custom: JsonObject = {}

@@ -20,7 +20,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from content.models import Post
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.time_zones import from_local_input, to_local_input

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.global_modules.queries import placed_by_slug
+from content.store.global_module_queries import placed_by_slug
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.i18n import in_words

@@ -14,8 +14,8 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from content.layers.state import Mark
 from content.models import Post, Provenance
+from content.store.layer_state import Mark
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.admin.permissions import actor_of

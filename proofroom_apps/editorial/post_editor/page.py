@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import Layers
 from content.models import Layer, Post, Status
 from media.models import Asset

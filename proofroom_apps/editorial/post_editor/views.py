@@ -14,20 +14,20 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from content.changes import diff, same, value_at
-from content.document import PostDocument
+from content.comparison.references import references_of
+from content.document.changes import diff, same, value_at
+from content.document.document import PostDocument
+from content.document.labels import label_of, module_names
 from content.layers import stage
-from content.layers.state import check_version
 from content.models import Layer, Post, Status
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.edit import edit_post
 from content.posts.presence import close_editor, list_open_editors, mark_editing
 from content.posts.publication_date import UNCHANGED, PublishedAt
-from content.review.cards import ChangeCard, cards_between
-from content.review.labels import label_of, module_names
-from content.review.references import references_of
+from content.presenters.cards import ChangeCard, cards_between
 from content.rules.check import clean_changes
-from content.variations.traffic import running_variations
+from content.store.layer_state import check_version
+from content.store.traffic import running_variations
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict, RuleViolation, invalid
 from proofroom.core.i18n.time_zones import from_local_input

@@ -12,8 +12,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import JobKind, JobOutcome, Post, PostJob
-from content.post_jobs.jobs import outcomes_of, start_job
-from content.posts.scopes import visible_to
+from content.posts.jobs import outcomes_of, start_job
+from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.undo import undo_button
 from proofroom.core.errors import CmsError

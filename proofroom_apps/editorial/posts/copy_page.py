@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.models import JobOutcome, Post, PostJob
-from content.post_jobs.jobs import outcomes_of, start_copy
 from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
+from content.posts.jobs import outcomes_of, start_copy
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
 from proofroom.definitions import find_post_type

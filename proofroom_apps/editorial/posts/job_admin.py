@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob
-from content.post_jobs.jobs import cancel_job, find_job, jobs_for, outcomes_of, undo_job
-from content.posts.scopes import visible_to
+from content.posts.jobs import cancel_job, find_job, jobs_for, outcomes_of, undo_job
+from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import badge

@@ -7,7 +7,7 @@ from typing import Protocol
 from django.contrib import admin
 from django.utils.translation import gettext_lazy
 
-from content.review.labels import module_label, type_label
+from content.document.labels import module_label, type_label
 from proofroom.core.admin.labels import LabelFilter
 
 

@@ -14,12 +14,12 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 
+from content.comparison.references import media_view
+from content.document.labels import type_label
 from content.models import UNPUBLISHED, Layer, Post, Status, shown_status, status_label
-from content.posts.opening_images import load_pictures, opening_module
-from content.posts.queries import has_changes_in
-from content.posts.scopes import in_scope_of
-from content.review.labels import type_label
-from content.review.references import media_view
+from content.store.opening_images import load_pictures, opening_module
+from content.store.post_queries import has_changes_in
+from content.store.scopes import in_scope_of
 from media.models import Asset
 from proofroom.core.actor import Actor
 from proofroom.core.admin.lists import ViewChangeList, column_name

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 
 from content.models import Post
 from content.posts.move import MAX_MOVED, MovePlan, Place, move_posts, plan_move
-from content.posts.scopes import in_scope_of, visible_to
+from content.store.scopes import in_scope_of, visible_to
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError

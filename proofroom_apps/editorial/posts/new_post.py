@@ -13,10 +13,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.models import Post
-from content.paths.post_paths import fill_pattern, pattern_of
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.create import create_post
-from content.posts.scopes import MAX_OFFERED, in_scope_of, visible_to, would_be_in_scope
+from content.store.post_paths import fill_pattern, pattern_of
+from content.store.scopes import MAX_OFFERED, in_scope_of, visible_to, would_be_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.content_scope import ContentScope, names_left, scopes_for

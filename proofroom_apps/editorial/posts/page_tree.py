@@ -16,7 +16,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 from content.models import JobKind, JobState, Layer, Post, PostJob, QueuedChange
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of, may, require
 from proofroom.core.content_scope import Scoped, names_left, reading_scopes, scopes_for
 from proofroom.core.database.lookups import find_by_id

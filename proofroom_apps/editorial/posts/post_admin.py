@@ -21,13 +21,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.generic import RedirectView
 
-from content import search
 from content.models import UNPUBLISHED, Layer, Post, Status, status_label
 from content.models.post import STANDS_FOR_ITSELF
-from content.posts.kept_lists import kept_lists
-from content.posts.queries import deleted_posts, has_changes_in
-from content.posts.scopes import visible_to
 from content.posts.trash import delete_post, find_deleters, restore_post
+from content.store import search
+from content.store.kept_lists import kept_lists
+from content.store.post_queries import deleted_posts, has_changes_in
+from content.store.scopes import visible_to
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.lists import ListAdmin, ListColumn
 from proofroom.core.admin.permissions import (

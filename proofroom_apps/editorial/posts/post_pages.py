@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from content.layers import Layers, open_layers
 from content.models import Draft, Layer, Post, QueuedChange, Status
-from content.posts.scopes import sees
+from content.store.scopes import sees
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.database.statements import Statement, columns_of, first_instance
 from proofroom_apps.editorial.posts.panels import PostTab, more_tabs

@@ -15,11 +15,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from content.changes import Changes, diff
-from content.document import PostDocument
+from content.document.changes import Changes, diff
+from content.document.document import PostDocument
+from content.document.labels import label_of, module_names
 from content.layers import Layers
 from content.models import Layer, Post
-from content.review.labels import label_of, module_names
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,

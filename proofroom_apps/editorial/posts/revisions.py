@@ -18,13 +18,13 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.changes import diff
-from content.document import PostDocument
+from content.comparison.references import references_of
+from content.document.changes import diff
+from content.document.document import PostDocument
+from content.document.labels import label_of, module_names
 from content.layers import revert_to_revision
 from content.models import Post, Revision, Status
-from content.review.cards import CardGroup, cards_between
-from content.review.labels import label_of, module_names
-from content.review.references import references_of
+from content.presenters.cards import CardGroup, cards_between
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id

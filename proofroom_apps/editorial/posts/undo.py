@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, Revision, Status
 from content.posts.undo import undo_delete, undo_restore, undo_revert, undo_status
-from content.rules.publish_permissions import status_permission
+from content.store.publish_permissions import status_permission
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import may
 from proofroom.core.admin.undo import UndoKind, Undone, undo_button, undo_value

@@ -13,20 +13,20 @@ from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content.document.labels import label_of, module_names
 from content.layers import Layers
 from content.models import Post, Revision, Status
 from content.models.post import VARIATION_MAX
-from content.posts import post_repository
-from content.review.cards import CardGroup
-from content.review.labels import label_of, module_names
-from content.variations.arms import ORIGINAL
-from content.variations.services import (
+from content.posts.variations import (
     USUAL_WEIGHT,
     create_variation,
     promote_variation,
     winning_document,
 )
-from content.variations.traffic import change_variation
+from content.presenters.cards import CardGroup
+from content.store import post_repository
+from content.store.arms import ORIGINAL
+from content.store.traffic import change_variation
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,

@@ -12,14 +12,14 @@ from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from content.document import PostDocument
+from content.comparison.change_comparison import kind_at
+from content.comparison.references import references_of
+from content.document.document import PostDocument
 from content.inbox.rows import read_judgements
 from content.layers import Layers, LayerView
-from content.layers.digest import digest_of_fingerprints, fingerprint
 from content.models import Layer, Status
-from content.review.cards import ChangeCard, cards_of_layer
-from content.review.change_comparison import kind_at
-from content.review.references import references_of
+from content.presenters.cards import ChangeCard, cards_of_layer
+from content.store.digest import digest_of_fingerprints, fingerprint
 from proofroom.core.admin.permissions import actor_of
 from proofroom_apps.editorial.post_editor.form import module_fields, post_sections
 from proofroom_apps.editorial.post_editor.origins import find_agent_accounts, is_by_ai

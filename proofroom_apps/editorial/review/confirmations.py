@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.layers import LayerView
-from content.layers.decide import LayerOutcome
 from content.models import Draft, Layer, Post
-from content.posts.scopes import about_in_scope
+from content.posts.decide import LayerOutcome
+from content.store.scopes import about_in_scope
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import Scoped
 from proofroom_apps.editorial.posts.post_pages import (

@@ -10,11 +10,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from content.comparison.change_comparison import passages_at
+from content.document.differences import SEPARATOR, base_path
 from content.layers import LayerView
-from content.layers.decide import PostSeen, clean_note, decide
 from content.models import Layer
-from content.review.change_comparison import passages_at
-from content.review.differences import SEPARATOR, base_path
+from content.posts.decide import PostSeen, clean_note, decide
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
 from proofroom_apps.editorial.posts.post_pages import layer_label, post_page, read, review_url

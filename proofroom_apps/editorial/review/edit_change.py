@@ -11,10 +11,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
 
-from content.document import CUSTOM_PREFIX, PostDocument
+from content.document.document import CUSTOM_PREFIX, PostDocument
 from content.layers import stage
 from content.models import Layer
-from content.posts import document_edits
+from content.store import document_edits
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.core.json import JsonObject

@@ -12,11 +12,11 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from content.document.labels import label_of, module_names
 from content.layers import Layers, LayerView
-from content.layers.decide import PostSeen
 from content.models import Layer, Post, Status
-from content.review.labels import label_of, module_names
-from content.review.overview import check_changes
+from content.posts.decide import PostSeen
+from content.presenters.overview import check_changes
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,

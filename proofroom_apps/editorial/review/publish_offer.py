@@ -9,10 +9,10 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from content.layers import Layers, LayerView
-from content.layers.decide import waiting_below
 from content.models import Layer, Post, Status
-from content.paths.post_paths import path_for
-from content.rules.publish_permissions import APPROVE_AND_PUBLISH
+from content.posts.decide import waiting_below
+from content.store.post_paths import path_for
+from content.store.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.admin.permissions import may
 from proofroom.core.errors import CmsError
 

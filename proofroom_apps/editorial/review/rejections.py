@@ -19,7 +19,9 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.changes import apply
+from content.comparison.references import references_of
+from content.document.changes import apply
+from content.document.labels import label_of, module_names
 from content.inbox.rejections import (
     changes_of,
     filter_kept,
@@ -34,9 +36,7 @@ from content.layers.rejected_changes import (
     rejections_before_queued,
 )
 from content.models import Layer, Post, QueuedChange, RejectedChange
-from content.review.cards import cards_between
-from content.review.labels import label_of, module_names
-from content.review.references import references_of
+from content.presenters.cards import cards_between
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event

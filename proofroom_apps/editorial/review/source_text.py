@@ -6,22 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from content.changes import ABSENT, Change
-from content.document import ModuleDocument
+from content.comparison.agreement.mismatch_text import mismatch_text
+from content.comparison.change_comparison import shape_at
+from content.comparison.comparison import compare_modules
+from content.comparison.references import References
+from content.document.changes import ABSENT, Change
+from content.document.differences import Segment
+from content.document.document import ModuleDocument
 from content.layers import LayerView
 from content.models import Post
-from content.review.cards import ChangeCard, DiffStretch, ShownLine, lines_of, lines_of_value
-from content.review.change_comparison import shape_at
-from content.review.comparison import compare_modules
-from content.review.differences import Segment
-from content.review.mismatch_text import mismatch_text
-from content.review.references import References
+from content.presenters.cards import ChangeCard, DiffStretch, ShownLine, lines_of, lines_of_value
+from content.store.translation_status import is_translated_text
 from content.translations.source_mismatches import (
     TranslationSource,
     changed_mismatches,
     load_sources,
 )
-from content.translations.translation_status import is_translated_text
 from proofroom.core.content_scope import Scoped
 from proofroom.definitions import modules, props_of
 

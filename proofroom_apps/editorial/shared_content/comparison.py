@@ -8,15 +8,15 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, Value, same
+from content.comparison.comparison import ValueShape, compare
+from content.comparison.difference_text import summarize
+from content.comparison.references import ReferenceIds, load_titles
+from content.comparison.risk import assess
+from content.document.changes import ABSENT, Value, same
+from content.document.labels import module_label, prop_label
 from content.models import ModuleInstance, Post
-from content.posts.scopes import visible_to
-from content.review.cards import CardGroup, ChangeCard, lines_of
-from content.review.comparison import ValueShape, compare
-from content.review.difference_text import summarize
-from content.review.labels import module_label, prop_label
-from content.review.references import ReferenceIds, load_titles
-from content.review.risk import assess
+from content.presenters.cards import CardGroup, ChangeCard, lines_of
+from content.store.scopes import visible_to
 from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject

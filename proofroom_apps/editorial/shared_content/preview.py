@@ -10,9 +10,9 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryD
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from content.global_modules.services import edited_global
 from content.layers import open_layers
 from content.models import ModuleInstance, Post, Status
+from content.modules.global_modules import edited_global
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals
 from proofroom.core.database.lookups import find_by_id

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from content.models import ModuleInstance, Post, PostModule, PostTerm, Status
-from content.posts.scopes import visible_to
+from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.content_scope import Scoped
 from proofroom.shared_content.kinds import SharedKind, SharedRow

@@ -12,8 +12,8 @@ from django.template.base import Template
 from django.template.context import Context
 from django.utils.safestring import SafeString
 
-from content.layers.state import clean_reason
-from content.review.cards import DiffStretch
+from content.presenters.cards import DiffStretch
+from content.store.layer_state import clean_reason
 from content.templatetags.merged_text import drawn_line
 from proofroom.core.stamps import Stamp, kept_stamp
 from proofroom_apps.editorial.posts.authors import reason_label

@@ -18,12 +18,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from content.document.labels import type_label
 from content.models import Layer, Post, QueuedChange
-from content.posts.scopes import visible_to
-from content.review.labels import type_label
+from content.store.scopes import visible_to
+from content.store.translation_status import STATES, MatrixFilter, list_originals, states_of
 from content.translations.source_mismatches import count_mismatches
 from content.translations.translate import create_translation
-from content.translations.translation_status import STATES, MatrixFilter, list_originals, states_of
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.content_scope import Scoped, names_left, reading_scopes, scopes_for
 from proofroom.core.errors import CmsError, NotAllowed

@@ -15,15 +15,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.utils.translation import gettext, gettext_lazy
 
+from content.comparison.agreement.mismatch_text import mismatch_text
+from content.document.labels import label_of, module_label, module_names
 from content.layers import Layers
 from content.models import Post
-from content.posts.duplicate import terms_without_translation
-from content.posts.scopes import visible_to
-from content.review.labels import label_of, module_label, module_names
-from content.review.mismatch_text import mismatch_text
+from content.store.duplicate import terms_without_translation
+from content.store.scopes import visible_to
+from content.store.translation_status import TranslationState, states_of
 from content.translations.source_mismatches import Mismatches, live_mismatches
 from content.translations.translate import create_translation, mark_up_to_date
-from content.translations.translation_status import TranslationState, states_of
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,

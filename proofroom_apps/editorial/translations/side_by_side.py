@@ -15,17 +15,18 @@ from django.http.response import HttpResponseBase
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
-from content.changes import ABSENT, Value, same, value_at
-from content.document import PostDocument
+from content.comparison.agreement.mismatch_text import mismatch_text
+from content.comparison.agreement.translation_comparison import compare_translation
+from content.comparison.change_comparison import kind_at, shape_at
+from content.comparison.comparison import compare
+from content.comparison.references import ReferenceIds, References, load_titles
+from content.document.changes import ABSENT, Value, same, value_at
+from content.document.differences import Comparison
+from content.document.document import PostDocument
+from content.document.labels import POST_GROUP, label_of, module_names
 from content.models import Status
-from content.review.cards import DiffStretch, fold_lines, lines_of, lines_of_value
-from content.review.change_comparison import kind_at, shape_at
-from content.review.comparison import compare
-from content.review.differences import Comparison
-from content.review.labels import POST_GROUP, label_of, module_names
-from content.review.mismatch_text import mismatch_text
-from content.review.references import ReferenceIds, References, load_titles
-from content.review.translation_comparison import compare_translation
+from content.presenters.cards import DiffStretch, fold_lines, lines_of, lines_of_value
+from content.store.translation_status import is_translated_text
 from content.templatetags.modules import has_text
 from content.translations.module_structure import (
     add_source_module,
@@ -38,7 +39,6 @@ from content.translations.source_comparison import (
     compare_with_source,
 )
 from content.translations.translate import mark_up_to_date
-from content.translations.translation_status import is_translated_text
 from proofroom.core.admin.permissions import (
     actor_of,
     answers_refusals,

@@ -11,7 +11,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.posts.scopes import about_visible
+from content.store.scopes import about_visible
 from proofroom.core.api.answer import Answer, PersonAnswer, list_of, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of

@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element, ParseError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.post_fields import EXCERPT_MAX
+from content.document.post_fields import EXCERPT_MAX
 from media.models import ALT_TEXT_MAX, DESCRIPTION_MAX
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.words import slug_of

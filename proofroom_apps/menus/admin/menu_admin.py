@@ -17,9 +17,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content.document.labels import type_label
 from content.models import Post, Status
-from content.posts.scopes import hidden_ids, hidden_title, visible_to
-from content.review.labels import type_label
+from content.store.scopes import hidden_ids, hidden_title, visible_to
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin

@@ -12,12 +12,12 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.layers import stage
 from content.models import Layer, ModuleInstance, Post
-from content.posts import document_edits
 from content.posts.create import create_post, shared_modules
-from content.search_words import collect_words
+from content.store import document_edits
+from content.store.search_words import collect_words
 from media.models import Asset
 from media.services.files import store_image
 from proofroom.accounts.models import User

@@ -7,11 +7,11 @@ from uuid import uuid4
 from django.utils import timezone
 
 from content.models import CopyOrigin, Post
-from content.posts import document_edits
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.posts.variations import create_variation
+from content.store import document_edits
 from content.translations.translate import create_translation
-from content.variations.services import create_variation
 from proofroom_apps.previews.models import PreviewLink
 from proofroom_apps.previews.services import create_preview_link
 from tests import make

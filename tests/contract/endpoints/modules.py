@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from content.global_modules.services import create_global, edit_global
 from content.models import ModuleGroup, ModuleInstance
-from content.module_layouts.services import create_group
+from content.modules.global_modules import create_global, edit_global
+from content.modules.module_groups import create_group
 from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.revisions import list_revisions
 from tests import make

@@ -11,10 +11,10 @@ from django.core.cache import cache
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from content.document import PostDocument
+from content.document.document import PostDocument
 from content.models import Draft, Layer, ModuleInstance, Post, Revision
-from content.posts import document_edits
 from content.posts.edit import edit_post
+from content.store import document_edits
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool, result_text
 from proofroom.core.tools import get_tool

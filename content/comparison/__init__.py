@@ -1,0 +1,1 @@
+"""What differs between two documents, and what a difference means to a reviewer."""

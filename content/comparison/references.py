@@ -1,0 +1,177 @@
+"""Titles and thumbnails of what the ids in changed values refer to: collected first, looked up at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, get_args
+
+from django.utils.translation import gettext as _
+
+from content.comparison.change_comparison import kind_at, shared_props
+from content.document.changes import ABSENT, Change
+from content.document.differences import Difference, ReferenceKind, ShownReference
+from content.document.document import ModuleDocument, PostDocument
+from content.document.labels import type_label
+from content.models import Post
+from content.store.scopes import hidden_ids, hidden_title
+from media.models import Asset
+from media.queries import load_assets
+from proofroom.core.content_scope import Scoped
+from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.json import Json
+from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.definitions import ModuleProps, modules
+from proofroom.definitions.props import values_in
+from proofroom.taxonomies.models import Term
+
+TitleLookup = Callable[[Collection[str] | None], Mapping[str, str]]
+"""From what fields name, or of all there is, to the titles. One query."""
+
+title_lookups: ExtensionPoint[TitleLookup] = ExtensionPoint()
+"""By kind of reference, of what the apps above content have."""
+
+_KINDS: Final[tuple[ReferenceKind, ...]] = get_args(ReferenceKind)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaView:
+    """An asset as a thumbnail. `url` is empty for what is no image."""
+
+    name: str
+    url: str
+    alt: str
+    width: int | None = None
+    height: int | None = None
+
+    @property
+    def described(self) -> str:
+        """Its name, and the description that stands in for it."""
+        alt = f"“{self.alt}”" if self.alt else _("no alt text")
+        return f"{self.name} · {alt}"
+
+    @property
+    def size(self) -> str:
+        return f"{self.width} × {self.height}" if self.width and self.height else ""
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """The titles that were found, by id, with what tells apart those of one title."""
+
+    media: Mapping[str, MediaView] = field(default_factory=dict)
+    posts: Mapping[str, str] = field(default_factory=dict)
+    terms: Mapping[str, str] = field(default_factory=dict)
+    forms: Mapping[str, str] = field(default_factory=dict)
+    shared: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    """The props of global modules, by the ids of their instances."""
+
+    def title(self, reference: ShownReference) -> str:
+        """What it refers to: its title, what tells it from others of that title, and the beginning of its id."""
+        if reference.kind == "media":
+            found = self.media.get(reference.id)
+            title = found.described if found else None
+        else:
+            known = {"post-reference": self.posts, "taxonomy-reference": self.terms}
+            title = known.get(reference.kind, self.forms).get(reference.id)
+        if reference.kind == "form-reference":
+            # The slug is what tells forms apart.
+            return f"{title} · {reference.id}" if title else reference.id
+        if title is None:
+            return _("(missing) %(id)s") % {"id": reference.id}
+        return f"{title} · {reference.id[:13]}"
+
+
+@dataclass(slots=True)
+class ReferenceIds:
+    """Ids to look up, by kind of field."""
+
+    ids: dict[str, set[str]] = field(default_factory=lambda: {str(kind): set() for kind in _KINDS})
+
+    def add(self, kind: str, value: object) -> None:
+        for item in value if isinstance(value, list | tuple) else [value]:
+            if not isinstance(item, str) or not item:
+                continue
+            if kind != "form-reference" and parse_uuid(item) is None:
+                continue
+            self.ids[kind].add(item)
+
+    def add_props(self, type_name: str, props: Mapping[str, Json]) -> None:
+        """What the props of a module refer to."""
+        definition = modules.get(type_name)
+        if definition is not None:
+            self.add_nested(definition.Props, props)
+
+    def add_nested(self, props: type[ModuleProps], values: object) -> None:
+        for _name, kind, value in values_in(props, values):
+            if kind in self.ids:
+                self.add(kind, value)
+
+    def add_differences(self, differences: Iterable[Difference]) -> None:
+        for difference in differences:
+            for side in (difference.before, difference.after):
+                if isinstance(side, ShownReference):
+                    self.add(side.kind, side.id)
+
+
+def collect_references(changes: Iterable[Change], document: PostDocument) -> ReferenceIds:
+    """Every id that the changed values name, before and after."""
+    wanted = ReferenceIds()
+    for change in changes:
+        for value in (change.before, change.after):
+            if isinstance(value, ModuleDocument):
+                wanted.add_props(value.type, {**value.props, **value.overrides})
+            elif value is not ABSENT:
+                kind, nested = kind_at(change.path, document)
+                if kind in wanted.ids:
+                    wanted.add(kind, value)
+                elif nested is not None:
+                    for item in value if isinstance(value, list) else [value]:
+                        wanted.add_nested(nested, item)
+    return wanted
+
+
+def references_of(changes: Iterable[Change], *documents: PostDocument, who: Scoped) -> References:
+    """Return what the ids in these changes stand for. At most five queries."""
+    wanted = ReferenceIds()
+    listed = list(changes)
+    shared = shared_props(listed, *documents)
+    for instance_id, props in shared.items():
+        for document in documents:
+            types = {module.instance_id: module.type for module in document.modules}
+            if instance_id in types:
+                wanted.add_props(types[instance_id], props)
+    for document in documents:
+        for kind, ids in collect_references(listed, document).ids.items():
+            wanted.ids[kind] |= ids
+    return replace(load_titles(wanted, who), shared=shared)
+
+
+def load_titles(wanted: ReferenceIds, who: Scoped) -> References:
+    """Return what people call these things; of a post that somebody may not see, only that it is there."""
+    posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
+    forms, titles_of_forms = wanted.ids["form-reference"], title_lookups.get("form-reference")
+    found = Post.objects.filter(pk__in=posts).only("title", "type", "path", "locale")
+    hidden = hidden_ids(posts, who)
+    named = Term.objects.filter(pk__in=terms).values_list("pk", "name", "taxonomy")
+    return References(
+        media={id_: media_view(asset) for id_, asset in load_assets(wanted.ids["media"]).items()},
+        posts={
+            str(post.pk): hidden_title()
+            if post.pk in hidden
+            else f"{post.title} · {type_label(post.type)} · {post.path or post.locale}"
+            for post in (found if posts else ())
+        },
+        terms={str(pk): f"{name} · {taxonomy}" for pk, name, taxonomy in (named if terms else ())},
+        forms=titles_of_forms(forms) if titles_of_forms is not None and forms else {},
+    )
+
+
+def media_view(asset: Asset) -> MediaView:
+    """The thumbnail of an asset; `url` is empty for what is no image."""
+    small = asset.variants.get("small") if isinstance(asset.variants, dict) else None
+    url = ""
+    if asset.mime.startswith("image/") and asset.file:
+        name = small.get("file") if isinstance(small, dict) else small
+        url = asset.file.storage.url(str(name)) if name else asset.file.url
+    return MediaView(asset.filename, url, asset.alt_text, asset.width, asset.height)

@@ -1,0 +1,1 @@
+"""Word lists and tables by language: spelling, numbers, negations, and the language of a text."""

@@ -1,1 +1,0 @@
-"""Global modules, which several posts share."""

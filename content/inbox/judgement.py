@@ -1,0 +1,179 @@
+"""Judges the staged changes of a layer: what is proven harmless, what must be looked at, and how much it could hurt.
+
+A judgement is made where a change is staged and stored with its row of the inbox, so that pages only read it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from django.db.models import Q
+
+from content.comparison.agreement.translation_comparison import SourceMismatch
+from content.comparison.change_comparison import compare_change, shared_props
+from content.comparison.findings import (
+    Examination,
+    Findings,
+    conclude,
+    examine,
+    numbers_and_words,
+)
+from content.comparison.risk import Risk, assess
+from content.document.changes import Change
+from content.document.differences import Comparison, Difference, DifferenceKind
+from content.document.document import PostDocument
+from content.document.post_fields import POST_FIELDS
+from content.models import ModuleInstance, Post, Status
+from content.store.layer_state import LayerView, mark_of
+from content.store.search import TABLE
+from content.translations.source_mismatches import changed_mismatches, load_sources
+from proofroom.core.hooks import Hook
+from proofroom.core.search import find_present
+from proofroom.definitions import custom_text_of, text_of
+from proofroom.taxonomies.models import Term
+
+_MOST_MISMATCHES: Final = 8
+"""Places of one change that do not agree with the source and are named; the card names all of them."""
+_MOST_ASKED: Final = 200
+"""Words of all changes together that are looked up on the site; the others count as found nowhere."""
+
+change_sources: Hook[[Collection[str]], Iterable[str]] = Hook()
+"""Called with the ids of the runs that proposed changes; returns the texts that they were given to work from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What was found in a change, and its risk where the post is published (`live`) and where it is not."""
+
+    findings: Findings
+    draft: Risk
+    live: Risk
+
+    def risk(self, status: str) -> Risk:
+        return self.live if status == Status.PUBLISHED else self.draft
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedChange:
+    """A change with its comparison, as it is without what was found in it."""
+
+    change: Change
+    comparison: Comparison
+    judgement: Judgement
+
+
+def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[JudgedChange]:
+    """Judge changes of a layer. Five queries at most, beside those of `change_sources`."""
+    listed = list(changes)
+    shared = shared_props(listed, view.document, view.below)
+    language = view.document.locale
+    compared = [
+        compare_change(change, view.below, view.document, shared)[0].comparison for change in listed
+    ]
+    examined = [
+        _examine(change, comparison, language)
+        for change, comparison in zip(listed, compared, strict=True)
+    ]
+    # A translation must agree with its source, which grounds its names and numbers.
+    source = load_sources([post]).get(post.pk) if listed else None
+    mismatches = changed_mismatches(view, source) if source is not None else {}
+    used, known = _look_up(post, view, examined, source.document if source else None)
+    found: list[JudgedChange] = []
+    for change, comparison, examination in zip(listed, compared, examined, strict=True):
+        findings = conclude(examination, used=used, known=known)
+        disagreeing = map(_difference_of, mismatches.get(change.path, ())[:_MOST_MISMATCHES])
+        findings = findings.with_found(disagreeing)
+        mark = mark_of(view.marks, change.path)
+        draft, live = (
+            assess(
+                comparison,
+                findings,
+                is_live=is_live,
+                mark=mark,
+                is_drifted=change.path in view.drifted,
+            )
+            for is_live in (False, True)
+        )
+        found.append(JudgedChange(change, comparison, Judgement(findings, draft, live)))
+    return found
+
+
+def _examine(change: Change, comparison: Comparison, language: str) -> Examination:
+    declared = POST_FIELDS.get(change.path.removeprefix("post."))
+    limit = declared.advised_length if declared and change.path.startswith("post.") else None
+    length = len(change.after) if isinstance(change.after, str) else 0
+    return examine(comparison, language, length=length, limit=limit)
+
+
+def _difference_of(one: SourceMismatch) -> Difference:
+    kind: DifferenceKind = "language" if one.kind == "language" else "source-mismatch"
+    place = tuple(part for part in one.place.split(" › ") if part)
+    return Difference(kind, place, one.source or None, one.target or None, is_fact=True)
+
+
+def _look_up(
+    post: Post,
+    view: LayerView,
+    examined: Iterable[Examination],
+    source: PostDocument | None,
+) -> tuple[set[str], set[str]]:
+    """Return the words that occur elsewhere, of those that a correction replaces, and those that ground new ones."""
+    spelled: set[str] = set()
+    asked: set[str] = set()
+    for one in examined:
+        spelled |= one.spelled
+        asked |= one.asked
+    if not spelled and not asked:
+        return set(), set()
+    here = Counter(_words_of(view.below))
+    used = {word for word in spelled if here[word] > 1}
+    known = asked & set(here)
+    if source is not None:
+        known |= asked.intersection(_words_of(source))
+    runs = {mark.run_id for mark in view.marks.values() if mark.run_id}
+    if asked - known:
+        for texts in change_sources(runs) if runs else ():
+            for text in texts:
+                known |= asked.intersection(numbers_and_words(text))
+    unknown = [*sorted(spelled - used), *sorted(asked - known)][:_MOST_ASKED]
+    others = Post.objects.filter(deleted_at__isnull=True).exclude(pk=post.pk)
+    published = others.filter(status=Status.PUBLISHED)
+    questions = [(word, others if word in spelled else published) for word in unknown]
+    there = {
+        word
+        for word, is_there in zip(unknown, find_present(TABLE, questions), strict=True)
+        if is_there
+    }
+    # What was not asked for is no proof either.
+    used |= (spelled - set(unknown)) | (there & spelled)
+    used |= _said_beside_posts(view.below, spelled - used)
+    return used, known | (there & asked)
+
+
+def _said_beside_posts(document: PostDocument, words: set[str]) -> set[str]:
+    """Return which of the words a term says, or a module that the post shares. Two queries at most."""
+    if not words:
+        return set()
+    texts: list[str] = []
+    shared = [module.instance_id for module in document.modules if module.scope != "local"]
+    if shared:
+        rows = ModuleInstance.objects.filter(pk__in=shared).values_list("type", "props")
+        texts += [text_of(kind, props) for kind, props in rows]
+    asked = Q()
+    # SQLite folds the case of ASCII letters only.
+    for form in sorted({*words, *map(str.capitalize, words)}):
+        asked |= Q(name__icontains=form)
+    texts += Term.objects.filter(asked).values_list("name", flat=True)
+    return words.intersection(numbers_and_words("\n".join(texts)))
+
+
+def _words_of(document: PostDocument) -> Iterable[str]:
+    texts = [value for value in document.fields.values() if isinstance(value, str)]
+    texts.append(custom_text_of(document.type, document.custom_fields))
+    texts += [
+        text_of(module.type, {**module.props, **module.overrides}) for module in document.modules
+    ]
+    return numbers_and_words("\n".join(texts))

@@ -1,1 +1,0 @@
-"""Module groups, and which modules suit a layout."""

@@ -1,0 +1,1 @@
+"""Global modules, and module groups that people make."""

@@ -1,0 +1,188 @@
+"""Suggests modules for a layout: from their guidance, the post type's rules, and what the page is to say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
+
+from content.store.module_group_queries import find_group
+from proofroom.core.errors import RuleViolation
+from proofroom.core.search import word_positions
+from proofroom.definitions import Module, allowed_modules, find_post_type, modules
+
+ROLE_ORDER: Final = ("opening", "navigation", "body", "support", "aside", "divider", "closing")
+"""The roles of our modules from the top of a page to its end; others stand before the closing."""
+DEFAULT_ROLES: Final = ("opening", "body")
+"""What every page has, whatever its brief names."""
+_SHORTEST: Final = 3
+_FAINT: Final = 0.3
+"""Below this a module fits no brief: it shares only words with it that many modules have."""
+_MOST_OF_ROLE: Final = 2
+_SMALL: Final = (
+    "about above all also and are around before but each end ending every for from has have how into its many may "
+    "more most not one other our out over should some such than that the their them then there these they this three "
+    "two under very was what when where which who whose will with without would you your"
+)
+_SMALL_WORDS: Final = frozenset(_SMALL.split())
+"""Words that say nothing of a page, in the language of our guidance; guidance in another has its rare ones count."""
+_ENDINGS: Final = ("ies", "ing", "ed", "es", "en", "s", "y", "e")
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleCandidate:
+    """A module for a role; `weight` is how well it fits the brief, 0 where it is not named there."""
+
+    module: type[Module]
+    why: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """`missing` are the roles that no module may fill; `order` names a module for each of the others."""
+
+    roles: Mapping[str, list[ModuleCandidate]]
+    missing: tuple[str, ...]
+    order: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Brief:
+    """The stems of a brief. An empty one fits nothing."""
+
+    stems: frozenset[str] = frozenset()
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def weight_of(self, text: str) -> float:
+        return sum(self.weights.get(stem, 0.0) for stem in sorted(self.stems & stems_of(text)))
+
+
+def suggest(
+    post_type: str,
+    *,
+    roles: Sequence[str] = (),
+    brief: str = "",
+    exclude: Collection[str] = (),
+    most: int = 3,
+) -> Layout:
+    """Candidates for each role: those asked for, those that the brief calls for, or all there are.
+
+    A brief is matched by words, in the language of the guidance: words are folded and lose their ending
+    (questions, question), and count the more, the fewer modules have them in name, label and useWhen. It calls for
+    an opening, a body, the roles it names, and those of modules it fits. Candidates are ordered by the brief, then
+    by whether the post type's own template has them, then by how few roles they have, and how early this one comes
+    among them, then by name: the same question always has the same answer. Raises `RuleViolation` for an unknown
+    post type.
+    """
+    allowed = [row for row in allowed_modules(post_type) if row.name not in exclude]
+    asked = _Brief(stems_of(brief), _weights(tuple(modules.names()))) if brief.strip() else _Brief()
+    group = find_post_type(post_type).default_module_group
+    template: tuple[str, ...] = ()
+    if group:
+        with suppress(RuleViolation):
+            template = tuple(place.type for place in find_group(group).modules)
+    wanted = set(roles)
+    if not wanted:
+        wanted = {role for row in allowed for role in row.ai.layout_roles}
+        if brief.strip():
+            fitting = {
+                role for row in allowed if _weight(row, asked) for role in row.ai.layout_roles
+            }
+            named = {role for role in known_roles() if stems_of(role) & asked.stems}
+            wanted = {*DEFAULT_ROLES, *fitting, *named}
+    found = {role: _candidates(role, allowed, asked, template) for role in _in_order(wanted)}
+    return Layout(
+        roles={role: rows[:most] for role, rows in found.items() if rows},
+        missing=tuple(role for role, rows in found.items() if not rows),
+        order=_recommended(found, template, bool(brief.strip())),
+    )
+
+
+def known_roles() -> tuple[str, ...]:
+    """The roles that modules have, from the top of a page to its end."""
+    return _in_order({role for row in modules for role in row.ai.layout_roles})
+
+
+def _in_order(roles: Iterable[str]) -> tuple[str, ...]:
+    """Each once, from the top of a page to its end; what is not ours by name, before the closing."""
+    last = ROLE_ORDER.index("closing")
+    places_ = {role: (place, "") for place, role in enumerate(ROLE_ORDER)}
+    return tuple(sorted(set(roles), key=lambda role: places_.get(role, (last - 0.5, role))))
+
+
+def _candidates(
+    role: str, allowed: Iterable[type[Module]], asked: _Brief, template: Sequence[str]
+) -> list[ModuleCandidate]:
+    found: list[ModuleCandidate] = []
+    for row in allowed:
+        if role not in row.ai.layout_roles:
+            continue
+        # When to use it: what the brief speaks of where it does, else all that its guidance says.
+        lines = row.ai.use_when or (row.description,)
+        reasons = [line for line in lines if asked.weight_of(line)] or [*lines]
+        if row.name in template:
+            reasons.append("the post type's template has it")
+        found.append(ModuleCandidate(row, "; ".join(reasons), _weight(row, asked)))
+
+    def rank(item: ModuleCandidate) -> tuple[float, bool, int, int, str]:
+        own = item.module.ai.layout_roles
+        name = item.module.name
+        return (-item.weight, name not in template, len(own), own.index(role), name)
+
+    return sorted(found, key=rank)
+
+
+def _recommended(
+    found: Mapping[str, Sequence[ModuleCandidate]], template: Sequence[str], is_brief: bool
+) -> tuple[str, ...]:
+    """For each role the best that no earlier one has taken.
+
+    With a brief: what the template has of the usual roles, then what fits the brief, from the top of the page down.
+    """
+    taken: list[str] = []
+    for role, rows in found.items():
+        free = [item for item in rows if item.module.name not in taken]
+        if not is_brief:
+            taken += [item.module.name for item in free[:1]]
+            continue
+        usual = [item for item in free if item.module.name in template] or free[:1]
+        chosen = usual[:1] if role in DEFAULT_ROLES else []
+        chosen += [item for item in free if item.weight and item not in chosen]
+        most = 1 if role == "opening" else _MOST_OF_ROLE
+        taken += [item.module.name for item in chosen[:most]]
+    return tuple(taken)
+
+
+def _weight(row: type[Module], asked: _Brief) -> float:
+    weight = asked.weight_of(_said_of(row)) if asked.stems else 0.0
+    return weight if weight >= _FAINT else 0.0
+
+
+def _said_of(row: type[Module]) -> str:
+    return "\n".join([row.name, row.label, *(row.ai.use_when or (row.description,))])
+
+
+@lru_cache(maxsize=4)
+def _weights(names: tuple[str, ...]) -> Mapping[str, float]:
+    """Return what each stem of the guidance counts, for the modules of these names."""
+    counts = Counter(stem for row in modules for stem in stems_of(_said_of(row)))
+    return {stem: 1 / count for stem, count in counts.items()}
+
+
+def stems_of(text: str) -> frozenset[str]:
+    """The words of a text without case, accents and ending; very short ones are none."""
+    words = (word for _, _, word in word_positions(text))
+    return frozenset(
+        _stem(word) for word in words if len(word) >= _SHORTEST and word not in _SMALL_WORDS
+    )
+
+
+def _stem(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST:
+            return word.removesuffix(ending)
+    return word

@@ -1,1 +1,0 @@
-"""Steps with many posts: copies of trees, and statuses of many posts at once."""

@@ -1,0 +1,227 @@
+"""A reviewer's decisions, taken together or not at all.
+
+With the button Submit (AI Review) or Approve (Review), what is marked accept is taken and what is marked reject is
+rejected; what is left stays staged. With the button Reject, what is marked reject is rejected, and nothing is taken.
+The one note says why: of the rejection where something is rejected, else of what is taken. A rejected path may have a
+note of its own; each note is then a rejection of its own, kept and shown with just what it speaks of. Everything is
+judged against the digest of what the reviewer saw: if anything marked has moved since, `Conflict` (`stale_review`) is
+raised and nothing is written.
+
+Whoever may submit, approve and publish does all three at once with `publishes`: what is accepted goes live, and a
+draft is published with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import transaction
+from django.utils.translation import gettext as _
+
+from content.document.differences import base_path
+from content.layers.approve import approve
+from content.layers.reject import reject
+from content.layers.selection import kept_without
+from content.layers.submit import submit
+from content.models import Layer, Post, Status
+from content.posts.publish import move_status
+from content.store.digest import digest_of, read_digest, was_seen
+from content.store.layer_state import (
+    NOTE_MAX,
+    Layers,
+    LayerView,
+    lock_post,
+    open_layers,
+    paths_overlap,
+)
+from content.store.publish_permissions import APPROVE_AND_PUBLISH
+from proofroom.core.actor import Actor
+from proofroom.core.errors import Conflict, invalid
+
+
+def clean_note(text: str) -> str:
+    """The note without what surrounds it. Raises `RuleViolation` on `note` for what no note can be."""
+    note = text.strip()
+    if len(note) > NOTE_MAX:
+        raise invalid(
+            "note", _("A note can have at most %(most)s characters.") % {"most": NOTE_MAX}
+        )
+    if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in note):
+        raise invalid("note", _("The note contains an invalid character."))
+    return note
+
+
+@dataclass(frozen=True, slots=True)
+class LayerOutcome:
+    """`conflicts` are paths that stayed in AI Review, because a person had staged another value in Review.
+
+    `rejections` are the ids by which what was rejected can be taken back. `is_live` says that what was taken is what
+    visitors see now, `is_published` that the post was a draft before.
+    """
+
+    taken: tuple[str, ...]
+    rejected: tuple[str, ...]
+    conflicts: tuple[str, ...]
+    rejections: tuple[int, ...] = ()
+    is_live: bool = False
+    is_published: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PostSeen:
+    """The post beside the changes, as the reviewer was shown it: what is live then depends on it."""
+
+    is_published: bool
+    version: int
+
+
+@transaction.atomic
+def decide(
+    *,
+    post_id: UUID,
+    layer: Layer,
+    actor: Actor,
+    digest: str,
+    accept: Collection[str],
+    refuse: Collection[str],
+    note: str = "",
+    notes: Mapping[str, str] | None = None,
+    publishes: bool = False,
+    post_seen: PostSeen | None = None,
+) -> LayerOutcome:
+    """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction.
+
+    `notes` are those of single paths of `refuse`; the others have `note`. What the passages are is settled before
+    anything is written: what is neither accepted nor refused stays staged. With `publishes`, what is accepted goes
+    live from either layer and a draft is published; raises `Conflict` (`review_waiting`) where Review holds another
+    change at an accepted path, which the reviewer of AI Review did not see. With `post_seen`, raises `Conflict`
+    (`post_changed`) where what goes live would be other than what the reviewer was told.
+    """
+    if publishes:
+        actor.require_session("approve and publish")
+        for permission in APPROVE_AND_PUBLISH[layer]:
+            actor.require(permission)
+    layers = open_layers(lock_post(post_id, actor))
+    view = layers.view(layer)
+    require_seen(view, digest, [*accept, *refuse])
+    if post_seen is not None and accept and (publishes or layer == Layer.REVIEW):
+        _require_post_seen(layers.post, post_seen, publishes=publishes)
+    kept = kept_without(view, refuse)
+    taken: tuple[str, ...] = ()
+    conflicts: tuple[str, ...] = ()
+    of_taken = "" if refuse else note
+    post = layers.post
+    if accept and layer == Layer.REVIEW:
+        post, _revision = approve(
+            post_id=post_id, actor=actor, digest=digest, paths=accept, note=of_taken
+        )
+        taken = tuple(accept)
+    elif accept and publishes:
+        post = _submit_and_approve(layers, accept, actor, of_taken)
+        taken = tuple(accept)
+    elif accept:
+        submitted = submit(post_id=post_id, actor=actor, paths=accept, note=of_taken)
+        taken = submitted.submitted
+        conflicts = tuple(conflict.path for conflict in submitted.conflicts)
+    is_published = publishes and bool(taken) and post.status != Status.PUBLISHED
+    if is_published:
+        move_status(post=post, status=Status.PUBLISHED, actor=actor)
+    rejections: list[int] = []
+    # The passages of one path have one note.
+    noted: dict[str, str] = {}
+    for path in refuse:
+        noted.setdefault(base_path(path), (notes or {}).get(path) or note)
+    by_note: dict[str, list[str]] = {}
+    for path, why in noted.items():
+        by_note.setdefault(why, []).append(path)
+    for why, paths in by_note.items():
+        # Taking can settle what was to be refused: a module's place among the others, for one.
+        left = set(open_layers(lock_post(post_id, actor)).view(layer).changes.paths)
+        remaining = [path for path in paths if path in left]
+        if remaining:
+            done = reject(
+                post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why, kept=kept
+            )
+            rejections.append(done.rejection)
+    is_live = bool(taken) and post.status == Status.PUBLISHED
+    return LayerOutcome(
+        taken,
+        tuple(refuse),
+        conflicts,
+        tuple(rejections),
+        is_live=is_live and (publishes or layer == Layer.REVIEW),
+        is_published=is_published,
+    )
+
+
+def waiting_below(layers: Layers, paths: Collection[str]) -> list[str]:
+    """Return those of the paths of AI Review where Review holds a change too: they cannot go live past it."""
+    below = layers.review.changes.paths
+    named = dict.fromkeys(map(base_path, paths))
+    return [path for path in named if any(paths_overlap(path, other) for other in below)]
+
+
+def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, note: str) -> Post:
+    """Bring these paths of AI Review live, and no change that Review held before."""
+    held = waiting_below(layers, paths)
+    if held:
+        raise Conflict(
+            _(
+                "Other changes to the same fields are waiting in Review. Nothing was published. "
+                "Decide on those first, or submit these to Review."
+            ),
+            code="review_waiting",
+            details={
+                path: [_("Another change to this is already waiting in Review.")] for path in held
+            },
+        )
+    post_id, before = layers.post.pk, set(layers.review.changes.paths)
+    done = submit(post_id=post_id, actor=actor, paths=paths, note=note)
+    review = open_layers(lock_post(post_id, actor)).review.changes
+    arrived = [path for path in review.paths if path in done.submitted or path not in before]
+    post, _revision = approve(
+        post_id=post_id, actor=actor, digest=digest_of(review), paths=arrived, note=note
+    )
+    return post
+
+
+def _require_post_seen(post: Post, seen: PostSeen, *, publishes: bool) -> None:
+    """A draft goes live as a whole, so all of it must be what was seen; else only what is accepted does."""
+    if (post.status == Status.PUBLISHED) != seen.is_published:
+        message = (
+            _("This post is no longer published. Nothing was applied. Check again and decide.")
+            if seen.is_published
+            else _(
+                "This post was published since you opened this review. Nothing was applied. Check again and decide."
+            )
+        )
+    elif publishes and not seen.is_published and post.version != seen.version:
+        message = _(
+            "This draft was changed since you opened this review. Nothing was published. Check "
+            "what goes live and decide again."
+        )
+    else:
+        return
+    raise Conflict(message, code="post_changed", current=post.version)
+
+
+def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:
+    """Raise `Conflict` naming those of the paths that are no longer what the digest saw."""
+    seen = read_digest(digest)
+    changes = {change.path: change for change in view.changes}
+    moved = [
+        path
+        for path in dict.fromkeys(map(base_path, paths))
+        if path not in changes or not was_seen(seen, changes[path])
+    ]
+    if moved:
+        raise Conflict(
+            _(
+                "Something changed since you opened this review. Nothing was "
+                "applied. Check again and decide."
+            ),
+            code="stale_review",
+            details={path: ["changed since you saw it"] for path in moved},
+        )

@@ -1,0 +1,185 @@
+"""Steps with many posts: begun, cancelled and undone by a person; few posts at once, many by a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, QuerySet
+from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import gettext as _
+
+from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem
+from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
+from content.posts.job_steps import STEPS
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.background_jobs.runner import PartRunner
+from proofroom.core.errors import Conflict, NotFound, RuleViolation
+from proofroom.core.json import JsonObject
+
+MAX_POSTS: Final = 1_000
+"""Posts whose status is changed at once."""
+MAX_IN_REQUEST: Final = 25
+"""As many posts are done before the answer, more by a worker."""
+_SEES_ALL: Final = "database.manage"
+
+
+class PostJobRunner(PartRunner[PostJob, PostJobItem]):
+    """One post that is refused keeps no other one back."""
+
+    model = PostJob
+    task: ClassVar[str] = "content.tasks.run_post_job"
+    noun: ClassVar[str] = "post job"
+    defect_text = gettext_lazy(
+        "Something went wrong with this post. Try it on its own, or check the log."
+    )
+
+    def next_part(self, job: PostJob) -> list[PostJobItem]:
+        if job.is_undo:
+            return list(job.items.filter(outcome=JobOutcome.DONE).order_by("-position")[:1])
+        waiting = job.items.filter(outcome=JobOutcome.WAITING).order_by("position")
+        return list(waiting[: STEPS[job.kind].at_a_time])
+
+    def do_part(self, job: PostJob, part: Sequence[PostJobItem], actor: Actor) -> None:
+        step = STEPS[job.kind]
+        actor.require(step.permission)
+        if not job.is_undo:
+            step.run(job, part, actor)
+        else:
+            step.undo(part[0], actor)
+            if part[0].outcome == JobOutcome.DONE:
+                part[0].outcome = JobOutcome.UNDONE
+        self._note(job, part)
+
+    def refuse_part(self, job: PostJob, part: Sequence[PostJobItem], why: str) -> bool:
+        for item in part:
+            item.outcome = JobOutcome.KEPT if job.is_undo else JobOutcome.REFUSED
+            item.why = why
+        self._note(job, part)
+        return True
+
+    def _note(self, job: PostJob, items: Sequence[PostJobItem]) -> None:
+        columns = ["made", "version", "before", "outcome", "why"]
+        PostJobItem.objects.bulk_update(items, columns)
+        job.done += len(items)
+
+    def on_end(self, job: PostJob, actor: Actor | None) -> None:
+        if job.by is not None:
+            counts: JsonObject = {**outcomes_of(job)}
+            payload: JsonObject = {
+                "id": str(job.pk),
+                "kind": job.kind,
+                "state": job.state,
+                **counts,
+            }
+            outbox.record("posts.job-ended", actor=Actor(user=job.by, via="admin"), payload=payload)
+
+
+POST_JOBS: Final = PostJobRunner()
+
+
+def start_job(*, kind: JobKind, post_ids: Sequence[UUID], actor: Actor) -> PostJob:
+    """Publish, archive or delete posts, each by itself: one that is refused keeps no other one back.
+
+    Few are done when this answers, many by a worker. Raises `RuleViolation` for too many, and `NotAllowed`.
+    """
+    actor.require_person("change many posts")
+    actor.require(STEPS[kind].permission)
+    if not 1 <= len(post_ids) <= MAX_POSTS:
+        message = _("Select at most %(most)s posts.") % {"most": f"{MAX_POSTS:,}"}
+        raise RuleViolation(message, code="too_many")
+    with transaction.atomic():
+        job = POST_JOBS.create(actor, kind=kind, total=len(post_ids))
+        _add_items(job, post_ids)
+    return POST_JOBS.begin(job, at_once=job.total <= MAX_IN_REQUEST)
+
+
+def start_copy(*, post_id: UUID, actor: Actor) -> tuple[Post, PostJob]:
+    """Copy a page at once, and what stands below it by a job. Raises as `copy_page` does, and for too many pages."""
+    with transaction.atomic():
+        copy = copy_page(post_id=post_id, actor=actor)
+        below = pages_to_copy(post_id)
+        if len(below) + 1 > MAX_COPIED:
+            message = _("You can copy at most %(most)s pages at once.")
+            raise RuleViolation(message % {"most": f"{MAX_COPIED:,}"}, code="too_many")
+        job = POST_JOBS.create(
+            actor, kind=JobKind.COPY, total=len(below) + 1, done=1, title=copy.title
+        )
+        PostJobItem.objects.create(
+            job=job,
+            position=0,
+            post=post_id,
+            made=copy.pk,
+            version=copy.version,
+            outcome=JobOutcome.DONE,
+        )
+        _add_items(job, below, first=1)
+    return copy, POST_JOBS.begin(job, at_once=job.total <= MAX_IN_REQUEST)
+
+
+def cancel_job(*, job_id: UUID, actor: Actor) -> PostJob:
+    """Do nothing more; what is done stays, and can be undone. Raises `Conflict` where it is over."""
+    _require_own(job_id, actor)
+    return POST_JOBS.cancel(job_id, actor)
+
+
+def undo_job(*, job_id: UUID, actor: Actor) -> PostJob:
+    """Take back what a job did, the last post first, unless a post was changed since. Raises `Conflict`.
+
+    An undo that was cancelled, or stopped, goes on with what it had not reached.
+    """
+    with transaction.atomic():
+        _require_own(job_id, actor)
+        job = POST_JOBS.lock(job_id)
+        if job is None:
+            raise NotFound(_("Background job not found."))
+        if job.is_running:
+            raise Conflict(_("This is still running. Cancel it first."), code="running")
+        left = job.items.filter(outcome=JobOutcome.DONE).count()
+        if job.is_undo and not left:
+            raise Conflict(_("This has already been undone."), code="undone")
+        if not job.is_undo:
+            job.is_undo, job.total, job.done = True, left, 0
+        job.state, job.why, job.attempts = JobState.RUNNING, "", 0
+        job.by_id, job.by_name = actor.user.pk, actor.user.username
+        job.ended_at, job.language = None, get_language() or ""
+        job.save()
+    return POST_JOBS.begin(job, at_once=job.total <= MAX_IN_REQUEST)
+
+
+def jobs_for(actor: Actor) -> QuerySet[PostJob]:
+    """The jobs that the actor may see: their own, and for who manages the database all."""
+    rows = PostJob.objects.all()
+    return rows if actor.can(_SEES_ALL) else rows.filter(by=actor.user.pk)
+
+
+def find_job(*, job_id: UUID, actor: Actor) -> PostJob:
+    """Raises `NotFound` where there is none, or it is somebody else's."""
+    job = jobs_for(actor).filter(pk=job_id).first()
+    if job is None:
+        raise NotFound(_("Background job not found."))
+    return job
+
+
+def outcomes_of(job: PostJob) -> dict[str, int]:
+    """How many posts came to what. One query."""
+    rows = job.items.order_by().values_list("outcome").annotate(number=Count("pk"))
+    return dict(rows)
+
+
+def _add_items(job: PostJob, post_ids: Sequence[UUID], first: int = 0) -> None:
+    PostJobItem.objects.bulk_create(
+        [
+            PostJobItem(job=job, position=position, post=post_id)
+            for position, post_id in enumerate(post_ids, first)
+        ],
+        batch_size=500,
+    )
+
+
+def _require_own(job_id: UUID, actor: Actor) -> None:
+    actor.require_person("change many posts")
+    actor.require(STEPS[find_job(job_id=job_id, actor=actor).kind].permission)

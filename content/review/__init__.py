@@ -1,1 +1,0 @@
-"""Presents a change to the person who decides on it: word diffs, facts, labels. Pure functions."""

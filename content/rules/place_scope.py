@@ -1,0 +1,72 @@
+"""Scope before rules: where a post would stand is judged before any rule could tell what else stands there."""
+
+from __future__ import annotations
+
+from copy import copy
+
+from content.document.changes import TERMS_PATH, diff
+from content.document.document import PostDocument
+from content.models import Post
+from content.store.post_paths import path_for
+from content.store.scopes import outside_of_scope, sees, would_be_in_scope
+from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
+from proofroom.core.validation.input_validation import parse_uuid
+
+_PLACE_PATHS = frozenset({"post.slug", "post.parentId"})
+
+
+def require_kind_in_scope(*, type: str, locale: str, actor: Actor) -> None:
+    """Raise `NotAllowed` where the actor may change no post of that type and language."""
+    for scope in actor.scopes:
+        if (scope.types and type not in scope.types) or (
+            scope.locales and locale not in scope.locales
+        ):
+            raise outside_of_scope()
+
+
+def require_place_in_scope(
+    *, post: Post, before: PostDocument, after: PostDocument, actor: Actor, is_live: bool = True
+) -> None:
+    """Raise `NotAllowed` where the address or the terms that a post would get are outside of the actor's scope.
+
+    Called before the rules. A parent that the actor may not see is for them none: below it is outside of every
+    section, and else the rules refuse it. Without `is_live` the change is a proposal, and terms may be proposed that
+    take the post out of the scope.
+    """
+    if not actor.scopes or post.variation_of_id is not None:
+        return
+    paths = set(diff(before, after).paths)
+    is_new = post._state.adding or post.is_placeholder
+    if not is_new and not (_PLACE_PATHS & paths or (is_live and TERMS_PATH in paths)):
+        return
+    require_kind_in_scope(type=post.type, locale=post.locale, actor=actor)
+    path = _path_of(post, after, paths, actor)
+    terms = set(after.taxonomy_term_ids)
+    if not is_live and not is_new:
+        terms |= set(before.taxonomy_term_ids)
+    term_ids = {id_ for id_ in map(parse_uuid, terms) if id_ is not None}
+    for scope in actor.scopes:
+        if not would_be_in_scope(
+            scope, type=post.type, locale=post.locale, path=path, term_ids=term_ids
+        ):
+            raise outside_of_scope()
+
+
+def _path_of(post: Post, after: PostDocument, paths: set[str], actor: Actor) -> str:
+    """Return the address that the post would have; empty where it can have none."""
+    if post.is_placeholder:
+        return post.path  # until it is approved it stands where it was put
+    wanted = after.fields.get("parentId")
+    parent_id = parse_uuid(str(wanted or ""))
+    parent = Post.objects.alive().filter(pk=parent_id).first() if parent_id else None
+    if wanted and parent is None:
+        return ""
+    if parent is not None and "post.parentId" in paths and not sees(actor, parent):
+        return ""
+    moved = copy(post)
+    moved.slug, moved.parent = str(after.fields.get("slug") or ""), parent
+    try:
+        return path_for(moved)
+    except RuleViolation:
+        return ""

@@ -1,0 +1,82 @@
+"""Updates of posts that another change caused: `post.updated` for each post whose content or address it changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+
+from content.models import ContentMigration, Post, PostModule
+from content.store.layer_state import event_payload
+from proofroom.accounts.models import User
+from proofroom.core import outbox
+from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.batches import batches
+from proofroom.core.models import Event
+
+CAUSES: Final = ("content.changed", "content.migrated")
+"""The events that may change the live content of posts without naming them."""
+_UPDATED: Final = "post.updated"
+_AT_ONCE: Final = 200
+"""Posts whose events one transaction of a worker records."""
+
+
+def record_indirect_updates(changed: Mapping[Post, Sequence[str]], actor: Actor) -> None:
+    """Record that these posts changed, each with its paths. The caller recorded the cause."""
+    things = [
+        (post.pk, {**event_payload(post), "changedPaths": list(paths)})
+        for post, paths in changed.items()
+    ]
+    # The cause made cached answers old already.
+    outbox.record_all(_UPDATED, things, actor=actor, tags=())
+
+
+def follow_cause(event: Event) -> None:
+    """Record `post.updated` for the posts whose live content the event changed. Safe to run twice."""
+    changed = _changed_by(event)
+    if not changed:
+        return
+    user = User.objects.filter(pk=event.actor_id).first() if event.actor_id is not None else None
+    actor = Actor(
+        user=user or SYSTEM,
+        via=event.via,  # type: ignore[arg-type]  # written from an actor's
+        agent_id=event.agent_id or None,
+        run_id=event.run_id or None,
+        event_id=event.pk,
+        hop=event.hop,
+    )
+    for part in batches(sorted(changed), _AT_ONCE):
+        with transaction.atomic():
+            known = Event.objects.filter(name=_UPDATED, cause_id=event.pk, post_id__in=part)
+            done = set(known.values_list("post_id", flat=True))
+            posts = Post.objects.filter(pk__in=part, deleted_at__isnull=True).order_by("pk")
+            record_indirect_updates(
+                {post: changed[post.pk] for post in posts if post.pk not in done}, actor
+            )
+
+
+def _changed_by(event: Event) -> Mapping[UUID, Sequence[str]]:
+    """Return the paths that the event changed, by post."""
+    if event.name == "content.migrated":
+        migration = ContentMigration.objects.filter(pk=event.payload.get("migration")).first()
+        return {UUID(id_): () for id_ in migration.post_ids} if migration else {}
+    if event.payload.get("what") != "global-module":
+        return {}
+    return _placements_changed(UUID(str(event.payload["id"])), event.payload.get("changed", ()))
+
+
+def _placements_changed(module_id: UUID, names: Iterable[str]) -> Mapping[UUID, Sequence[str]]:
+    """Return the paths of these props in every post that places the module and does not override them."""
+    names = list(names)
+    if not names:
+        return {}
+    rows = PostModule.objects.filter(instance_id=module_id, post__deleted_at__isnull=True)
+    changed: dict[UUID, list[str]] = defaultdict(list)
+    for id_, post_id, overrides in rows.values_list("pk", "post_id", "overrides").iterator():
+        paths = [f"modules.{id_}.props.{name}" for name in names if name not in overrides]
+        if paths:
+            changed[post_id] += paths
+    return changed

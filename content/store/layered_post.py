@@ -1,0 +1,80 @@
+"""A post with all that its layers are made of, read in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+import orjson
+from django.db.models import OuterRef
+
+from content.models import Post
+from content.store import post_repository
+from content.store.layer_state import Layers, draft_rows, drafts_from_rows, layers_of
+from content.store.post_queries import listed_posts, reachable_posts, whole_post
+from content.store.scopes import hidden_ids
+from proofroom.core.content_scope import Scoped
+from proofroom.core.database.json_text import JSONObject, rows_as_text
+from proofroom.core.database.statements import Statement, columns_of
+from proofroom.core.json import JsonObject
+
+_LAYERED: Final = Statement(
+    lambda post_id: (
+        reachable_posts()
+        .filter(pk=post_id)
+        .values(
+            *columns_of(Post),
+            "author__username",
+            **post_repository.live_rows(),
+            draft_rows=draft_rows(),
+            translation_rows=rows_as_text(
+                listed_posts()
+                .filter(translation_group=OuterRef("translation_group"))
+                .exclude(pk=OuterRef("pk"))
+                .order_by("locale")
+                .values(entry=JSONObject(id="id", locale="locale"))
+            ),
+        )
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LayeredPost:
+    """A post, its layers, its translations as id and locale, and the props of the global modules that it places."""
+
+    post: Post
+    layers: Layers
+    translations: list[tuple[str, str]]
+    shared: Mapping[str, JsonObject]
+
+
+def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
+    """A post that is not in the trash, with the translations that somebody may see.
+
+    One statement; one more for who is limited to a part of the content.
+    """
+    rows = _LAYERED.rows(post_id)
+    if not rows:
+        return None
+    row = rows[0]
+    post = whole_post(row)
+    modules = orjson.loads(row["module_rows"])
+    live = post_repository.document_of(
+        post, map(post_repository.module_of, modules), orjson.loads(row["term_rows"])
+    )
+    drafts = drafts_from_rows(post, orjson.loads(row["draft_rows"]))
+    translations = [(one["id"], one["locale"]) for one in orjson.loads(row["translation_rows"])]
+    hidden = {str(id_) for id_ in hidden_ids([id_ for id_, _locale in translations], who)}
+    return LayeredPost(
+        post=post,
+        layers=layers_of(post, live, drafts),
+        translations=[one for one in translations if one[0] not in hidden],
+        shared={
+            one["instance_id"]: one["instance__props"]
+            for one in modules
+            if one["instance__scope"] == "global"
+        },
+    )

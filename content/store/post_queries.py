@@ -1,0 +1,462 @@
+"""Reads of content that more than one caller needs: plain rows, no model objects on hot paths."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, Final, Literal
+from uuid import UUID
+
+import orjson
+from django.db.models import (
+    Exists,
+    JSONField,
+    OuterRef,
+    QuerySet,
+    TextField,
+    Value,
+)
+from django.db.models.expressions import Combinable
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, NullIf
+from django.utils.translation import gettext
+
+from content.document.post_fields import LISTED_FIELDS
+from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
+from content.store.kept_lists import (
+    DEEP_FROM,
+    ListPart,
+    Place,
+    counted,
+    from_place,
+    kept_lists,
+    place_columns,
+    total_of,
+)
+from content.store.scopes import hidden_ids
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
+from proofroom.core.content_scope import Scoped
+from proofroom.core.database.json_text import (
+    CompactObject,
+    CompactRows,
+    JSONObject,
+    JSONText,
+    JSONValue,
+    rows_as_text,
+)
+from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
+from proofroom.core.errors import invalid
+from proofroom.core.outbox import state_text
+from proofroom.definitions.listings import IndexPage
+from proofroom.taxonomies.models import Term
+
+
+def visible_titles(ids: Collection[str], actor: Actor) -> dict[str, str]:
+    """Return titles by id, for whoever may see the posts. One query.
+
+    Whoever may restore posts learns those of posts in the trash, too.
+    """
+    if not actor.can("posts.view"):
+        return {}
+    posts = Post.objects.filter(pk__in=ids)
+    if not actor.can("posts.restore"):
+        posts = posts.kept()
+    return {str(pk): title for pk, title in posts.values_list("pk", "title")}
+
+
+_PROPOSED_TITLES: Final = Statement(
+    lambda ids: (
+        Draft.objects.filter(post_id__in=ids, post__is_placeholder=True, is_empty=False)
+        # What AI Review proposes stands on top of Review.
+        .order_by("-layer")
+        .annotate(title=KT("document__post__title"))
+        .values("post_id", "title")
+    )
+)
+
+
+def proposed_titles(ids: Collection[UUID]) -> dict[UUID, str]:
+    """Titles that wait for approval, of posts whose live title is a placeholder. One query, none for no ids."""
+    if not ids:
+        return {}
+    rows = _PROPOSED_TITLES.rows(list(ids))
+    return {row["post_id"]: row["title"] for row in rows if row["title"]}
+
+
+def posts_with_module(type_name: str) -> int:
+    """Return how many posts have a module of the type live, trash aside. One query."""
+    placed = PostModule.objects.filter(instance__type=type_name, post__deleted_at__isnull=True)
+    return placed.values("post_id").distinct().count()
+
+
+LISTED_COLUMNS: Final[Mapping[str, str]] = {
+    **{name: name for name in ("id", "type", "locale", "slug", "title")},
+    **{field.name: field.column for field in LISTED_FIELDS},
+    "status": "status",
+    "url": "path",
+    "parentId": "parent_id",
+    "orderIndex": "order_index",
+    "featuredMediaId": "featured_media_id",
+    "version": "version",
+    "createdAt": "created_at",
+    "updatedAt": "updated_at",
+    "publishedAt": "published_at",
+}
+"""The columns that lists read, by their names on the wire, in the order that lists answer them."""
+LIST_COLUMNS: Final = tuple(LISTED_COLUMNS.values())
+_WRITTEN: Final = {
+    name: JSONText(LISTED_COLUMNS[name])
+    for name in ("parentId", "featuredMediaId", "createdAt", "updatedAt", "publishedAt")
+}
+LISTED_NAMES: Final = tuple(
+    name if name in _WRITTEN else column for name, column in LISTED_COLUMNS.items()
+)
+"""Under which name `listed_rows` have each of `LISTED_COLUMNS`."""
+_AS_THEY_ARE: Final = tuple(
+    column for name, column in LISTED_COLUMNS.items() if name not in _WRITTEN
+)
+WIRE_MODULE: Final[Mapping[str, str | Combinable]] = {
+    "postModuleId": "id",
+    "moduleInstanceId": "instance_id",
+    "type": "instance__type",
+    "scope": "instance__scope",
+    "orderIndex": "order_index",
+    "locked": "locked",
+    "props": "instance__props",
+    "overrides": NullIf("overrides", Value({}, JSONField())),
+    "globalSlug": "instance__global_slug",
+}
+"""The columns of a live module by their names on the wire, as visitors get it."""
+Part = Literal["live_modules", "staged_layers", "global_ids"]
+"""What a list may say of a post besides its columns, as JSON text that no Python parses where it need not: its live
+modules as the wire has them; what is staged, for `layers_of_text`; the ids of the global modules that it places."""
+NEWEST_FIRST: Final = "-updatedAt"
+"""The usual one of `ORDERINGS`."""
+ORDERINGS: Final[Mapping[str, str]] = {
+    "updatedAt": "updated_at",
+    "createdAt": "created_at",
+    "publishedAt": "published_at",
+    "title": "title",
+    "slug": "slug",
+    "orderIndex": "order_index",
+}
+
+
+def listed_posts() -> QuerySet[Post]:
+    """Posts that are not in the trash. Variations are in no list; see `reachable_posts`."""
+    return Post.objects.alive()
+
+
+def reachable_posts() -> QuerySet[Post]:
+    """Posts that may be asked for by their id: not in the trash, variations among them."""
+    return Post.objects.kept()
+
+
+def deleted_posts() -> QuerySet[Post]:
+    """Return what is in the trash, the last deleted first."""
+    return Post.objects.filter(deleted_at__isnull=False).order_by("-deleted_at", "id")
+
+
+def published_posts() -> QuerySet[Post]:
+    """Posts that anybody may see."""
+    return listed_posts().filter(status="published", is_placeholder=False)
+
+
+def published_at(path: str, locale: str) -> QuerySet[Post]:
+    """Return the published posts at a path; visitors get the first."""
+    # PostgreSQL refuses to look for a NUL, which no path holds.
+    posts = published_posts() if "\x00" not in path else Post.objects.none()
+    return posts.filter(path=path, locale=locale).order_by("published_at", "id")
+
+
+def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
+    """Return the published posts of a listing, newest first."""
+    posts = published_posts().filter(type=listing.type, locale=listing.locale)
+    if listing.term:
+        carried = PostTerm.objects.filter(
+            post=OuterRef("pk"),
+            term__taxonomy=listing.taxonomy,
+            term__slug=listing.term,
+            term__locale__in=("", listing.locale),
+        )
+        posts = posts.filter(Exists(carried))
+    return posts.order_by("-published_at", "id")
+
+
+def has_changes_in(layer: Layer) -> Exists:
+    """Return whether a post has something staged in a layer, as a filter."""
+    return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
+
+
+def filter_by_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:
+    """Posts that carry a term: its slug, or `taxonomySlug:termSlug`."""
+    taxonomy, _, slug = term.rpartition(":")
+    terms = Term.objects.filter(slug=slug, **({"taxonomy": taxonomy} if taxonomy else {}))
+    return posts.filter(Exists(PostTerm.objects.filter(post=OuterRef("pk"), term__in=terms)))
+
+
+def order_posts(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
+    """Posts by one of `ORDERINGS`, `-` before it for descending; the id settles ties."""
+    name = ordering.lstrip("-")
+    sign = "-" if ordering.startswith("-") else ""
+    return posts.order_by(f"{sign}{ORDERINGS[name]}", "id")
+
+
+_MODULES: Final = Statement(
+    lambda post_ids: (
+        PostModule.objects.filter(post_id__in=post_ids)
+        .order_by("post_id", "order_index", "id")
+        .values(
+            "id",
+            "post_id",
+            "instance_id",
+            "order_index",
+            "locked",
+            "instance__type",
+            "instance__scope",
+            "instance__global_slug",
+            props_text=Cast("instance__props", TextField()),
+            overrides_text=Cast("overrides", TextField()),
+        )
+    )
+)
+_LAYER_ROW: Final = ("version", "updated_at", "updated_by_id", "updated_by__username")
+_LAYERS: Final = Statement(
+    lambda post_ids: Draft.objects.filter(post_id__in=post_ids, is_empty=False).values(
+        "post_id", "layer", *_LAYER_ROW
+    )
+)
+_TERMS: Final = Statement(
+    lambda post_id: PostTerm.objects.filter(post_id=post_id).order_by("term_id").values("term_id")
+)
+
+
+_POST: Final = Statement(
+    lambda post_id: (
+        reachable_posts().filter(pk=post_id).values(*columns_of(Post), "author__username")
+    )
+)
+
+
+def _count_in(posts: QuerySet[Post]) -> Statement:
+    return Statement(lambda locale: counted(posts.filter(locale=locale)))
+
+
+_COUNT: Final = _count_in(listed_posts())
+_PUBLISHED_COUNT: Final = _count_in(published_posts())
+
+
+def listed_rows(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
+    """Posts with the columns of lists: times, and ids of others, under their names on the wire as JSON has them."""
+    rows: QuerySet[Post, Row] = posts.values(*_AS_THEY_ARE, **_WRITTEN)
+    return rows
+
+
+def part_of(posts: QuerySet[Post], part: slice, *, deep_from: int | None = None) -> QuerySet[Post]:
+    """A part of ordered posts. Of those before a deep one an index is read, and not their rows.
+
+    What orders by a value that it computes is left as it is.
+    """
+    least = DEEP_FROM if deep_from is None else deep_from
+    if part.start < least or posts.query.annotations or posts.query.extra:
+        return posts[part]
+    return posts.filter(pk__in=posts.values("pk")[part])
+
+
+@lru_cache(maxsize=256)
+def _page_statement(
+    ordering: str,
+    begin: int,
+    end: int,
+    only_published: bool,
+    counts: bool,
+    parts: frozenset[Part],
+    has_place: bool,
+) -> Statement:
+    """Rows of posts in a locale, from a place on or in all of the list. They say their places with `has_place`."""
+    posts = published_posts() if only_published else listed_posts()
+
+    def build(locale: str, *place: Any) -> QuerySet[Post, Row]:
+        listed = posts.filter(locale=locale)
+        ordered = order_posts(
+            from_place(listed, "updated_at", *place) if place else listed, ordering
+        )
+        # Nothing is written for rows that are only sorted or passed over.
+        deep_from = 0 if parts else 1 if place else None
+        page = part_of(ordered, slice(begin, end), deep_from=deep_from)
+        where = place_columns("updated_at") if has_place else {"read_at": state_text()}
+        rows = listed_rows(page).annotate(**_part_columns(parts), **where)
+        return rows.annotate(total=total_of(listed)) if counts else rows
+
+    return Statement(build)
+
+
+def _translations(posts: QuerySet[Post]) -> Statement:
+    return Statement(
+        lambda group, post_id: (
+            posts.filter(translation_group=group)
+            .exclude(pk=post_id)
+            .order_by("locale")
+            .values("id", "locale")
+        )
+    )
+
+
+_TRANSLATIONS: Final = _translations(listed_posts())
+_PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
+
+
+def page_of(
+    locale: str,
+    ordering: str,
+    part: slice,
+    *,
+    only_published: bool,
+    total: int | None = None,
+    parts: frozenset[Part] = frozenset(),
+) -> tuple[list[Row], int]:
+    """A part of the posts of a locale as `listed_rows` with `parts`, in one of `ORDERINGS`, and how many there are
+    in all.
+
+    They are counted where `total` does not say it. One query, two beyond the end and where content changed.
+    """
+
+    def read(counts: bool, place: Place | None) -> list[Row]:
+        begin, where = (place.skipped, place.key) if place is not None else (part.start, ())
+        statement = _page_statement(
+            ordering,
+            begin,
+            begin + size,
+            only_published,
+            counts,
+            parts,
+            found.has_place,
+        )
+        return statement.rows(locale, *where)
+
+    size = part.stop - part.start
+    found = ListPart(
+        ("listed", locale, only_published), part.start, read, has_places=ordering == NEWEST_FIRST
+    )
+    if total is not None:
+        return kept_lists.read(found), total
+    count = _PUBLISHED_COUNT if only_published else _COUNT
+    return kept_lists.read_and_count(found, count, (locale,))
+
+
+def find_post_with_author(post_id: UUID) -> Post | None:
+    """A post that is not in the trash, with its author's name. One query."""
+    rows = _POST.rows(post_id)
+    return whole_post(rows[0]) if rows else None
+
+
+def whole_post(row: Row) -> Post:
+    """The post of a row with all its columns and the name of its author."""
+    post = instance_from_row(Post, row)
+    if post.author_id is not None:
+        author = {"id": post.author_id, "username": row["author__username"]}
+        post.author = instance_from_row(User, author)
+    return post
+
+
+def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
+    """The live modules of posts, in order, by post; props and overrides as JSON text. One query."""
+    found: dict[UUID, list[Row]] = defaultdict(list)
+    for row in _MODULES.rows(list(post_ids)):
+        found[row["post_id"]].append(row)
+    return found
+
+
+def add_parts(rows: Sequence[Row], parts: frozenset[Part]) -> None:
+    """Add to rows of `listed_rows` what `page_of` reads with them. One query, none for no rows or no parts."""
+    if not parts:
+        return
+    found = {row["id"]: row for row in _parts_statement(parts).rows([row["id"] for row in rows])}
+    for row in rows:
+        # One that was deleted a moment ago has none.
+        row.update(found.get(row["id"]) or dict.fromkeys(parts, "[]"))
+
+
+@lru_cache(maxsize=8)
+def _parts_statement(parts: frozenset[Part]) -> Statement:
+    return Statement(
+        lambda post_ids: (
+            Post.objects.filter(pk__in=post_ids).order_by().values("id", **_part_columns(parts))
+        )
+    )
+
+
+def _part_columns(parts: frozenset[Part]) -> dict[str, Combinable]:
+    placements = PostModule.objects.filter(post_id=OuterRef("pk"))
+    modules = placements.order_by("order_index", "id").values(entry=CompactObject(**WIRE_MODULE))
+    drafts = Draft.objects.filter(post_id=OuterRef("pk"), is_empty=False).values(
+        entry=JSONObject(layer="layer", **{name: name for name in _LAYER_ROW})
+    )
+    shared = placements.filter(instance__scope="global").values(entry=JSONValue("instance_id"))
+    columns: dict[Part, Combinable] = {
+        "live_modules": CompactRows(modules),
+        "staged_layers": rows_as_text(drafts),
+        "global_ids": rows_as_text(shared),
+    }
+    return {part: column for part, column in columns.items() if part in parts}
+
+
+def layers_of_text(text: str) -> dict[str, Row]:
+    """What is staged of one post, from its `staged_layers`, as `layer_rows` has it, with times as on the wire."""
+    return {row["layer"]: row for row in orjson.loads(text)} if text != "[]" else {}
+
+
+def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:
+    """Return what is staged, by post and layer: version, when, by whom. One query."""
+    found: dict[UUID, dict[str, Row]] = defaultdict(dict)
+    for row in _LAYERS.rows(list(post_ids)):
+        found[row["post_id"]][row["layer"]] = row
+    return found
+
+
+def layer_row(draft: Draft) -> Row:
+    """A draft that is at hand, as a row of `layer_rows`."""
+    by = draft.updated_by
+    return {
+        "version": draft.version,
+        "updated_at": draft.updated_at,
+        "updated_by_id": draft.updated_by_id,
+        "updated_by__username": by.username if by is not None else None,
+    }
+
+
+def term_ids(post_id: UUID) -> list[UUID]:
+    """The live taxonomy terms of a post. One query."""
+    return [row["term_id"] for row in _TERMS.rows(post_id)]
+
+
+def translations_of(post: Post, *, only_published: bool = False) -> list[Row]:
+    """The other posts of the translation group, whoever may see them."""
+    statement = _PUBLISHED_TRANSLATIONS if only_published else _TRANSLATIONS
+    return statement.rows(post.translation_group, post.pk)
+
+
+def visible_translations(post: Post, who: Scoped) -> list[Row]:
+    """Those of the other posts of the translation group that somebody may see. One query, one more where limited."""
+    found = translations_of(post)
+    hidden = hidden_ids([row["id"] for row in found], who)
+    return [row for row in found if row["id"] not in hidden]
+
+
+def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None:
+    """The slug and instance id of a global module. Raises `RuleViolation` where there is none."""
+    if slug is None:
+        if scope == "global":
+            raise invalid("globalSlug", gettext("Global modules are added by their globalSlug."))
+        return None
+    row = ModuleInstance.objects.globals().filter(global_slug=slug).first()
+    if row is None:
+        sentence = gettext("There is no global module %(slug)r.") % {"slug": slug}
+        raise invalid("globalSlug", sentence, code="unknown_global")
+    if scope not in (None, "global"):
+        raise invalid(
+            "scope", gettext("A globalSlug always adds a global module. Leave out scope.")
+        )
+    return slug, str(row.pk)

@@ -1,0 +1,156 @@
+"""Search over posts: their live words are kept whenever live content is written, and only those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+
+from content.document.document import PostDocument
+from content.document.post_fields import POST_FIELDS, SearchWeight
+from content.models import ModuleInstance, Post, PostModule, SearchEntry
+from content.store import post_queries
+from proofroom.core import outbox, search
+from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.database.statements import BoundUpdate
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event
+from proofroom.definitions import custom_text_of, text_of
+
+TABLE: Final = search.SearchTable("content_searchentry", "post_id")
+WEIGHTS: Final[tuple[SearchWeight, ...]] = ("A", "B", "C", "D")
+_BATCH: Final = 100
+_NEWEST: Final = ("-updated_at", "id")
+
+
+def find_posts(
+    posts: QuerySet[Post],
+    words: str,
+    locale: str | None = None,
+    shown: Callable[[QuerySet[Post]], QuerySet[Any, Any]] = lambda posts: posts,
+) -> search.RankedInstances[Post]:
+    """Posts whose live words hold every word, the best first; `locale` where all of them have the same.
+
+    `shown` makes of posts what slices have.
+    """
+    locales = (locale,) if locale else tuple(settings.CMS_ENV.locales)
+    asked = search.SearchedWords(TABLE, search.query_words(words), locales)
+    return search.RankedInstances(posts, asked, _NEWEST, shown)
+
+
+def find_keys(
+    rows: Callable[[str], QuerySet[Post]], words: Sequence[search.Word], locale: str
+) -> search.RankedKeys:
+    """The keys of what `find_posts` finds among the posts of a locale, which `rows` makes; for a page of the site."""
+    asked = search.SearchedWords(TABLE, words, (locale,))
+    return search.RankedKeys(Post, rows, (locale,), asked, _NEWEST)
+
+
+def words_of_post(post: Post, document: PostDocument) -> list[BoundUpdate]:
+    """What keeps the words of a post whose live content is written just now, to be stored with its rows.
+
+    One query where a module is shared.
+    """
+    shared_ids = [module.instance_id for module in document.modules if module.scope != "local"]
+    shared: dict[str, JsonObject] = {}
+    if shared_ids:
+        rows = ModuleInstance.objects.filter(pk__in=shared_ids).values_list("pk", "props")
+        shared = {str(pk): props for pk, props in rows}
+    texts = [
+        text_of(
+            module.type, {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
+        )
+        for module in document.modules
+    ]
+    return search.puts(TABLE, [_entry(post, document.custom_fields, texts)])
+
+
+def reindex(post_ids: Iterable[UUID]) -> int:
+    """Keep the words of posts anew, from their live rows: of a shared module's posts, or of all. How many there were.
+
+    In batches of a hundred, each with three queries and a transaction of its own where there is none around.
+    """
+    ids = list(post_ids)
+    return sum(_reindex(ids[begin : begin + _BATCH]) for begin in range(0, len(ids), _BATCH))
+
+
+@transaction.atomic
+def _reindex(post_ids: Sequence[UUID]) -> int:
+    kept = SearchEntry.objects.filter(post_id__in=post_ids).order_by("id")
+    # A live write holds its entry until it commits: what is read from here on is what it wrote.
+    list(kept.select_for_update().values_list("id"))
+    modules = post_queries.module_rows(post_ids)
+    entries = []
+    for post in Post.objects.filter(pk__in=post_ids):
+        texts = [
+            text_of(
+                row["instance__type"],
+                {**orjson.loads(row["props_text"]), **orjson.loads(row["overrides_text"])},
+            )
+            for row in modules.get(post.pk, [])
+        ]
+        entries.append(_entry(post, post.custom_fields, texts))
+    search.put(TABLE, entries)
+    return len(entries)
+
+
+def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -> search.SearchText:
+    """The words of a post by their weight, the most first; those of modules and custom fields have the third."""
+    texts = {weight: texts_of(post, weight) for weight in WEIGHTS}
+    texts["C"] += [custom_text_of(post.type, custom_fields), *module_texts]
+    first, second, third, fourth = ("\n".join(texts[weight]) for weight in WEIGHTS)
+    return search.SearchText(post.pk, post.locale, (first, second, third, fourth))
+
+
+def texts_of(post: Post, *weights: SearchWeight) -> list[str]:
+    """Return what stands in the declared fields of a post that count that much in search."""
+    return [
+        str(getattr(post, field.column) or "")
+        for field in POST_FIELDS.values()
+        if field.search_weight in weights
+    ]
+
+
+STALE: Final = "search.stale"
+POSTS_PER_TASK: Final = 100
+"""Posts whose words are kept anew while somebody waits, and posts that one event names."""
+
+
+def keep_words(post_ids: Sequence[UUID], actor: Actor) -> None:
+    """Keep the words of posts anew, inside the transaction of their change."""
+    reindex(post_ids[:POSTS_PER_TASK])
+    later = post_ids[POSTS_PER_TASK:]
+    parts = (
+        later[begin : begin + POSTS_PER_TASK] for begin in range(0, len(later), POSTS_PER_TASK)
+    )
+    things: list[tuple[None, JsonObject]] = [
+        (None, {"postIds": [str(id_) for id_ in part]}) for part in parts
+    ]
+    outbox.record_all(STALE, things, actor=actor)
+
+
+def follow_word_rules() -> None:
+    """Keep anew the words that were cut by earlier rules. Called after `migrate`.
+
+    Those of the first hundred posts now, of others in the background.
+    """
+    rows = SearchEntry.objects.filter(word_rules__lt=search.WORD_RULES).order_by("id")
+    if post_ids := list(rows.values_list("post_id", flat=True)):
+        with transaction.atomic():
+            keep_words(post_ids, Actor(user=SYSTEM, via="system"))
+
+
+def keep_words_of_global(instance_id: UUID, actor: Actor) -> None:
+    """The words of a global module are those of every post that places it live."""
+    rows = PostModule.objects.filter(instance_id=instance_id).order_by("post_id")
+    keep_words(list(rows.values_list("post_id", flat=True).distinct()), actor)
+
+
+def follow(event: Event) -> None:
+    """Keep the words of the posts that the event names anew."""
+    reindex([UUID(id_) for id_ in event.payload["postIds"]])

@@ -1,0 +1,131 @@
+"""Variations that run: which of them visitors are shown in the place of their original, and how many visitors each.
+
+A test ends with its original's publication: whoever publishes it again starts what is to run by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Sum
+from django.utils.translation import gettext as _
+
+from content.models import Post, Status
+from content.store.layer_state import event_payload, lock_post, lock_post_in
+from content.store.publish_permissions import PUBLISH
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound, RuleViolation, invalid
+
+WEIGHTS: Final = range(1, 101)
+_ALL: Final = 100
+
+
+@transaction.atomic
+def change_variation(
+    *,
+    post_id: UUID | str,
+    variation_id: UUID | str,
+    actor: Actor,
+    weight: int | None = None,
+    running: bool | None = None,
+) -> Post:
+    """Give a variation another share of the visitors, start or stop it; what is None stays.
+
+    Raises `RuleViolation` on `weight` where those that run would have more than all visitors, on `running` where
+    there is nothing to show.
+    """
+    actor.require_person("run variations")
+    if weight is not None or running is None:
+        actor.require("posts.edit")
+    if running is not None:
+        actor.require(PUBLISH)
+    original = lock_post(post_id, actor)
+    variation = lock_variation(original, variation_id)
+    if variation is None:
+        raise NotFound(
+            _("This post has no variation with the ID %(variation_id)s.")
+            % {"variation_id": str(variation_id)[:80]}
+        )
+    weight_before, was_running = variation.variation_weight, variation.variation_running
+    variation.variation_weight = weight_before if weight is None else check_weight(weight)
+    variation.variation_running = was_running if running is None else running
+    _check(original, variation, starts=variation.variation_running and not was_running)
+    variation.save(update_fields=["variation_weight", "variation_running"])
+    if variation.variation_weight != weight_before:
+        _record("changed", variation, actor, weight_before=weight_before)
+    if variation.variation_running != was_running:
+        _record("started" if variation.variation_running else "stopped", variation, actor)
+    return variation
+
+
+def running_variations(original: Post) -> list[UUID]:
+    """The ids of the variations that visitors are shown in the place of a post. One query."""
+    rows = original.variations.filter(variation_running=True)
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def stop_variations(original: Post, actor: Actor) -> None:
+    """Stop what runs of a post that is locked in the caller's transaction."""
+    rows = original.variations.select_for_update(of=("self",), no_key=True)
+    for row in rows.filter(variation_running=True).order_by("pk"):
+        stop(row, actor)
+
+
+def stop(variation: Post, actor: Actor) -> None:
+    """Stop a variation that is locked in the caller's transaction, if it runs."""
+    if not variation.variation_running:
+        return
+    variation.variation_running = False
+    variation.save(update_fields=["variation_running"])
+    _record("stopped", variation, actor)
+
+
+def lock_variation(original: Post, variation_id: UUID | str) -> Post | None:
+    """That variation of a locked post, locked too."""
+    kept = Post.objects.kept().filter(variation_of=original, locale=original.locale)
+    return lock_post_in(kept, variation_id)
+
+
+def check_weight(weight: int) -> int:
+    if isinstance(weight, bool) or weight not in WEIGHTS:
+        raise invalid("weight", _("weight must be a whole number from 1 to 100."))
+    return weight
+
+
+def _check(original: Post, variation: Post, *, starts: bool) -> None:
+    message = code = ""
+    if starts and original.status != Status.PUBLISHED:
+        message = _("Publish the original first. Variations are shown in its place.")
+        code = "original_not_published"
+    elif starts and variation.status == Status.ARCHIVED:
+        message = _("This variation is archived. Restore it as a draft first.")
+        code = "archived"
+    elif starts and (variation.is_placeholder or original.is_placeholder):
+        message = _("This post was created by an agent. Approve its content before you publish it.")
+        code = "not_approved"
+    if message:
+        raise RuleViolation(message, code=code, details={"running": [message]})
+    if not variation.variation_running:
+        return
+    others = original.variations.filter(variation_running=True).exclude(pk=variation.pk)
+    taken = others.aggregate(total=Sum("variation_weight"))["total"] or 0
+    if taken + (variation.variation_weight or 0) > _ALL:
+        message = _(
+            "The other running variations get %(taken)s of 100 percent of visitors. %(variation)s "
+            "can get at most %(all)s."
+        ) % {"taken": taken, "variation": variation.variation, "all": _ALL - taken}
+        raise invalid("weight", message, code="too_many_visitors")
+
+
+def _record(what: str, variation: Post, actor: Actor, *, weight_before: int | None = None) -> None:
+    payload = {
+        **event_payload(variation),
+        "variation": variation.variation,
+        "weight": variation.variation_weight,
+    }
+    if weight_before is not None:
+        payload["before"] = weight_before
+    outbox.record(f"post.variation.{what}", actor=actor, post_id=variation.pk, payload=payload)

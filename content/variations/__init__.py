@@ -1,1 +1,0 @@
-"""Variations of posts, and tests that show them to visitors."""
