@@ -91,6 +91,15 @@ def test_the_doctor_names_what_makes_a_public_site_unsafe(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1:8000", "[::1]:8000"])
+def test_a_site_that_only_this_machine_reaches_needs_no_https(settings: Any, host: str) -> None:
+    use(settings, site_url=f"http://{host}")
+    settings.ALLOWED_HOSTS = ["localhost"]
+
+    assert [*doctor.public_site()] == []
+
+
+@pytest.mark.django_db
 def test_hosts_and_debug_are_looked_at_too(settings: Any) -> None:
     settings.ALLOWED_HOSTS, settings.DEBUG = ["*"], True
     found = {finding.found: finding.level for finding in doctor.public_site()}

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
+
+from proofroom.core.validation.host_names import is_loopback_host
 
 MIN_SECRET_LENGTH: Final = 32
 MIN_CHARACTERS: Final = 5
@@ -72,7 +75,8 @@ def open_settings() -> Iterator[tuple[str, str]]:
     if wide := [name for name in env.throttle_allow_ips if _is_wide(name)]:
         found = f"THROTTLE_ALLOW_IPS={','.join(wide)} limits nobody"
         yield found, "leave in it only addresses that you know"
-    if env.site_url and not env.site_url.startswith("https://"):
+    address = urlsplit(env.site_url or "")
+    if address.scheme == "http" and not is_loopback_host(address.hostname or ""):
         yield "SITE_URL is not https: passwords and cookies can be read on the way", "use https"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -37,3 +37,11 @@ def has_valid_host(address: str) -> bool:
         return parts.hostname is not None and is_host(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+
+
+def is_loopback_host(host: str) -> bool:
+    """Return whether only this machine reaches the host."""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

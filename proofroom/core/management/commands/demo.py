@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import ipaddress
 import os
 import signal
 import socket
@@ -25,6 +24,7 @@ from django.db import DEFAULT_DB_ALIAS
 from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.process_runner import Children, Program, fork, how_it_ended, stopped_by_signals
 from proofroom.core.task_queue import task_app
+from proofroom.core.validation.host_names import is_loopback_host
 
 ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")
 PASSWORD = "demo-password"  # noqa: S105  # known to everyone on purpose, on this machine only
@@ -50,11 +50,7 @@ SHARED_MODULES: Final = (
 
 def require_loopback(host: str) -> None:
     """Raise `CommandError` unless the address is of this machine only."""
-    try:
-        is_loopback = ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        is_loopback = host == "localhost"
-    if not is_loopback:
+    if not is_loopback_host(host):
         raise CommandError(
             f"The demo has accounts with a known password, so it binds 127.0.0.1 only, not {host}. "
             "docs/deployment.md says how to run it for others."
