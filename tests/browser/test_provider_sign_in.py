@@ -111,7 +111,7 @@ def test_a_person_connects_the_provider_logs_in_with_it_and_disconnects_it(
     page.wait_for_url(f"{live_server.url}/admin/")
     page.goto("/admin/account/methods/")
     card.get_by_role("button", name="Disconnect").click()
-    page.get_by_text("Disconnected Example ID.").wait_for()
+    page.locator(".toast", has_text="Disconnected Example ID.").wait_for()
     card.get_by_role("button", name="Connect").wait_for()
     assert has_no_faults(page)
     assert not SocialAccount.objects.exists()

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 ROOT = Path(__file__).resolve().parents[2]
-START_SECONDS = 30.0
+START_SECONDS = 120.0  # a limit for a busy machine: it starts in a few
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +120,14 @@ def person(data: Path, **variables: str) -> Iterator[Person]:
 
 def _wait_until_healthy(server: Running, log: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
+    answer = "nothing"
     while time.monotonic() < deadline and server.process.poll() is None:
-        try:
-            if httpx.get(f"{server.url}/health").json() == {"status": "ok"}:
+        with suppress(httpx.TransportError):
+            answer = httpx.get(f"{server.url}/health").text
+            if json.loads(answer) == {"status": "ok"}:
                 return
-        except httpx.TransportError:
-            time.sleep(0.1)
-    raise AssertionError(f"the server did not start:\n{log.read_text()}")
+        time.sleep(0.1)
+    raise AssertionError(f"the server answered {answer} and did not start:\n{log.read_text()}")
 
 
 @asynccontextmanager
