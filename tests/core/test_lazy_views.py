@@ -65,12 +65,12 @@ def test_the_checks_load_every_view_of_the_api():
 
 
 def test_the_checks_say_which_action_there_is_not(urlconf):
-    activity = LazyViewSet("proofroom.core.api.activity.ActivityViewSet")
+    activity = LazyViewSet("proofroom.core.activity.api.ActivityViewSet")
     urlconf(path("activity", activity.as_view({"get": "list", "post": "write"})))
 
     found = [message.msg for message in run_checks(tags=["urls"])]
 
-    assert found == ["proofroom.core.api.activity.ActivityViewSet has no action 'write'."]
+    assert found == ["proofroom.core.activity.api.ActivityViewSet has no action 'write'."]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from django.urls import path
 
 from proofroom.core.api.lazy_views import LazyView, LazyViewSet
 
-ActivityViewSet = LazyViewSet("proofroom.core.api.activity.ActivityViewSet")
+ActivityViewSet = LazyViewSet("proofroom.core.activity.api.ActivityViewSet")
 
 urlpatterns = [
     path("activity", ActivityViewSet.as_view({"get": "list"})),
