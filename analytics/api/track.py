@@ -26,13 +26,14 @@ from analytics.ingest.report_limits import (
 from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
-from proofroom.core.api.body import Body, Id, body_length, check
+from proofroom.core.api.body import Body, Id, body_length
 from proofroom.core.api.json_format import StrictJsonParser
 from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.validation.errors import validate_input
 from proofroom.core.validation.input_validation import is_deeper
 
 EVENT_SHAPE: Final[dict[str, Any]] = {
@@ -126,7 +127,7 @@ class TrackViewSet(ApiViewSet):
         if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig
         if isinstance(request.data, dict):
-            seen = [_seen(check(request.data, TrackedEvent))]
+            seen = [_seen(validate_input(request.data, TrackedEvent))]
         elif not isinstance(request.data, list):
             raise invalid("body", "The body must be a JSON object, or a list of them.")
         elif len(request.data) > MAX_EVENTS:
@@ -148,7 +149,7 @@ def _check_entry(place: int, item: object) -> TrackedEvent:
     if not isinstance(item, dict):
         raise invalid(str(place), f"{place} must be an object.")
     try:
-        return check(item, TrackedEvent)
+        return validate_input(item, TrackedEvent)
     except RuleViolation as error:
         details = {f"{place}.{name}": texts for name, texts in error.details.items()}
         raise RuleViolation(f"{place}.{error.message}", details=details) from None

@@ -18,11 +18,12 @@ from content.presenters.canonical_json import import_post
 from content.rules.check import MAX_TERMS
 from content.rules.modules import MODULES_MAX
 from proofroom.core.api.answer import described
-from proofroom.core.api.body import Body, Moment, Words, body_object, check
+from proofroom.core.api.body import Body, Moment, Words, body_object
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.errors import validate_input
 
 
 class _ImportedPost(Body):
@@ -98,7 +99,7 @@ class ImportViewSet(ApiViewSet):
         if version is not None and (isinstance(version, bool) or version != SCHEMA_VERSION):
             message = f"schemaVersion must be {SCHEMA_VERSION}: no other one is known here."
             raise invalid("document.schemaVersion", message, code="schema_version")
-        shape = check(body, Import)
+        shape = validate_input(body, Import)
         found: JsonObject = shape.document.post.model_dump(by_alias=True)
         fields = {name: found[name] for name in POST_FIELDS}
         custom = cast("JsonObject", found["customFields"])

@@ -9,8 +9,9 @@ from content.document.document import PostDocument
 from content.store import document_edits
 from content.store.post_queries import shared_module
 from proofroom.core.actor import Actor
-from proofroom.core.api.body import Body, Whole, Words, check
+from proofroom.core.api.body import Body, Whole, Words
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.validation.errors import validate_input
 
 MOST = 300
 
@@ -72,7 +73,7 @@ def build_modules(value: object, actor: Actor) -> NewModules:
         if not isinstance(item, dict):
             raise invalid(f"modules.{number}", "A module must be an object.")
         try:
-            entries.append(check(item, ModuleEntry))
+            entries.append(validate_input(item, ModuleEntry))
         except RuleViolation as error:
             raise _at(number, error) from None
 

@@ -12,8 +12,9 @@ import pytest
 from pydantic import Field, ValidationError
 
 from proofroom.core.api.answer import Answer, TextOrNull, list_of, one_of
-from proofroom.core.api.body import Body, check, dumps
+from proofroom.core.api.body import Body, dumps
 from proofroom.core.errors import RuleViolation
+from proofroom.core.validation.errors import validate_input
 
 
 class KettleAnswer(Answer):
@@ -74,22 +75,22 @@ def test_limits_are_described_all_the_same() -> None:
 
 
 def test_a_body_ignores_what_only_its_answer_has() -> None:
-    body = check({"id": 1, "state": "hot", "shortName": "Old", "litres": 2}, NewKettle)
+    body = validate_input({"id": 1, "state": "hot", "shortName": "Old", "litres": 2}, NewKettle)
 
     assert (body.short_name, body.litres) == ("Old", 2)
 
 
 def test_a_body_refuses_what_neither_has() -> None:
     with pytest.raises(RuleViolation) as refused:
-        check({"id": 1, "shortName": "Old", "colour": "red"}, NewKettle)
+        validate_input({"id": 1, "shortName": "Old", "colour": "red"}, NewKettle)
 
     assert list(refused.value.details) == ["colour"]
 
 
 def test_changes_need_no_key_and_keep_the_limits() -> None:
-    assert check({}, KettleChanges).model_dump(exclude_unset=True) == {}
+    assert validate_input({}, KettleChanges).model_dump(exclude_unset=True) == {}
     with pytest.raises(RuleViolation) as refused:
-        check({"shortName": "x"}, KettleChanges)
+        validate_input({"shortName": "x"}, KettleChanges)
 
     assert list(refused.value.details) == ["shortName"]
 

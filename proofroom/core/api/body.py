@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from copy import copy
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Optional, TypeVar
@@ -17,14 +16,13 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    ValidationError,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
 
 from proofroom.core.api.answer import wire_names
 from proofroom.core.errors import invalid
-from proofroom.core.validation.errors import violation_of
+from proofroom.core.validation.errors import validate_input
 from proofroom.core.validation.moments import parse_moment
 
 if TYPE_CHECKING:
@@ -128,14 +126,7 @@ def body_object(request: Request) -> dict[str, Any]:
 
 def read_body(request: Request, shape: type[B]) -> B:
     """The body as `shape`. Raises `RuleViolation` keyed by path."""
-    return check(body_object(request), shape)
-
-
-def check(values: Mapping[str, Any], shape: type[B]) -> B:
-    try:
-        return shape.model_validate(dict(values))
-    except ValidationError as error:
-        raise violation_of(error, shape) from None
+    return validate_input(body_object(request), shape)
 
 
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS

@@ -16,9 +16,10 @@ from pydantic import AfterValidator
 from rest_framework.request import Request
 
 from proofroom.core.api.answer import Answer, DescribedType
-from proofroom.core.api.body import Body, check
+from proofroom.core.api.body import Body
 from proofroom.core.api.permissions import PUBLIC, SECRET, declared_access
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.validation.errors import validate_input
 from proofroom.core.validation.moments import parse_moment
 
 Q = TypeVar("Q", bound=Body)
@@ -41,7 +42,7 @@ def read_query(request: Request, shape: type[Q]) -> Q:
     """The parameters that `shape` names, by their names on the wire."""
     names = {field.alias or name for name, field in shape.model_fields.items()}
     given = {name: text for name, text in request.query_params.items() if name in names}
-    return check(given, shape)
+    return validate_input(given, shape)
 
 
 _OF_PAGES: Final = ("page", "per_page")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from django.utils.translation import get_language, gettext_noop
 from django.utils.translation import gettext as _
@@ -54,6 +54,15 @@ _SENTENCES: Final = {
 _EMPTY: Final = gettext_noop("This must not be empty.")
 _NONE: Final[Mapping[str, str]] = {}
 Describe = Callable[[ErrorDetails], str]
+M = TypeVar("M", bound=BaseModel)
+
+
+def validate_input(values: Mapping[str, Any], shape: type[M]) -> M:
+    """Return the values as `shape`. Raises `RuleViolation` keyed by path."""
+    try:
+        return shape.model_validate(dict(values))
+    except ValidationError as error:
+        raise violation_of(error, shape) from None
 
 
 def violation_of(error: ValidationError, model: type[BaseModel]) -> RuleViolation:

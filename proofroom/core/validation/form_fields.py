@@ -11,7 +11,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from pydantic import BaseModel
 
-from proofroom.core.api.body import check
+from proofroom.core.validation.errors import validate_input
 
 B = TypeVar("B", bound=BaseModel)
 
@@ -63,7 +63,7 @@ class InputForm(forms.Form):
             for _part, name, wire_name in self._asked()
             if name in self.cleaned_data
         }
-        return check(values, shape)
+        return validate_input(values, shape)
 
     def input_values(self) -> dict[str, Any]:
         """Return the checked values by the names of `input_class`."""
