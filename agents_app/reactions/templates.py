@@ -8,8 +8,8 @@ from typing import Final
 import orjson
 from pydantic import JsonValue
 
+from proofroom.core.conditions import value_at
 from proofroom.core.json import Json
-from proofroom.core.validation.conditions import value_at
 from proofroom.webhooks.automation.templates import PLACEHOLDER, fault_of, filled, words_of
 
 ROOTS: Final = frozenset({"agent", "run", "result", "data"})

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from proofroom.core.validation.conditions import Condition, value_at
+from proofroom.core.conditions import Condition, value_at
 
 VALUES: dict[str, Any] = {
     "data": {

@@ -22,7 +22,7 @@ from proofroom.core.admin.permissions import (
     refusals_as_messages,
     require,
 )
-from proofroom.core.validation.conditions import Condition
+from proofroom.core.conditions import Condition
 from proofroom.webhooks import queries
 from proofroom.webhooks.admin.deliveries import badge_of
 from proofroom.webhooks.automation.workflows import (

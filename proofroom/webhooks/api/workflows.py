@@ -15,8 +15,8 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.conditions import Operator
 from proofroom.core.definition_files import ID_MAX, ID_PATTERN
-from proofroom.core.validation.conditions import Operator
 from proofroom.webhooks import queries
 from proofroom.webhooks.api.deliveries import DeliveryAnswer
 from proofroom.webhooks.automation.workflows import (

@@ -9,8 +9,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from proofroom.core.conditions import value_at
 from proofroom.core.json import Json
-from proofroom.core.validation.conditions import value_at
 
 PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _PATH: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, Field, JsonValue, field_validator
 
 from proofroom.core import outbox
 from proofroom.core.actor import MAX_HOPS
+from proofroom.core.conditions import Condition
 from proofroom.core.definition_files import (
     DefinitionFiles,
     DefinitionPart,
@@ -28,7 +29,6 @@ from proofroom.core.definition_files import (
 )
 from proofroom.core.json import Json, JsonObject, sorted_json
 from proofroom.core.models import Event
-from proofroom.core.validation.conditions import Condition
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.webhooks.automation.templates import fault_of, filled
 from proofroom.webhooks.delivery_channels import (
