@@ -16,7 +16,7 @@ from content.store import search
 from content.store.post_paths import path_for
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
-from proofroom.core.outbox import bump_content_version
+from proofroom.core.caching.content_version import bump_content_version
 from proofroom.definitions import find_post_type
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.taxonomies.models import Term

@@ -26,11 +26,15 @@ from django.utils.translation import gettext as _
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, tag_of_list
+from proofroom.core.caching.content_version import (
+    leased_state,
+    live_state,
+    parse_state,
+    tags_changed_since,
+)
 from proofroom.core.caching.redis_cache import redis_error
 from proofroom.core.errors import Conflict
 from proofroom.core.json import JsonObject
-from proofroom.core.outbox import live_state
-from proofroom.core.outbox.content_version import leased_state, parse_state, tags_changed_since
 from proofroom.core.site_urls import absolute
 from seo.sitemap_query import SitemapPost, listed_posts
 

@@ -15,11 +15,15 @@ from proofroom.core.api.throttles import HitCount, count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
+from proofroom.core.caching.content_version import (
+    NO_STATE,
+    leased_state,
+    live_state,
+    tags_changed_since,
+)
 from proofroom.core.caching.front_cache import keep_in_front
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.replica import from_replica
-from proofroom.core.outbox import leased_state, live_state, tags_changed_since
-from proofroom.core.outbox.content_version import NO_STATE
 
 CACHE_CONTROL = "public, max-age=60"
 ROUTE: Final = "delivery"

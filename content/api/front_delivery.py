@@ -45,7 +45,11 @@ class DeliveryReader:
         from proofroom.core.api.body import dumps
         from proofroom.core.caching.answer_cache import answers
         from proofroom.core.caching.content_tags import collect_tags
-        from proofroom.core.outbox import leased_state, live_state, tags_changed_since
+        from proofroom.core.caching.content_version import (
+            leased_state,
+            live_state,
+            tags_changed_since,
+        )
 
         meta = asked.meta
         query = str(meta.get("QUERY_STRING", ""))

@@ -25,6 +25,7 @@ from content.models import Layer, ReplacedPlace, Replacement
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
+from proofroom.core.caching.content_version import version_last
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import Edit, TextPlace, known_tables, select_sources
@@ -283,7 +284,7 @@ def apply_edit(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPl
     wanted = frozenset(tables)
     found = [(source, source.find(edit, wanted)) for source in select_sources(wanted)]
     places: list[TextPlace] = []
-    with outbox.version_last():
+    with version_last():
         for source, keys in found:
             places += source.change(keys, edit, wanted, actor)
             if len(places) > MAX_PLACES:

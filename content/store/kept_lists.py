@@ -19,9 +19,9 @@ from django.db.models import F, Func, IntegerField, Q, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 
 from content.models import Post
+from proofroom.core.caching.content_version import live_state, parse_state, state_text
 from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.statements import Argument, Row, Statement
-from proofroom.core.outbox import live_state, parse_state, state_text
 
 DEEP_FROM: Final = 200
 """Rows before a part of a list that make it deep."""

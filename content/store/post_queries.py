@@ -37,6 +37,7 @@ from content.store.kept_lists import (
 from content.store.scopes import hidden_ids
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_version import state_text
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.json_text import (
     CompactObject,
@@ -48,7 +49,6 @@ from proofroom.core.database.json_text import (
 )
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import invalid
-from proofroom.core.outbox import state_text
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 

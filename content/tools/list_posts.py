@@ -18,12 +18,12 @@ from content.store.post_queries import proposed_titles
 from content.store.scopes import visible_to
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_version import state_text
 from proofroom.core.content_scope import reading_scopes
 from proofroom.core.database.event_loop_reads import leave_event_loop
 from proofroom.core.database.statements import Statement
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
-from proofroom.core.outbox import state_text
 from proofroom.core.tools import Result, tool
 from proofroom.core.tools.pagination import (
     Paged,

@@ -14,6 +14,7 @@ from content.store.post_queries import published_posts
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
+from proofroom.core.caching.content_version import lock_content_version
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from seo.models import Redirect
@@ -63,7 +64,7 @@ def import_redirects(*, text: str, actor: Actor) -> ImportResult:
     require_redirect_editor(actor)
     lines, problems = read_lines(text)
     # As every writer of redirects does, so that nobody closes a loop meanwhile.
-    outbox.lock_content_version()
+    lock_content_version()
     plan = plan_import(lines, problems)
     if plan.problems:
         raise refuse_import(plan.problems)

@@ -12,6 +12,7 @@ from content.models import Post
 from content.store.post_queries import published_posts
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_version import lock_content_version
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.models import Event
 from proofroom.core.site_urls import locale_of
@@ -205,7 +206,7 @@ def loop_of(row: Redirect) -> RuleViolation:
 def _locked(redirect_id: UUID | str) -> Redirect:
     """Lock the redirect, behind every other live write and behind the hits that are counted."""
     # In the order of posts that move: the content version, then redirects.
-    outbox.lock_content_version()
+    lock_content_version()
     return find_redirect(redirect_id, Redirect.objects.select_for_update())
 
 

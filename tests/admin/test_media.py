@@ -15,9 +15,9 @@ from PIL import Image
 from media.models import Asset
 from media.services.files import store_image
 from media.services.update import update_asset
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from tests import make
 from tests.admin.pages import fields
 from tests.contract.endpoint import NOBODY

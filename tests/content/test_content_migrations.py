@@ -43,9 +43,9 @@ from content.store.post_repository import load
 from content.store.search import find_posts
 from content.store.translation_status import states_of
 from content.translations.translate import create_translation
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from proofroom.shared_content.models import SharedRevision
 from tests import make
 from tests.content.migrating import carry_over, take_back

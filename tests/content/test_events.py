@@ -8,7 +8,7 @@ from django.db import transaction
 from content.models import Post
 from content.posts.edit import edit_post
 from content.store import document_edits
-from proofroom.core import outbox
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.models import Event
 from tests import make
 from tests.conftest import RunOnCommit
@@ -26,7 +26,7 @@ def rename(post: Post, title: str = "New") -> None:
 
 def test_an_event_goes_with_the_change_that_was_rolled_back(run_on_commit: RunOnCommit) -> None:
     post = make.post()
-    before, version = Event.objects.count(), outbox.content_version()
+    before, version = Event.objects.count(), content_version()
 
     @transaction.atomic
     def rename_and_fail() -> None:
@@ -38,15 +38,15 @@ def test_an_event_goes_with_the_change_that_was_rolled_back(run_on_commit: RunOn
 
     assert callbacks == []
     assert Post.objects.get().title != "New"
-    assert (Event.objects.count(), outbox.content_version()) == (before, version)
+    assert (Event.objects.count(), content_version()) == (before, version)
 
 
 def test_staging_moves_no_content_version_and_live_writes_do() -> None:
     post = make.post()
-    version = outbox.content_version()
+    version = content_version()
 
     make.staged(post, {"title": "Waits"})
-    assert outbox.content_version() == version
+    assert content_version() == version
     rename(post)
 
-    assert outbox.content_version() > version
+    assert content_version() > version

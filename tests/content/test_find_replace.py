@@ -9,8 +9,8 @@ from content.models import Draft, Layer, Post, Provenance, Replacement
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.store import document_edits
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.revisions import list_revisions
 from proofroom_apps.menus.models import Menu

@@ -22,9 +22,9 @@ from content.store.post_queries import _page_statement
 from content.translations.translate import create_translation
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.json import Json
-from proofroom.core.outbox import content_version
 from proofroom_apps.website.queries import _listed
 from tests import make
 

@@ -9,8 +9,8 @@ import pytest
 
 from content.models import Post
 from content.posts.trash import delete_post
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.errors import CmsError, NotAllowed
-from proofroom.core.outbox import content_version
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import change_menu, create_menu
 from tests import make

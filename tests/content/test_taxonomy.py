@@ -12,9 +12,9 @@ from content.models import Draft, Layer, Post, PostTerm
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.posts.variations import create_variation
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from proofroom.definitions import TaxonomyUse
 from proofroom.taxonomies import services
 from proofroom.taxonomies.models import Term

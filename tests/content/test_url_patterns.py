@@ -19,9 +19,9 @@ from content.posts.trash import delete_post, restore_post
 from content.posts.variations import create_variation
 from content.store import post_queries
 from content.store.url_pattern_rules import clean_pattern, is_reserved
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from seo.models import Redirect
 from tests import make
 from tests.api.refusals import refused

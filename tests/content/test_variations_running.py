@@ -13,9 +13,9 @@ from content.posts.trash import delete_post, restore_post
 from content.posts.variations import promote_variation
 from content.store import document_edits
 from content.translations.translate import create_translation
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from tests import make
 from tests.content.variations import change, running, state, told, varied
 

@@ -13,8 +13,8 @@ from content.comparison.references import ReferenceIds, load_titles
 from content.document.differences import ShownReference
 from forms.models import FormDefinition
 from proofroom.core.actor import SYSTEM
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from tests import make
 from tests.api_client import ApiClient
 

@@ -16,9 +16,9 @@ from media.models import Asset, MediaReference, StoredFile
 from media.services.files import delete_asset, replace_file
 from media.services.variants import dark_status, request_variants
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.errors import Conflict, NotAllowed, NotFound
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.media.pictures import on_disk, opened, picture, store

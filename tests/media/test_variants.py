@@ -17,9 +17,9 @@ from media.models import Asset, StoredFile, VariantWork
 from media.presenters import site_image
 from media.services.files import replace_file
 from media.services.variants import dark_status, request_variants
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.content.at_once import at_once

@@ -12,9 +12,9 @@ from content.posts import canonical_urls
 from content.posts.canonical_urls import set_missing_canonicals
 from content.posts.trash import delete_post
 from content.posts.variations import create_variation
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
-from proofroom.core.outbox import content_version
 from seo import sitemap
 from tests import make
 from tests.api_client import ApiClient

@@ -13,7 +13,7 @@ from django.utils import timezone
 from content.models import Post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from proofroom.core.outbox import live_state
+from proofroom.core.caching.content_version import live_state
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu

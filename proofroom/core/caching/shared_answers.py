@@ -29,6 +29,13 @@ from django.utils.crypto import salted_hmac
 
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import EVERYTHING
+from proofroom.core.caching.content_version import (
+    NO_STATE,
+    RecentChanges,
+    leased_state,
+    recent_changes,
+    tags_changed_since,
+)
 from proofroom.core.caching.front_cache import (
     MIN_COMPRESSED_BYTES,
     FrontAnswer,
@@ -41,13 +48,6 @@ from proofroom.core.caching.redis_cache import redis_error
 from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.database.replica import from_replica
-from proofroom.core.outbox.content_version import (
-    NO_STATE,
-    RecentChanges,
-    leased_state,
-    recent_changes,
-    tags_changed_since,
-)
 from proofroom.core.site_urls import PAGE_ROUTE
 
 if TYPE_CHECKING:

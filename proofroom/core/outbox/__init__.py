@@ -6,17 +6,6 @@ The row is the truth; the message to the worker is only a wake-up. Which events 
 
 from __future__ import annotations
 
-from proofroom.core.outbox.content_version import (
-    bump_content_version,
-    content_version,
-    leased_state,
-    live_state,
-    lock_content_version,
-    parse_state,
-    state_text,
-    tags_changed_since,
-    version_last,
-)
 from proofroom.core.outbox.dispatch import (
     MAX_ATTEMPTS,
     dispatch,
@@ -50,8 +39,6 @@ __all__ = [
     "EventKind",
     "Subscriber",
     "all_kinds",
-    "bump_content_version",
-    "content_version",
     "dispatch",
     "dispatch_all",
     "dispatch_posts",
@@ -61,21 +48,14 @@ __all__ = [
     "forget",
     "insert_along",
     "kind_of",
-    "leased_state",
-    "live_state",
-    "lock_content_version",
-    "parse_state",
     "record",
     "record_all",
     "record_each",
     "redeliver",
     "require_own_transaction",
-    "state_text",
     "subscribe",
     "subscribe_inside",
     "subscribe_to_many",
     "sweep",
-    "tags_changed_since",
-    "version_last",
     "waiting_event_ids",
 ]

@@ -23,8 +23,8 @@ from media.services.files import store_image
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import agent_user, ensure_agent_user
-from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_version import bump_content_version
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, find_module, find_post_type, props_of, validate_props
 from proofroom.definitions.richtext.markdown_reader import from_markdown
@@ -240,5 +240,5 @@ def ensure_staged(staged: DemoStaged, editor: User) -> bool:
 
 def make_seen() -> None:
     """Menus and terms were written beside the services: pages cached before are old now."""
-    outbox.bump_content_version()
+    bump_content_version()
     collect_words()  # which is done once an hour, else
