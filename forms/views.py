@@ -27,7 +27,7 @@ from forms.rendering import form_address, goal_of, load_forms
 from forms.services.submissions import submit_form
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.body import body_length
-from proofroom.core.api.throttles import count_caller
+from proofroom.core.caching.rate_limits import count_caller
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.site_urls import PageLocation, locale_of

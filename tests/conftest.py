@@ -212,4 +212,4 @@ def pytest_sessionstart() -> None:
 @pytest.fixture
 def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """All calls of a test fall into one window of their limits, whenever the test runs."""
-    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: 1_900_000_010.0)
+    monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: 1_900_000_010.0)

@@ -30,8 +30,8 @@ from proofroom.core.api.body import Body, Id, body_length
 from proofroom.core.api.json_format import StrictJsonParser
 from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.caching.rate_limits import count_caller, show_rate_limit
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.errors import validate_input
 from proofroom.core.validation.input_validation import is_deeper

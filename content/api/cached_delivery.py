@@ -11,7 +11,6 @@ from rest_framework.response import Response
 from proofroom.core.api import exceptions
 from proofroom.core.api.body import dumps
 from proofroom.core.api.negotiation import OneAnswer
-from proofroom.core.api.throttles import HitCount, count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
@@ -22,6 +21,7 @@ from proofroom.core.caching.content_version import (
     tags_changed_since,
 )
 from proofroom.core.caching.front_cache import keep_in_front
+from proofroom.core.caching.rate_limits import HitCount, count_caller, show_rate_limit
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.replica import from_replica
 

@@ -40,8 +40,8 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import moment_in, uuid_in
 from proofroom.core.api.schema import PAGES, UUID_TEXT, query_parameter
-from proofroom.core.api.throttles import count_caller, show_rate_limit
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.caching.rate_limits import count_caller, show_rate_limit
 from proofroom.core.csv_export import header_line, line
 from proofroom.core.errors import invalid
 from proofroom_apps.website import goals

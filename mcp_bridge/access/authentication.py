@@ -37,7 +37,12 @@ from mcp_bridge.access.tokens import PREFIX, find_holder, system_account
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.server_address import is_loopback
-from proofroom.core.api.throttles import HitCount, caller_address, is_allowed_freely, rate_limit_key
+from proofroom.core.caching.rate_limits import (
+    HitCount,
+    caller_address,
+    is_allowed_freely,
+    rate_limit_key,
+)
 from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
 from proofroom.oauth.signing_keys import BadSignature, ExpiredToken
 from proofroom.oauth.token_values import ACCESS_PREFIX, was_issued

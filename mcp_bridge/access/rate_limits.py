@@ -11,7 +11,7 @@ from django.conf import settings
 from pydantic import BaseModel
 
 from mcp_bridge.access.principals import Principal
-from proofroom.core.api.throttles import parse_rate
+from proofroom.core.caching.rate_limits import parse_rate
 from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.errors import CmsError
 from proofroom.core.tools import Tool

@@ -25,7 +25,7 @@ from proofroom.accounts.devices import device_of
 from proofroom.accounts.models import User
 from proofroom.accounts.saml import SAML_SESSION_KEY
 from proofroom.accounts.services.sign_in import finish_sign_in, has_second_factor
-from proofroom.core.api.throttles import client_address
+from proofroom.core.caching.rate_limits import client_address
 from proofroom.core.encryption import decrypt, encrypt
 from proofroom.core.site_urls import absolute
 

@@ -8,9 +8,9 @@ from typing import Any
 from django.http import HttpRequest
 from rest_framework.request import Request
 
-from proofroom.core.api.throttles import (
+from proofroom.core.api.throttles import WindowThrottle
+from proofroom.core.caching.rate_limits import (
     HitCount,
-    WindowThrottle,
     client_address,
     is_allowed_freely,
     rate_limit_key,

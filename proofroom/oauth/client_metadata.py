@@ -15,7 +15,7 @@ from oauth2_provider.cimd import CIMDError
 from oauthlib.common import Request
 from pydantic import BaseModel, Field
 
-from proofroom.core.api.throttles import HitCount, caller_address, is_allowed_freely
+from proofroom.core.caching.rate_limits import HitCount, caller_address, is_allowed_freely
 from proofroom.core.errors import CmsError
 from proofroom.core.http_client import fetch
 from proofroom.core.http_client.connection import Unreachable

@@ -22,7 +22,7 @@ from oauth2_provider.oauth2_backends import get_oauthlib_core
 from oauthlib.common import Request
 from pydantic import ValidationError as WrongShape
 
-from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely
+from proofroom.core.caching.rate_limits import HitCount, client_address, is_allowed_freely
 from proofroom.core.validation.errors import first_fault, reason_of
 from proofroom.oauth.addresses import issuer, issues_tokens, resource_metadata, server_metadata
 from proofroom.oauth.client_metadata import Registration, count_new_client, register_client

@@ -11,11 +11,11 @@ from typing import Final
 
 from django.http import HttpRequest, HttpResponse
 
-from proofroom.core.api.throttles import count_caller
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
 from proofroom.core.caching.content_version import tags_changed_since
 from proofroom.core.caching.front_cache import Kind, keep_in_front
+from proofroom.core.caching.rate_limits import count_caller
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PAGE_MAX_AGE, PAGE_ROUTE
 from proofroom_apps.website.queries import FoundPost, find_published_post

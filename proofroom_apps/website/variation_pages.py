@@ -14,8 +14,8 @@ from django.http.response import HttpResponseBase
 
 from content.models import PostModule
 from content.store.arms import ORIGINAL, Arm, arm_of_bucket, visitor_bucket
-from proofroom.core.api.throttles import client_address, rate_limit_key
 from proofroom.core.bots import is_program
+from proofroom.core.caching.rate_limits import client_address, rate_limit_key
 from proofroom_apps.website import queries
 from proofroom_apps.website.form_submission import SubmissionResult
 from proofroom_apps.website.http_cache import HTML, RenderedPage, RequestedPage, cached_answer

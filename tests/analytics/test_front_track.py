@@ -30,7 +30,7 @@ OF_ONE_CALL = {"X-Request-ID", "X-RateLimit-Remaining", "Content-Length"}
 
 @pytest.fixture(autouse=True)
 def nobody_came_yet(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: NOW)
+    monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: NOW)
     cache.clear()
     hit_batches.clear()
     # The connection is that of the test, in the middle of its transaction.

@@ -114,7 +114,7 @@ def report(number: int, **extra: Any) -> Any:
 @pytest.fixture
 def rates(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Sets rates, at a moment that no window ends in."""
-    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: NOW)
+    monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: NOW)
 
     def set_(**given: str) -> None:
         settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, **given}

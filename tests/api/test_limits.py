@@ -6,7 +6,12 @@ from typing import Any
 
 import pytest
 
-from proofroom.core.api.throttles import HitCount, client_address, is_allowed_freely, rate_limit_key
+from proofroom.core.caching.rate_limits import (
+    HitCount,
+    client_address,
+    is_allowed_freely,
+    rate_limit_key,
+)
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error
@@ -20,7 +25,7 @@ HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 @pytest.fixture(autouse=True)
 def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """All calls of a test fall into one window, whenever the test runs."""
-    monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: NOW)
+    monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: NOW)
 
 
 def rates(settings: Any, **given: str) -> None:
@@ -251,7 +256,7 @@ def test_a_sliding_limit_holds_across_the_edge_of_the_clocks_minute(
     now = NOW - NOW % 60 + 58.0
 
     def tries(number: int) -> list[bool]:
-        monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: now)
+        monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: now)
         return [HitCount(scope, "10.0.0.7").is_over for _ in range(number)]
 
     assert tries(10) == [False] * 10
@@ -270,7 +275,7 @@ def test_a_try_that_was_refused_does_not_make_the_wait_longer(
     now = float(NOW)
 
     def count() -> HitCount:
-        monkeypatch.setattr("proofroom.core.api.throttles.time.time", lambda: now)
+        monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: now)
         return HitCount("login", "10.0.0.7")
 
     assert [count().is_over, count().is_over] == [False, False]

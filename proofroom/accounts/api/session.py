@@ -22,8 +22,8 @@ from proofroom.accounts.user_fields import AnsweredRole
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.permissions import PUBLIC, SIGNED_IN, Declared
-from proofroom.core.api.throttles import show_rate_limit
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.caching.rate_limits import show_rate_limit
 from proofroom.core.errors import NotAllowed, NotAuthenticated
 
 CREDENTIALS: Final = OpenApiExample(

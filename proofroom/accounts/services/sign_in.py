@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from proofroom.accounts.models import LoginDevice, User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via, Visitor
-from proofroom.core.api.throttles import client_address
+from proofroom.core.caching.rate_limits import client_address
 from proofroom.core.errors import NotAuthenticated
 from proofroom.core.second_factor import SECOND_FACTOR_KEY
 

@@ -26,15 +26,15 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.http import http_date, parse_http_date_safe
 
-from proofroom.core.api.throttles import (
+from proofroom.core.caching.accepted_forms import Encoding, accepted_encoding, prefers_markdown
+from proofroom.core.caching.answer_cache import CachedAnswer, answers
+from proofroom.core.caching.hit_batches import hit_batches
+from proofroom.core.caching.rate_limits import (
     RATE_LIMIT_HEADERS,
     HitCount,
     caller_address,
     is_allowed_freely,
 )
-from proofroom.core.caching.accepted_forms import Encoding, accepted_encoding, prefers_markdown
-from proofroom.core.caching.answer_cache import CachedAnswer, answers
-from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.middleware import STAFF_COOKIE
 

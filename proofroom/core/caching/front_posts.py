@@ -15,15 +15,15 @@ from typing import Any, Final
 
 from django.db import Error, close_old_connections
 
-from proofroom.core.api.throttles import (
+from proofroom.core.caching.front_cache import Headers, Reply, is_allowed_host
+from proofroom.core.caching.front_endpoints import FrontEndpoint
+from proofroom.core.caching.hit_batches import hit_batches
+from proofroom.core.caching.rate_limits import (
     RATE_LIMIT_HEADERS,
     HitCount,
     caller_address,
     is_allowed_freely,
 )
-from proofroom.core.caching.front_cache import Headers, Reply, is_allowed_host
-from proofroom.core.caching.front_endpoints import FrontEndpoint
-from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
 from proofroom.core.observability.operations import (
     MeasuredOperation,
