@@ -27,7 +27,7 @@ class AnalyticsConfig(AppConfig):
             NavigationGroup,
             navigation_entries,
         )
-        from proofroom.core.caching.front_endpoints import front_endpoints
+        from proofroom.core.caching.front_posts import front_endpoints
         from proofroom.core.diagnostics import doctor
         from proofroom.core.observability.metrics import read_metrics
         from proofroom_apps.website.goals import goal_listeners

@@ -24,8 +24,7 @@ from proofroom.core.caching.front_cache import (
     count_call,
     find,
 )
-from proofroom.core.caching.front_endpoints import front_endpoints
-from proofroom.core.caching.front_posts import FrontPosts
+from proofroom.core.caching.front_posts import FrontPosts, front_endpoints
 from proofroom.core.caching.front_reads import answer_read
 from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.caching.shared_answers import shared_answers

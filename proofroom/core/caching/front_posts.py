@@ -1,4 +1,6 @@
-"""Answers what is posted to the endpoints of the front, for a WSGI application.
+"""Endpoints that are answered before Django, for a WSGI application, as long as nothing about a call is unusual.
+
+An app registers one for a path. What an endpoint does not take goes on to Django, which knows why and says it.
 
 The first call of each process goes on to Django: what it answers with 200 shows which headers an answer has.
 """
@@ -11,12 +13,11 @@ import time
 from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from django.db import Error, close_old_connections
 
 from proofroom.core.caching.front_cache import Headers, Reply, is_allowed_host
-from proofroom.core.caching.front_endpoints import FrontEndpoint
 from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.caching.rate_limits import (
     RATE_LIMIT_HEADERS,
@@ -24,6 +25,7 @@ from proofroom.core.caching.rate_limits import (
     caller_address,
     is_allowed_freely,
 )
+from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
 from proofroom.core.observability.operations import (
     MeasuredOperation,
@@ -70,6 +72,21 @@ class FrontCall:
         for count, hits in self.counts:
             hit_batches.hand_over(count.key, hits)
         self.counts.clear()
+
+
+class FrontEndpoint(Protocol):
+    """Takes the posts of a path. `scope` names the limit of its calls."""
+
+    path: str
+    scope: str
+    max_body_bytes: int
+
+    def answer(self, call: FrontCall) -> bytes | None:
+        """The JSON to answer with 200; None where Django must judge. Then nothing may have been kept."""
+
+
+front_endpoints: Final[ExtensionPoint[FrontEndpoint]] = ExtensionPoint()
+"""Registered by the name of their path."""
 
 
 class FrontPosts:
