@@ -27,8 +27,9 @@ class CoreConfig(AppConfig):
         from proofroom.core.admin.undo import undo_kinds
         from proofroom.core.database import migrate  # registers its check, too
         from proofroom.core.i18n.model_names import speak_the_readers_language
-        from proofroom.core.observability.metrics import read_backlog, read_metrics
+        from proofroom.core.observability.metrics import read_metrics
         from proofroom.core.observability.operations import watch_connection
+        from proofroom.core.outbox.metrics import read_backlog
 
         speak_the_readers_language()
         undo_kinds.register(UNDO_KIND, name=UNDO_KIND.name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from platform import node
@@ -18,20 +18,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from django.conf import settings
-from django.db.models import Count, Min
-from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
 from proofroom.core.diagnostics.availability import database_check
 from proofroom.core.hooks import Hook
-from proofroom.core.models import Event
 from proofroom.core.observability.operations import (
     MeasuredOperation,
     OperationKind,
     operation_ended,
 )
 from proofroom.core.once import once
-from proofroom.core.outbox.dispatch import due_events
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter, _Gauge
@@ -117,23 +113,6 @@ def count_readings(
 ) -> list[MetricReading]:
     """Return one reading for each count, under the value of its label."""
     return [MetricReading(name, help, count, {label: value}) for value, count in counts]
-
-
-def read_backlog() -> Iterator[MetricReading]:
-    """Yield how many events wait to be told, and for how long the first has waited. One query."""
-    now = timezone.now()
-    found = Event.objects.filter(due_events(now)).aggregate(
-        waiting=Count("id"), oldest=Min("created_at")
-    )
-    oldest = found["oldest"]
-    yield MetricReading(
-        "proofroom_events_due", "Events that subscribers wait for.", found["waiting"]
-    )
-    yield MetricReading(
-        "proofroom_oldest_event_due_seconds",
-        "Age of the first event that is due.",
-        (now - oldest).total_seconds() if oldest is not None else 0.0,
-    )
 
 
 Histogram: TypeAlias = Callable[[float, Mapping[str, str]], None]

@@ -1,0 +1,29 @@
+"""Metrics of the events that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.db.models import Count, Min
+from django.utils import timezone
+
+from proofroom.core.models import Event
+from proofroom.core.observability.metrics import MetricReading
+from proofroom.core.outbox.dispatch import due_events
+
+
+def read_backlog() -> Iterator[MetricReading]:
+    """Yield how many events wait to be told, and for how long the first has waited. One query."""
+    now = timezone.now()
+    found = Event.objects.filter(due_events(now)).aggregate(
+        waiting=Count("id"), oldest=Min("created_at")
+    )
+    oldest = found["oldest"]
+    yield MetricReading(
+        "proofroom_events_due", "Events that subscribers wait for.", found["waiting"]
+    )
+    yield MetricReading(
+        "proofroom_oldest_event_due_seconds",
+        "Age of the first event that is due.",
+        (now - oldest).total_seconds() if oldest is not None else 0.0,
+    )
