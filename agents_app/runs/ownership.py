@@ -17,8 +17,8 @@ from django.utils import timezone
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.interface import ProviderStopped
 from proofroom.core import outbox
-from proofroom.core.background_loop import BackgroundLoop
 from proofroom.core.models import Event
+from proofroom.core.observability.background_loop import BackgroundLoop
 
 _WRITE_EVENTS = (
     "post.created",

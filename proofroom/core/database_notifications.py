@@ -23,7 +23,7 @@ import psycopg
 from django.db import Error, connection
 from psycopg import sql
 
-from proofroom.core.background_loop import BackgroundLoop
+from proofroom.core.observability.background_loop import BackgroundLoop
 
 logger = logging.getLogger(__name__)
 PAYLOAD_MAX_BYTES: Final = 7999

@@ -13,9 +13,9 @@ import pytest
 from django.core.cache import cache
 from django.db import connection
 
-from proofroom.core.background_loop import LOOPS, BackgroundLoop, failed_loops
 from proofroom.core.database.postgresql.answer_watch import AnswerWatch
 from proofroom.core.diagnostics.doctor import background_threads
+from proofroom.core.observability.background_loop import LOOPS, BackgroundLoop, failed_loops
 from proofroom.core.observability.operations import MeasuredOperation, operation_ended
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,7 @@ def wait_until(is_true: Callable[[], bool]) -> None:
 def test_a_loop_goes_on_after_any_error_and_says_so(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("proofroom.core.background_loop.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("proofroom.core.observability.background_loop.PAUSE_SECONDS", 0.0)
     errors = [ValueError("one"), ValueError("two"), KeyError("three")]
     turns: list[int] = []
     measured: list[MeasuredOperation] = []
@@ -61,7 +61,7 @@ def test_what_notes_an_error_may_fail_itself(monkeypatch: pytest.MonkeyPatch) ->
     def fail(*args: object) -> None:
         raise OSError("away")
 
-    monkeypatch.setattr("proofroom.core.background_loop.PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr("proofroom.core.observability.background_loop.PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(cache, "set", fail)
     errors = [ValueError("one")]
 
@@ -79,7 +79,7 @@ def test_what_notes_an_error_may_fail_itself(monkeypatch: pytest.MonkeyPatch) ->
 def test_every_thread_that_lives_as_long_as_its_process_is_such_a_loop() -> None:
     """The others do one thing, or end with the work that they are part of."""
     allowed = {
-        "proofroom/core/background_loop.py",
+        "proofroom/core/observability/background_loop.py",
         "proofroom/core/diagnostics/availability.py",  # one question
         "proofroom/core/http_client/connection.py",  # one name
         "proofroom/core/process_runner.py",  # the output of one program

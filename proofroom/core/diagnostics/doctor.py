@@ -24,7 +24,6 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from proofroom.core.activity.chain import UNSEALED_AT_MOST, oldest_unsealed_at
-from proofroom.core.background_loop import failed_loops
 from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.diagnostics.availability import MIN_FREE_BYTES, has_room
@@ -32,6 +31,7 @@ from proofroom.core.diagnostics.public_site import MIN_SECRET_LENGTH, open_setti
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
 from proofroom.core.models import ContentVersion, Seal
+from proofroom.core.observability.background_loop import failed_loops
 from proofroom.core.scheduled_tasks import overdue_tasks
 from proofroom.core.task_queue import advice_for_imports, known_failures, missing_import, task_app
 

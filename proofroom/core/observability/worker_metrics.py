@@ -15,7 +15,7 @@ from wsgiref.simple_server import WSGIRequestHandler, make_server
 from django.conf import settings
 from django.db import close_old_connections
 
-from proofroom.core.background_loop import BackgroundLoop
+from proofroom.core.observability.background_loop import BackgroundLoop
 from proofroom.core.observability.metrics import answer_scrape
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from typing import Final
 
 from django.db import connections, transaction
 
-from proofroom.core.background_loop import BackgroundLoop
 from proofroom.core.models import Event
+from proofroom.core.observability.background_loop import BackgroundLoop
 from proofroom.core.observability.operations import continue_trace, trace_headers
 from proofroom.core.observability.work_ids import WorkId, bind_ids, current_ids
 from proofroom.core.task_queue import queue_task, send_after_commit, send_message

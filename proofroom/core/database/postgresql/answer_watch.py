@@ -17,7 +17,7 @@ from weakref import WeakSet
 
 import psycopg
 
-from proofroom.core.background_loop import BackgroundLoop
+from proofroom.core.observability.background_loop import BackgroundLoop
 
 if TYPE_CHECKING:
     from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
