@@ -99,12 +99,12 @@ def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
 
 def is_of_outage(hint: Hint) -> bool:
     """Whether an event only says that the database is away, as every request does then."""
-    from proofroom.core.diagnostics import availability
+    from proofroom.core.database import faults
 
     record, exc_info = hint.get("log_record"), hint.get("exc_info")
-    if record is not None and record.name == availability.logger.name:
+    if record is not None and record.name == faults.logger.name:
         return True
-    return exc_info is not None and availability.is_database_away(exc_info[1])
+    return exc_info is not None and faults.is_database_away(exc_info[1])
 
 
 def redact_event(event: Event, secrets: list[str]) -> Event:

@@ -43,7 +43,7 @@ from proofroom.core.caching.rate_limits import (
     is_allowed_freely,
     rate_limit_key,
 )
-from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
+from proofroom.core.database.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
 from proofroom.oauth.signing_keys import BadSignature, ExpiredToken
 from proofroom.oauth.token_values import ACCESS_PREFIX, was_issued
 

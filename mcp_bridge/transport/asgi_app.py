@@ -44,7 +44,8 @@ from mcp_bridge.transport.sessions import (
     current_holder,
 )
 from mcp_bridge.transport.sse import SESSION_PARAMETER, SseTransport
-from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, readiness
+from proofroom.core.database.faults import RETRY_AFTER_SECONDS
+from proofroom.core.diagnostics.availability import readiness
 from proofroom.core.observability.metrics import answer_scrape
 from proofroom.core.tools import get_tool
 from proofroom.oauth.addresses import PROTECTED_RESOURCE_PATH, resource_metadata

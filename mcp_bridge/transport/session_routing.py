@@ -32,7 +32,7 @@ from mcp_bridge.models import McpProcess
 from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.server_address import is_loopback
-from proofroom.core.diagnostics.availability import RETRY_AFTER_SECONDS, UNAVAILABLE
+from proofroom.core.database.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
 
 logger = logging.getLogger("mcp_bridge")
 REPORT_SECONDS: Final = 10.0

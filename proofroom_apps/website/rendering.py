@@ -32,7 +32,7 @@ from proofroom.core.caching.fragments import (
     note_failure,
     watch_rendering,
 )
-from proofroom.core.diagnostics.availability import is_database_away
+from proofroom.core.database.faults import is_database_away
 from proofroom.core.json import Json
 from proofroom.definitions import Module, modules
 from proofroom.definitions.richtext.html import PageTexts, TextImage

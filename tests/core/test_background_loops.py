@@ -80,7 +80,7 @@ def test_every_thread_that_lives_as_long_as_its_process_is_such_a_loop() -> None
     """The others do one thing, or end with the work that they are part of."""
     allowed = {
         "proofroom/core/observability/background_loop.py",
-        "proofroom/core/diagnostics/availability.py",  # one question
+        "proofroom/core/observability/health_checks.py",  # one question
         "proofroom/core/http_client/connection.py",  # one name
         "proofroom/core/process_runner.py",  # the output of one program
         "proofroom/webhooks/http_calls.py",  # the calls of one round of deliveries

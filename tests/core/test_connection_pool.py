@@ -11,9 +11,9 @@ import pytest
 from django.db import OperationalError
 from django.db.utils import InterfaceError, ProgrammingError
 
+from proofroom.core.database.faults import is_database_away
 from proofroom.core.database.postgresql import base
 from proofroom.core.database.postgresql.base import ConnectionPool
-from proofroom.core.diagnostics.availability import is_database_away
 
 
 def failing(calls: list[str]) -> Callable[[], Any]:

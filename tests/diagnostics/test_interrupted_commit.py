@@ -14,10 +14,10 @@ from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.models import User
 from proofroom.core.api.exceptions import handle
-from proofroom.core.database.faults import CommitInterrupted
-from proofroom.core.diagnostics.availability import (
+from proofroom.core.database.faults import (
     OUTCOME_UNKNOWN_MESSAGE,
     UNAVAILABLE_MESSAGE,
+    CommitInterrupted,
     describe_outage,
     is_database_away,
 )

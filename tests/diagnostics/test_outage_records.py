@@ -10,8 +10,8 @@ import psycopg
 import pytest
 
 from cms_project.observability import is_of_outage
-from proofroom.core.diagnostics import availability
-from proofroom.core.diagnostics.availability import log_database_away
+from proofroom.core.database import faults
+from proofroom.core.database.faults import log_database_away
 from proofroom.core.once_a_minute import OnceAMinute
 
 AWAY = psycopg.OperationalError("connection timeout expired")
@@ -27,7 +27,7 @@ def test_one_in_a_minute_is_due() -> None:
 def test_refused_requests_are_one_error_and_then_information(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(availability, "_outage_logged", OnceAMinute())
+    monkeypatch.setattr(faults, "_outage_logged", OnceAMinute())
     caplog.set_level(logging.INFO)
 
     for number in range(3):
@@ -43,7 +43,7 @@ def test_refused_requests_are_one_error_and_then_information(
     ("hint", "is_one"),
     [
         ({"exc_info": (type(AWAY), AWAY, None)}, True),
-        ({"log_record": logging.makeLogRecord({"name": availability.logger.name})}, True),
+        ({"log_record": logging.makeLogRecord({"name": faults.logger.name})}, True),
         ({"log_record": logging.makeLogRecord({"name": "django.request"})}, False),
         ({"exc_info": (ValueError, ValueError("of ours"), None)}, False),
         ({}, False),

@@ -1,143 +1,34 @@
-"""Checks that the database can be reached, and answers requests while it cannot."""
+"""What the site stands on, and whether it can be reached: database, replica, Redis or queue, storage."""
 
 from __future__ import annotations
 
-import logging
 import os
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Lock
 from typing import Final
 
-import psycopg
 from django.conf import settings
 from django.core.cache import cache
 from django.core.files.storage import FileSystemStorage, default_storage
-from django.db import connection, connections
+from django.db import connections
 
-from proofroom.core.database.faults import CommitInterrupted
+from proofroom.core.database.faults import UNAVAILABLE
 from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
-from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.observability.health_checks import (
+    CHECK_SECONDS,
+    BoundedCheck,
+    database_check,
+)
 
-logger = logging.getLogger(__name__)
-RETRY_AFTER_SECONDS: Final = 5
 STORAGE_CHECK_SECONDS: Final = 10.0
-CHECK_SECONDS: Final = 2.0
 MIN_FREE_BYTES: Final = 16 * 2**20
 """A disk with less is full: the next upload or message may not fit."""
-UNAVAILABLE: Final = "unavailable"
-UNAVAILABLE_MESSAGE: Final = (
-    "The database cannot be reached just now. Nothing was changed; try again in a moment."
-)
-OUTCOME_UNKNOWN: Final = "outcome_unknown"
-OUTCOME_UNKNOWN_MESSAGE: Final = (
-    "The connection to the database was lost while the change was stored. It may have been done: look before you "
-    "repeat it."
-)
 file_users: Final[ExtensionPoint[Callable[[], bool]]] = ExtensionPoint()
 """Tell whether files were stored: each asks its own rows."""
-_NO_CONNECTION: Final = ("08", "57P", "53300")
-"""The beginnings of PostgreSQL's codes: the connection broke, the server stops or starts, it is full."""
-
-
-def is_database_away(error: BaseException | None) -> bool:
-    """Return whether the error, or one that it followed from, says that PostgreSQL cannot be reached."""
-    while error is not None:
-        if isinstance(error, psycopg.InterfaceError) and "connection" in str(error):
-            return True
-        # The client's own errors have no code: they are all about the connection.
-        if isinstance(error, psycopg.OperationalError) and (
-            error.sqlstate is None or error.sqlstate.startswith(_NO_CONNECTION)
-        ):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
-
-
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """What callers are told while the database is away. Only what `is_repeatable` asks them to try again."""
-
-    code: str
-    message: str
-    is_repeatable: bool
-
-
-_NOTHING_CHANGED: Final = Outage(UNAVAILABLE, UNAVAILABLE_MESSAGE, is_repeatable=True)
-_MAY_BE_DONE: Final = Outage(OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_MESSAGE, is_repeatable=False)
-
-
-def describe_outage(error: BaseException | None) -> Outage:
-    """Return what an error of a database that is away means for what was to be changed."""
-    while error is not None:
-        if isinstance(error, CommitInterrupted):
-            return _MAY_BE_DONE
-        error = error.__cause__ or error.__context__
-    return _NOTHING_CHANGED
-
-
-_outage_logged: Final = OnceAMinute()
-
-
-def log_database_away(error: BaseException | None, what: str) -> None:
-    """One line in place of a traceback for each caller: the fault is not in the code.
-
-    Of many, one a minute is an error: what watches the log hears of an outage, and not of each refused request.
-    """
-    level = logging.ERROR if _outage_logged.is_due() else logging.INFO
-    said = " ".join(str(error).split())
-    logger.log(level, "%s: the database cannot be reached: %s", what, said)
-
-
-class BoundedCheck:
-    """Asks something whether it is there, and waits for at most two seconds.
-
-    In a thread of its own: what takes a question and says nothing would hold its asker for ever. While one asks,
-    others wait for the same answer.
-    """
-
-    def __init__(self, name: str, ask: Callable[[], bool]) -> None:
-        self.name, self._ask = name, ask
-        self._asked: Future[bool] | None = None
-        self._lock = Lock()
-
-    def begin(self) -> Future[bool]:
-        """Ask, unless somebody does already."""
-        with self._lock:
-            if self._asked is None or self._asked.done():
-                self._asked = Future()
-                Thread(target=self._run, args=(self._asked,), name=self.name, daemon=True).start()
-            return self._asked
-
-    def wait(self, asked: Future[bool], seconds: float = CHECK_SECONDS) -> bool:
-        """Whether it is there; an error, or no answer in time, is a no."""
-        try:
-            return asked.result(timeout=max(0.0, seconds))
-        except Exception as error:  # whatever the library at hand raises
-            said = " ".join(str(error).split()) or type(error).__name__
-            logger.warning("the %s cannot be reached: %s", self.name, said)
-            return False
-
-    def _run(self, asked: Future[bool]) -> None:
-        try:
-            found = self._ask()
-        except Exception as error:
-            asked.set_exception(error)
-        else:
-            asked.set_result(found)
-        finally:
-            connection.close()
-
-
-def _ask_database() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT 1")
-    return True
 
 
 def _ask_replica() -> bool:
@@ -214,7 +105,6 @@ class StorageCheck:
             return self._is_reachable
 
 
-database_check: Final = BoundedCheck("database", _ask_database)
 _replica: Final = BoundedCheck("replica", _ask_replica)
 _redis: Final = BoundedCheck("redis", _ask_redis)
 _queue: Final = BoundedCheck("queue", _ask_queue)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from django.conf import settings
 from django.utils.crypto import constant_time_compare
 
-from proofroom.core.diagnostics.availability import database_check
 from proofroom.core.hooks import Hook
+from proofroom.core.observability.health_checks import database_check
 from proofroom.core.observability.operations import (
     MeasuredOperation,
     OperationKind,
