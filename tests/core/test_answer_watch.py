@@ -11,7 +11,7 @@ from django.db import connection
 
 from proofroom.core.database.postgresql import answer_watch as module
 from proofroom.core.database.postgresql.answer_watch import AnswerWatch
-from proofroom.core.database.postgresql.base import ConnectionPool
+from proofroom.core.database.postgresql.pool import ConnectionPool
 from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 
 pytestmark = [

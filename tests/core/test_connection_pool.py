@@ -12,8 +12,8 @@ from django.db import OperationalError
 from django.db.utils import InterfaceError, ProgrammingError
 
 from proofroom.core.database.faults import is_database_away
-from proofroom.core.database.postgresql import base
-from proofroom.core.database.postgresql.base import ConnectionPool
+from proofroom.core.database.postgresql import pool as module
+from proofroom.core.database.postgresql.pool import ConnectionPool
 
 
 def failing(calls: list[str]) -> Callable[[], Any]:
@@ -25,7 +25,7 @@ def failing(calls: list[str]) -> Callable[[], Any]:
 
 
 def test_after_a_slow_failure_others_fail_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "SLOW_SECONDS", -1.0)
+    monkeypatch.setattr(module, "SLOW_SECONDS", -1.0)
     calls: list[str] = []
     connections = ConnectionPool(failing(calls))
 
@@ -52,7 +52,7 @@ def test_after_a_quick_failure_the_next_one_tries_again() -> None:
 def test_a_connection_that_answered_shows_that_the_server_is_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(base, "SLOW_SECONDS", -1.0)
+    monkeypatch.setattr(module, "SLOW_SECONDS", -1.0)
     calls: list[str] = []
     fail = failing(calls)
     with psycopg.connect(os.environ["DATABASE_URL"]) as held:

@@ -13,7 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg.abc import PQGen
@@ -23,9 +23,7 @@ from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from proofroom.core.database.event_loop_reads import WouldBlock, longest_wait
-
-if TYPE_CHECKING:
-    from proofroom.core.database.postgresql.base import ConnectionPool
+from proofroom.core.database.postgresql.pool import ConnectionPool
 
 RV = TypeVar("RV")
 MAX_PREPARED: Final = 200
