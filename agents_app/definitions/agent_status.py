@@ -26,7 +26,8 @@ from agents_app.runs.permissions import listed_tools
 from agents_app.runs.scopes import visible_runs
 from forms.models import FormDefinition
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role, permissions_of
+from proofroom.accounts.queries import permissions_of
+from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import system_agent_user
 from proofroom.core.actor import Actor
 

@@ -17,7 +17,8 @@ from agents_app.definitions.schema import ALL_MODULES, AgentDefinition, ToolReac
 from content.document.changes import TERMS_PATH
 from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from forms.models import FormDefinition
-from proofroom.accounts.roles import Role, permissions_of
+from proofroom.accounts.queries import permissions_of
+from proofroom.accounts.roles import Role
 from proofroom.core.tools import all_tools
 from proofroom.definitions import FieldType, modules, post_types, props_of
 

@@ -14,7 +14,8 @@ from agents_app.definitions.agents import scope_of_agent
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role, permissions_of
+from proofroom.accounts.queries import permissions_of
+from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import CmsError, NotAllowed

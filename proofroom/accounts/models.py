@@ -17,16 +17,15 @@ from django.db.models.functions import Lower
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 from django.utils.functional import cached_property
+from django.utils.translation import gettext
 
 from proofroom.accounts.roles import (
     ROLE_NAME_MAX,
     Role,
     all_permissions,
     assignable_permissions,
+    declared_role_label,
     grants,
-    permissions_of,
-    role_label,
-    validate_role,
 )
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.database.statements import Statement, columns_of, first_instance
@@ -113,6 +112,20 @@ class SiteRole(models.Model):
 _SITE_ROLE: Final = Statement(
     lambda name: SiteRole.objects.filter(name=name).values(*columns_of(SiteRole))
 )
+
+
+def role_label(name: str) -> str:
+    """Return what people call a role, in the reader's language; its name where there is none such."""
+    if name in grants():
+        return declared_role_label(name)
+    found = SiteRole.find(name)
+    return found.label if found is not None else name
+
+
+def validate_role(name: str) -> None:
+    """Raise `ValidationError` where no role has the name. One query for a name that the code does not declare."""
+    if name not in grants() and SiteRole.find(name) is None:
+        raise ValidationError(gettext("No role is called %(name)r.") % {"name": name})
 
 
 class UserManager(BaseUserManager["User"]):
@@ -223,7 +236,7 @@ class User(AbstractBaseUser):
         if not self.is_active:
             return frozenset()
         if self.role in grants():
-            return permissions_of(self.role)
+            return grants()[self.role]
         return self.site_role.granted if self.site_role is not None else frozenset()
 
     @property

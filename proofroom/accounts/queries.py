@@ -17,9 +17,11 @@ from proofroom.accounts.models import (
     Preferences,
     SiteRole,
     User,
+    role_label,
 )
-from proofroom.accounts.roles import Role, grants, people_roles, role_label
+from proofroom.accounts.roles import Role, grants, people_roles
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.database.statements import Statement, columns_of, instance_from_row
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
@@ -46,6 +48,28 @@ _USER: Final = Statement(
 def list_site_roles() -> list[SiteRole]:
     """The roles that the site made, by what they are called. One query."""
     return list(SiteRole.objects.filter(is_built_in=False).exclude(name__in=[*grants()]))
+
+
+def permissions_of(role: str) -> frozenset[str]:
+    """Every permission of a role; none for an unknown one. One query for a role that the site made."""
+    if role in grants():
+        return grants()[role]
+    found = SiteRole.find(role)
+    return found.granted if found is not None else frozenset()
+
+
+def promised_by(role: str) -> frozenset[str]:
+    """`SiteRole.promised` of a role. One query for a role that the site made."""
+    if role in grants():
+        return grants()[role]
+    found = SiteRole.find(role)
+    return found.promised if found is not None else frozenset()
+
+
+def scope_of(role: str) -> ContentScope:
+    """The content that a role is limited to. One query for a role that the site made."""
+    found = None if role in grants() else SiteRole.find(role)
+    return found.scope if found is not None else ContentScope()
 
 
 def find_role(name: str) -> SiteRole:

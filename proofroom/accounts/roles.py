@@ -1,7 +1,7 @@
 """The one registry of permissions, and of the roles that the code declares.
 
 Every face asks `user.has_perm("posts.publish")`; the answer comes from here. Roles that an administrator makes are
-rows (`SiteRole`), which `permissions_of` reads.
+rows (`SiteRole`), which `permissions_of` of the queries reads.
 
 What is written beside a grant in words ("only into AI Review", "submit only", "generate_image only") is held by
 the services: an actor that is no person never reaches Review or live content, whatever its user may do.
@@ -15,18 +15,14 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from django.apps import apps
-from django.core.exceptions import ImproperlyConfigured, ValidationError
+from django.core.exceptions import ImproperlyConfigured
 from django.utils.text import capfirst
-from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy
 
-from proofroom.core.content_scope import ContentScope
 from proofroom.core.registry import Registry
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
-
-    from proofroom.accounts.models import SiteRole
 
 
 class Role(StrEnum):
@@ -201,43 +197,7 @@ def people_roles() -> list[str]:
     return [name for name in grants() if name != Role.AI_AGENT]
 
 
-def _find_site_role(name: str) -> SiteRole | None:
-    # The models import this module.
-    return apps.get_model("proofroom_accounts.SiteRole").find(name)
-
-
-def role_label(name: str) -> str:
-    """Return what people call a role, in the reader's language; its name where there is none such."""
-    if name not in grants():
-        found = _find_site_role(name)
-        return found.label if found is not None else name
+def declared_role_label(name: str) -> str:
+    """Return what people call a role of the code, in the reader's language."""
     own = own_roles.get(name)
     return capfirst(str(own.label if own is not None else _LABELS[name]))
-
-
-def permissions_of(role: str) -> frozenset[str]:
-    """Every permission of a role; none for an unknown one. One query for a role that the site made."""
-    if role in grants():
-        return grants()[role]
-    found = _find_site_role(role)
-    return found.granted if found is not None else frozenset()
-
-
-def promised_by(role: str) -> frozenset[str]:
-    """`SiteRole.promised` of a role. One query for a role that the site made."""
-    if role in grants():
-        return grants()[role]
-    found = _find_site_role(role)
-    return found.promised if found is not None else frozenset()
-
-
-def scope_of(role: str) -> ContentScope:
-    """The content that a role is limited to. One query for a role that the site made."""
-    found = None if role in grants() else _find_site_role(role)
-    return found.scope if found is not None else ContentScope()
-
-
-def validate_role(name: str) -> None:
-    """Raise `ValidationError` where no role has the name. One query for a name that the code does not declare."""
-    if name not in grants() and _find_site_role(name) is None:
-        raise ValidationError(gettext("No role is called %(name)r.") % {"name": name})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from proofroom.accounts.models import ApiToken, User
-from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.queries import permissions_of
 from proofroom.accounts.services.tokens import create_token
 from tests import make
 from tests.api_client import ApiClient

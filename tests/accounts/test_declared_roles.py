@@ -9,6 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from proofroom.accounts import roles
+from proofroom.accounts.queries import permissions_of
 from proofroom.accounts.roles import (
     GRANTS,
     PermissionSet,
@@ -17,7 +18,6 @@ from proofroom.accounts.roles import (
     all_permissions,
     grants,
     people_roles,
-    permissions_of,
 )
 
 

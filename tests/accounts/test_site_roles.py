@@ -17,8 +17,8 @@ from mcp_bridge.models import McpToken
 from proofroom.accounts.allauth_adapters import SecondFactorAdapter
 from proofroom.accounts.models import ApiToken, Invitation, SiteRole, User
 from proofroom.accounts.permission_labels import GROUP_LABELS, label_of
-from proofroom.accounts.queries import roles_with
-from proofroom.accounts.roles import GRANTS, assignable_permissions, permissions_of
+from proofroom.accounts.queries import permissions_of, roles_with
+from proofroom.accounts.roles import GRANTS, assignable_permissions
 from proofroom.accounts.services import roles as service
 from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.accounts.services.invitations import (

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from content.posts.trash import delete_post
 from proofroom.accounts.access import explain_access
 from proofroom.accounts.models import SiteRole, User
-from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.queries import permissions_of
 from proofroom.accounts.services.invitations import create_invitation
 from proofroom.core.content_scope import ContentScope
 from tests import make

@@ -9,7 +9,8 @@ import pytest
 from asgiref.sync import sync_to_async
 
 from cms_project.asgi import websockets
-from proofroom.accounts.roles import PERMISSIONS, Role, permissions_of
+from proofroom.accounts.queries import permissions_of
+from proofroom.accounts.roles import PERMISSIONS, Role
 from tests.core.sockets import asked, in_a_loop, session_of
 
 pytestmark = pytest.mark.django_db

@@ -26,7 +26,7 @@ _PREPARE = """
 import json
 from django.core.management import call_command
 call_command("migrate", verbosity=0)
-from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.queries import permissions_of
 from proofroom.accounts.services.tokens import create_token
 from tests import make
 person = make.user("admin")

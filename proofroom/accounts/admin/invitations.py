@@ -19,9 +19,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.invitation_mail import link_of, mail_invitation
-from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX, Invitation, User
+from proofroom.accounts.models import EMAIL_MAX, USERNAME_MAX, Invitation, User, role_label
 from proofroom.accounts.queries import with_role_labels
-from proofroom.accounts.roles import role_label
 from proofroom.accounts.services.invitations import (
     accept_invitation,
     create_invitation,

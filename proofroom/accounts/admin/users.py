@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.devices import device_of
-from proofroom.accounts.models import User
+from proofroom.accounts.models import User, role_label
 from proofroom.accounts.queries import people_role_choices, with_role_labels
-from proofroom.accounts.roles import Role, role_label
+from proofroom.accounts.roles import Role
 from proofroom.accounts.services.second_factors import list_second_factors, remove_second_factors
 from proofroom.accounts.services.sessions import end_sessions_of, list_sessions
 from proofroom.accounts.services.users import change_user, create_user, set_password

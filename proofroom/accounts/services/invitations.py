@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import Invitation, User
-from proofroom.accounts.roles import promised_by
+from proofroom.accounts.queries import promised_by
 from proofroom.accounts.services.account_tokens import hash_of
 from proofroom.accounts.services.role_grants import lacking_of, lock_given_role, require_no_less
 from proofroom.accounts.services.users import make_user, require_account_manager

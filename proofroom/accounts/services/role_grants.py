@@ -7,17 +7,10 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import SiteRole, User
+from proofroom.accounts.models import SiteRole, User, role_label
 from proofroom.accounts.permission_labels import label_of
-from proofroom.accounts.roles import (
-    all_permissions,
-    assignable_permissions,
-    grants,
-    people_roles,
-    promised_by,
-    role_label,
-    scope_of,
-)
+from proofroom.accounts.queries import promised_by, scope_of
+from proofroom.accounts.roles import all_permissions, assignable_permissions, grants, people_roles
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, invalid

@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import Invitation, SiteRole, User
+from proofroom.accounts.models import Invitation, SiteRole, User, role_label
 from proofroom.accounts.permission_labels import label_of
-from proofroom.accounts.roles import ROLE_NAME_MAX, assignable_permissions, grants, role_label
+from proofroom.accounts.roles import ROLE_NAME_MAX, assignable_permissions, grants
 from proofroom.accounts.services.account_tokens import revoke_all_tokens
 from proofroom.accounts.services.content_scopes import check_scope, refuse_whole_site
 from proofroom.accounts.services.role_grants import (

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import ApiToken
-from proofroom.accounts.roles import permissions_of
+from proofroom.accounts.queries import permissions_of
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.content_scopes import check_scope, refuse_whole_site
 from proofroom.accounts.services.role_grants import require_no_less

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import NOT_IN_USERNAMES, USERNAME_MAX, User
-from proofroom.accounts.roles import Role, role_label
+from proofroom.accounts.models import NOT_IN_USERNAMES, USERNAME_MAX, User, role_label
+from proofroom.accounts.roles import Role
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.role_grants import (
     hold_role,
