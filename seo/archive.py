@@ -10,7 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome
-from proofroom.archive.kinds import IdentifiedRow, TableKind
+from proofroom.archive.kinds import TableKind
+from proofroom.archive.rows import IdentifiedRow
 from proofroom.core.json import JsonObject
 from seo.models import NewRedirect, Redirect, RedirectChanges
 from seo.redirect_paths import key_of

@@ -25,7 +25,7 @@ from content.models import Post
 from content.rules.check import clean_changes
 from content.rules.modules import MODULES_MAX
 from content.store.post_repository import fields_of
-from proofroom.archive.kinds import Id
+from proofroom.archive.rows import Id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.errors import describe_translated, first_fault

@@ -53,7 +53,7 @@ from content.store.post_paths import (
 from media.models import Asset
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome, reason_of, refused
-from proofroom.archive.kinds import ArchiveRow, Id, Moment, read_moment
+from proofroom.archive.rows import ArchiveRow, Id, Moment, read_moment
 from proofroom.core import outbox
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation, invalid

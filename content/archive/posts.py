@@ -34,7 +34,8 @@ from content.store import post_repository
 from proofroom.archive.consistency import NumberedRow
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport
-from proofroom.archive.kinds import ArchiveKind, format_moment
+from proofroom.archive.kinds import ArchiveKind
+from proofroom.archive.rows import format_moment
 from proofroom.core.batches import batches
 from proofroom.core.database.table_statistics import refresh_statistics
 from proofroom.core.i18n.words import cut_slug
@@ -122,7 +123,7 @@ class PostArchive(ArchiveKind[ArchivedPost]):
         require_parents(created)
         for part in batches(rows, BATCH):
             complete_posts([row for row in part if row.id in created], job)
-        for part in batches(job.rows(self), BATCH) if job.state.get(_KNOWN) else ():
+        for part in batches(job.rows(self.name, self.row), BATCH) if job.state.get(_KNOWN) else ():
             known = [row for row in part if row.id not in created and row.id not in job.left_out]
             posts = Post.objects.select_related("parent").filter(pk__in=[row.id for row in known])
             here = {str(post.pk): (post, live) for post, live in post_repository.load_many(posts)}

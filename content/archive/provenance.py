@@ -10,7 +10,7 @@ from pydantic import Field
 from content.models import Provenance, Revision
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport
-from proofroom.archive.kinds import ArchiveRow, Moment, format_moment, read_moment
+from proofroom.archive.rows import ArchiveRow, Moment, format_moment, read_moment
 from proofroom.core.json import JsonObject
 
 _COLUMNS: Final = {

@@ -1,25 +1,17 @@
-"""Export: all content, or a choice of it, as one archive."""
+"""What an export is asked for, and its state while it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import IO, Final
+from typing import Final
 
-from django.db import connection, transaction
-
-from proofroom.archive.container import ArchiveManifest, ArchiveWriter
-from proofroom.archive.event_kinds import EXPORTED
-from proofroom.archive.kinds import archive_kinds
+from proofroom.archive.container import ArchiveWriter
 from proofroom.archive.people import all_references
-from proofroom.core import outbox
-from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 
 PERMISSION: Final = "settings.manage"
-Progress = Callable[[str, int], None]
-"""Called with the kind and how many of its rows are done."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,67 +82,3 @@ class Export:
         """The people that rows have named so far."""
         for reference in sorted(self._named):
             yield {"person": reference}
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """What was exported. `notes` are sentences on what had to be left out."""
-
-    manifest: ArchiveManifest
-    notes: list[str]
-
-
-def export_archive(
-    *,
-    target: IO[bytes],
-    actor: Actor,
-    choice: Choice | None = None,
-    progress: Progress | None = None,
-) -> Exported:
-    """Write the archive into a file that can seek. The same content makes the same bytes, wherever it stands.
-
-    On PostgreSQL the archive is one state of the database, whoever writes meanwhile. Raises `NotAllowed`.
-    """
-    actor.require_person("export content")
-    actor.require(PERMISSION)
-    choice = choice or Choice()
-    if connection.vendor == "postgresql" and not connection.in_atomic_block:
-        with transaction.atomic():
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            exported = _write(target, choice, progress)
-    else:
-        exported = _write(target, choice, progress)
-    counts: JsonObject = {
-        name.removesuffix(".jsonl"): summary.rows
-        for name, summary in exported.manifest.files.items()
-    }
-    outbox.record(EXPORTED, actor=actor, payload={"counts": counts})
-    return exported
-
-
-def _write(target: IO[bytes], choice: Choice, progress: Progress | None) -> Exported:
-    export = Export(ArchiveWriter(target), choice)
-    try:
-        if choice.is_narrowed:
-            for kind in archive_kinds:
-                kind.select(export)
-        for kind in archive_kinds:
-            if export.has_kind(kind.name):
-                rows = kind.export(export)
-                export.writer.add_rows(kind.name, _counted(rows, kind.name, progress))
-    except BaseException:
-        export.writer.discard()
-        raise
-    export.writer.add_rows("people", export.people())
-    manifest = export.writer.close(revisions=choice.revisions)
-    return Exported(manifest, export.notes)
-
-
-def _counted(
-    rows: Iterator[JsonObject], name: str, progress: Progress | None
-) -> Iterator[JsonObject]:
-    for number, row in enumerate(rows, start=1):
-        yield row
-        if progress is not None:
-            progress(name, number)

@@ -1,41 +1,34 @@
-"""Import: an archive into a fresh or a filled installation, checked as a whole before anything is stored."""
+"""How an import treats what is here, its state while it runs, and its report."""
 
 from __future__ import annotations
 
-import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final, TypeVar
 
 import orjson
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import transaction
 from django.utils.translation import gettext as _
 from pydantic import ValidationError
 
 from proofroom.accounts.models import User
 from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.accounts.services.authors import ensure_author
-from proofroom.archive.consistency import numbered_rows
 from proofroom.archive.container import ArchiveError, ArchiveReader
-from proofroom.archive.event_kinds import IMPORTED
 from proofroom.archive.export import PERMISSION
-from proofroom.archive.kinds import ArchiveKind, ArchiveRow, archive_kinds
 from proofroom.archive.people import AGENT, all_references
-from proofroom.core import outbox
+from proofroom.archive.rows import ArchiveRow
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.errors import describe_translated, first_fault
 from proofroom.core.validation.input_validation import refuse_unstorable
 
-logger = logging.getLogger(__name__)
-PROPOSE: Final = ("posts.create", "posts.edit", "posts.review.save", "media.upload")
-"""What somebody needs who proposes what an archive holds."""
+Row = TypeVar("Row", bound=ArchiveRow)
 MAX_KEPT: Final = 1_000
 """Differences and notes that a report keeps; a listener hears of all of them."""
 _TAKEN: Final = frozenset(
@@ -235,16 +228,16 @@ class ArchiveImport:
             self.differ(kind, title, name, here.get(name), value)
         return changed
 
-    def rows(self, kind: ArchiveKind[Any]) -> Iterator[Any]:
+    def rows(self, name: str, row: type[Row]) -> Iterator[Row]:
         """The rows of a kind, checked, with the names that things have here. Raises `ArchiveError`."""
-        for number, line in enumerate(self.reader.lines(kind.name), start=1):
+        for number, line in enumerate(self.reader.lines(name), start=1):
             if self.watch is not None:
                 self.watch()
-            self.place = (kind.name, number)
-            yield self._read(kind.name, kind.row, number, line)
-        self._storable.add(kind.name)
+            self.place = (name, number)
+            yield self._read(name, row, number, line)
+        self._storable.add(name)
 
-    def _read(self, name: str, row: type[ArchiveRow], number: int, line: bytes) -> ArchiveRow:
+    def _read(self, name: str, row: type[Row], number: int, line: bytes) -> Row:
         where = {"name": name, "number": number}
         try:
             text = line.decode()
@@ -297,111 +290,13 @@ class ArchiveImport:
 
     def _people_named(self) -> Iterator[str]:
         for number, line in enumerate(self.reader.lines("people"), start=1):
-            row = self._read("people", PersonRow, number, line)
-            if isinstance(row, PersonRow):
-                yield row.person
+            yield self._read("people", PersonRow, number, line).person
 
 
 class PersonRow(ArchiveRow):
     """Somebody whom rows name."""
 
     person: str
-
-
-def import_archive(
-    *,
-    source: Path | IO[bytes],
-    actor: Actor,
-    mode: Mode = Mode.ADD,
-    dry_run: bool = False,
-    listener: Listener | None = None,
-    watch: Callable[[], None] | None = None,
-) -> ImportReport:
-    """Bring an archive in, or nothing of one that is damaged or breaks a rule.
-
-    What conflicts with content of this site is left out and named. With `dry_run` the report says what would come
-    of it. The whole file is checked first: format, sizes, checksums. Then one transaction stores everything, and
-    only its commit lets anything be seen; files that were stored for it are deleted again where it fails. Not to be
-    called in a transaction. `watch` is called with every row, and stops the import by raising. Raises `NotAllowed`,
-    `ArchiveError`.
-    """
-    require_mode(actor, mode)
-    report = ImportReport(is_dry_run=dry_run)
-    with ArchiveReader(source) as reader, ExitStack() as on_failure:
-        reader.verify(watch)
-        known = {kind.name for kind in archive_kinds} | {"people"}
-        unknown = sorted({name.removesuffix(".jsonl") for name in reader.manifest.files} - known)
-        if unknown:
-            raise ArchiveError(
-                _(
-                    "The archive contains content that this installation does not "
-                    "support: %(kinds)s."
-                )
-                % {"kinds": ", ".join(unknown)}
-            )
-        job = ArchiveImport(reader, actor, mode, report, on_failure, listener, watch)
-        job.find_people()
-        for kind in archive_kinds:
-            kind.check(numbered_rows(reader.lines(kind.name), watch))
-        for kind in archive_kinds:
-            kind.match(job.rows(kind), job)
-        if not dry_run:
-            for kind in archive_kinds:
-                kind.prepare(job.rows(kind), job)
-        try:
-            with transaction.atomic():
-                _store(job)
-                transaction.set_rollback(dry_run)
-        except IntegrityError as error:
-            logger.warning("An archive could not be stored: %s", error)
-            raise ArchiveError(
-                _(
-                    "%(name)s.jsonl, on or shortly before line %(number)s: this entry already "
-                    "exists in the archive or on this site. Nothing was imported. Export the "
-                    "archive again, or remove the line."
-                )
-                % {"name": job.place[0], "number": job.place[1]}
-            ) from error
-        except DatabaseError as error:
-            raise ArchiveError(
-                _("The database rejected the archive: %(reason)s. Nothing was imported.")
-                % {"reason": str(error).splitlines()[0][:200]}
-            ) from error
-        on_failure.pop_all()
-    return report
-
-
-def require_mode(actor: Actor, mode: Mode) -> None:
-    """Raise `NotAllowed` unless the actor may import in that mode. Who may write posts may propose an archive;
-    everything else needs the rights of who manages the site."""
-    actor.require_person("import content")
-    for permission in PROPOSE if mode == Mode.PROPOSE else (PERMISSION,):
-        actor.require(permission)
-    if actor.scopes:
-        raise NotAllowed(
-            _(
-                "An archive can contain content from every part of the site, but your role only "
-                "covers some of them."
-            ),
-            code="outside_of_scope",
-        )
-
-
-def _store(job: ArchiveImport) -> None:
-    job.make_people()
-    for kind in archive_kinds:
-        kind.write(job.rows(kind), job)
-    for kind in archive_kinds:
-        kind.finish(job.rows(kind), job)
-    done = sum(
-        number
-        for counts in job.report.counts.values()
-        for outcome, number in counts.items()
-        if outcome not in (Outcome.UNCHANGED, Outcome.KEPT)
-    )
-    if done:
-        payload: JsonObject = {"mode": job.mode.value, "counts": job.report.to_json()}
-        outbox.record(IMPORTED, actor=job.actor, payload=payload)
 
 
 def refused(kind: str, title: str, error: CmsError) -> ArchiveError:

@@ -15,62 +15,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Generic, TypeVar, get_args
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 from uuid import UUID
 
 from django.db.models import Model, QuerySet
-from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
-from django.utils.translation import gettext as _
-from pydantic import AfterValidator, BaseModel, ConfigDict
-from pydantic.alias_generators import to_camel
 
 from proofroom.archive.consistency import NumberedRow, refuse_doubles
+from proofroom.archive.export import Export
+from proofroom.archive.imports import ArchiveImport
+from proofroom.archive.rows import ArchiveRow, IdentifiedRow
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.core.validation.moments import parse_moment
-
-if TYPE_CHECKING:
-    from proofroom.archive.export import Export
-    from proofroom.archive.imports import ArchiveImport
-
-
-_FIRST_YEAR: Final = 1900
-_LAST_YEAR: Final = 2500
-
-
-def _check_id(value: str) -> str:
-    if str(parse_uuid(value)) != value:
-        raise ValueError(_("This must be a UUID in lower case."))
-    return value
-
-
-def _check_moment(value: str) -> str:
-    moment = parse_moment(value)
-    if moment is None:
-        raise ValueError(_("This must be a time in ISO 8601 with its zone."))
-    # Any zone of a reader can show it.
-    if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
-        raise ValueError(
-            _("This must be a time between %(first)s and %(last)s.")
-            % {"first": _FIRST_YEAR, "last": _LAST_YEAR}
-        )
-    return value
-
-
-Id = Annotated[str, AfterValidator(_check_id)]
-Moment = Annotated[str, AfterValidator(_check_moment)]
-
-
-class ArchiveRow(BaseModel):
-    """A row in an archive, in camelCase. Keys that it does not declare are refused."""
-
-    model_config = ConfigDict(
-        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
-    )
-
 
 Row = TypeVar("Row", bound=ArchiveRow)
 
@@ -114,12 +70,6 @@ class ArchiveKind(ABC, Generic[Row]):
 
     def finish(self, rows: Iterator[Row], job: ArchiveImport) -> None:
         """Check and complete what was stored, now that the rows of every kind are."""
-
-
-class IdentifiedRow(ArchiveRow):
-    """A row with an id of its own."""
-
-    id: Id
 
 
 TableRow = TypeVar("TableRow", bound=IdentifiedRow)
@@ -167,16 +117,3 @@ class TableKind(ArchiveKind[TableRow], Generic[TableRow, M]):
 
 archive_kinds: ExtensionPoint[ArchiveKind[Any]] = ExtensionPoint()
 """In the order in which they are imported."""
-
-
-def format_moment(moment: datetime | None) -> str | None:
-    """A time to the microsecond: what is read back is the same."""
-    return None if moment is None else moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def read_moment(text: str) -> datetime:
-    """A time that a row has been checked to hold."""
-    moment = parse_datetime(text)
-    if moment is None:
-        raise ValueError(text)
-    return moment

@@ -13,7 +13,8 @@ from pydantic import Field
 
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused
-from proofroom.archive.kinds import ArchiveKind, ArchiveRow, Id, Moment, format_moment, read_moment
+from proofroom.archive.kinds import ArchiveKind
+from proofroom.archive.rows import ArchiveRow, Id, Moment, format_moment, read_moment
 from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.approval import APPROVED

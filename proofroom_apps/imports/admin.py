@@ -33,7 +33,8 @@ from django.utils.translation import gettext_lazy
 
 from content.archive.selection import find_posts_named
 from proofroom.archive.export import PERMISSION as ARCHIVES
-from proofroom.archive.imports import Mode, require_mode
+from proofroom.archive.imports import Mode
+from proofroom.archive.services import require_mode
 from proofroom.core.admin.form_pages import answer_form, form_page
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.admin.run_pages import RunAdmin

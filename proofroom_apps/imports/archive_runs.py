@@ -13,7 +13,8 @@ import orjson
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from proofroom.archive.imports import Entry, Mode, Outcome, import_archive
+from proofroom.archive.imports import Entry, Mode, Outcome
+from proofroom.archive.services import import_archive
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.batches import batches

@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field
 
-from proofroom.archive.export import PERMISSION, Choice, export_archive
+from proofroom.archive.export import PERMISSION, Choice
+from proofroom.archive.services import export_archive
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.errors import NotFound, RuleViolation

@@ -23,8 +23,9 @@ from content.paths.url_patterns import create_pattern
 from content.posts.variations import create_variation
 from forms.models import FormDefinition
 from media.models import Asset, StoredFile
-from proofroom.archive.export import Choice, Exported, export_archive
-from proofroom.archive.imports import ImportReport, Mode, import_archive
+from proofroom.archive.export import Choice
+from proofroom.archive.imports import ImportReport, Mode
+from proofroom.archive.services import Exported, export_archive, import_archive
 from proofroom.shared_content.models import SharedProposal, SharedRevision
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu

@@ -8,7 +8,8 @@ import pytest
 
 from content.models import ModuleInstance, Post, PostModule
 from content.posts.trash import delete_post
-from proofroom.archive.imports import Entry, ImportReport, Mode, import_archive
+from proofroom.archive.imports import Entry, ImportReport, Mode
+from proofroom.archive.services import import_archive
 from proofroom_apps.menus.models import Menu
 from tests import make
 from tests.archive import site

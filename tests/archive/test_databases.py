@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from content.models import Post
-from proofroom.archive.imports import import_archive
+from proofroom.archive.services import import_archive
 from tests import make
 from tests.archive import site
 from tests.migrated import ROOT, give_database

@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.archive.posts import PostArchive
 from proofroom.archive.imports import ArchiveImport
-from proofroom.archive.kinds import ArchiveKind
+from proofroom.archive.rows import ArchiveRow
 from tests import make
 from tests.archive import site
 
@@ -52,9 +52,9 @@ def test_rows_are_not_read_once_more_where_no_post_was_here_before(monkeypatch):
     read: list[str] = []
     rows = ArchiveImport.rows
 
-    def count(job: ArchiveImport, kind: ArchiveKind) -> object:
-        read.append(kind.name)
-        return rows(job, kind)
+    def count(job: ArchiveImport, name: str, row: type[ArchiveRow]) -> object:
+        read.append(name)
+        return rows(job, name, row)
 
     monkeypatch.setattr(ArchiveImport, "rows", count)
 

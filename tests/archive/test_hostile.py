@@ -16,7 +16,8 @@ from django.core.management import CommandError, call_command
 from content.models import Draft, Post, PostModule, Provenance, Revision
 from media.models import Asset, StoredFile
 from proofroom.archive.container import ArchiveError
-from proofroom.archive.imports import Mode, import_archive
+from proofroom.archive.imports import Mode
+from proofroom.archive.services import import_archive
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -534,7 +535,7 @@ def test_an_address_in_a_menu_is_checked_as_in_the_admin(archive):
 
 
 def test_files_go_away_again_where_the_database_fails(archive):
-    with patch("proofroom.archive.imports._store", side_effect=RuntimeError("gone")):
+    with patch("proofroom.archive.services._store", side_effect=RuntimeError("gone")):
         before = files()
         with pytest.raises(RuntimeError):
             site.bring(archive)
@@ -543,7 +544,7 @@ def test_files_go_away_again_where_the_database_fails(archive):
 
 
 def test_only_who_manages_settings_may(archive):
-    from proofroom.archive.export import export_archive
+    from proofroom.archive.services import export_archive
 
     for actor in (make.actor("editor"), make.agent_actor()):
         with pytest.raises(NotAllowed):

@@ -12,7 +12,8 @@ import pytest
 from content.models import ModuleInstance, Post, PostModule
 from content.posts.trash import delete_post
 from proofroom.archive.container import ArchiveError
-from proofroom.archive.imports import Mode, import_archive
+from proofroom.archive.imports import Mode
+from proofroom.archive.services import import_archive
 from proofroom.core.json import JsonObject
 from proofroom.definitions import validate_props
 from tests import make

@@ -13,7 +13,7 @@ from rest_framework.request import Request
 
 from analytics.rollups.periods import read_period
 from content.rules.modules import clean_value
-from proofroom.archive.kinds import Moment as ArchivedMoment
+from proofroom.archive.rows import Moment as ArchivedMoment
 from proofroom.core.api.body import Moment
 from proofroom.core.api.query import moment_in
 from proofroom.core.errors import RuleViolation

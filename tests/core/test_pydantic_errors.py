@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from cms_project.own_packages import OWN_PACKAGES
 from content.archive.documents import read_document
 from proofroom.archive.container import ArchiveError
-from proofroom.archive.kinds import Id, Moment
+from proofroom.archive.rows import Id, Moment
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.errors import (
     describe_translated,

@@ -12,7 +12,8 @@ import pytest
 
 from content.models import Draft, Post
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
-from proofroom.archive.imports import Mode, require_mode
+from proofroom.archive.imports import Mode
+from proofroom.archive.services import require_mode
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom_apps.imports.item_runs import run_command

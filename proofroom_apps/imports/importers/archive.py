@@ -12,7 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from proofroom.archive.imports import Entry, Mode, Outcome, import_archive, require_mode
+from proofroom.archive.imports import Entry, Mode, Outcome
+from proofroom.archive.services import import_archive, require_mode
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
