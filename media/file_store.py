@@ -32,6 +32,7 @@ VARIANTS: Final[Mapping[str, int]] = {"large": 1600, "medium": 800, "small": 400
 VARIANT_NAME: Final = re.compile(
     rf"(?P<stem>.*[0-9a-f]{{32}})(?P<dark>-dark)?-(?P<size>{'|'.join(VARIANTS)})\.webp"
 )
+_SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
 UNUSED_FILE_AGE: Final = timedelta(hours=1)
 """How long a file may be written before it counts as left behind."""
 _BATCH_SIZE: Final = 20
@@ -56,6 +57,13 @@ def planned_variants(name: str, theme: str = ImageTheme.LIGHT) -> dict[str, str]
     path = PurePosixPath(name)
     stem = path.stem if theme == ImageTheme.LIGHT else f"{path.stem}-dark"
     return {size: str(path.with_name(f"{stem}-{size}.webp")) for size in VARIANTS}
+
+
+def related_names(name: str) -> tuple[str, ...]:
+    """The names under which the file's asset is known: its own, and of a variant, which may still be to be made,
+    those that the file it is made of can have."""
+    found = VARIANT_NAME.fullmatch(name)
+    return (name, *(found["stem"] + suffix for suffix in _SUFFIXES)) if found else (name,)
 
 
 def reserve(names: Iterable[str], time: timedelta = UNUSED_FILE_AGE) -> None:

@@ -10,6 +10,8 @@ from django.db import models
 
 ALT_TEXT_MAX: Final = 500
 DESCRIPTION_MAX: Final = 2000
+LIVE: Final = "live"
+"""The layer of what visitors see."""
 
 
 class AssetStatus(models.TextChoices):

@@ -13,11 +13,10 @@ from django.db import connection
 from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from media.file_store import VARIANT_NAME
+from media.file_store import VARIANT_NAME, related_names
 from media.models import Asset, AssetStatus, MediaReference, StoredFile, VariantWork
 from media.scopes import visible_assets, visible_uses
 from media.search import TABLE
-from media.services.references import related_names
 from proofroom.core import search
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes

@@ -12,10 +12,9 @@ from django.db.models import QuerySet
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from media.models import Asset, MediaReference
+from media.models import LIVE, Asset, MediaReference
 from media.queries import where_used
 from media.scopes import visible_uses
-from media.services.references import LIVE
 from proofroom.core.actor import Actor
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n.languages import language_name

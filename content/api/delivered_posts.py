@@ -23,9 +23,8 @@ from content.models import Post, PostModule, PostTerm
 from content.store.arms import OF_THE_PLACE, arms_in, running_arms
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
-from media.models import Asset, MediaReference
+from media.models import LIVE, Asset, MediaReference
 from media.presenters import delivered_asset
-from media.services.references import LIVE
 from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
 from proofroom.core.database.statements import Row, Statement, instance_from_row
 from proofroom.core.json import JsonObject

@@ -16,8 +16,7 @@ from content.models import Draft, ModuleInstance, Post, PostModule, PostTerm, St
 from content.rules.references import find_props_references, find_references
 from content.store import post_repository
 from content.store.media_usage import GLOBAL, POST
-from media.models import MediaReference
-from media.services.references import LIVE
+from media.models import LIVE, MediaReference
 from proofroom.archive.export import Choice, Export
 from proofroom.core.batches import batches
 from proofroom.core.errors import invalid

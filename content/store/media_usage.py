@@ -19,16 +19,9 @@ from content.document.post_fields import MEDIA_FIELDS
 from content.models import Draft, ModuleInstance, Post
 from content.store import post_repository
 from content.store.scopes import in_scope_of, visible_to
-from media.models import MediaReference
+from media.models import LIVE, MediaReference
 from media.presenters import delivered_asset
-from media.services.references import (
-    LIVE,
-    Held,
-    Token,
-    drop_references,
-    set_references,
-    storage_name,
-)
+from media.services.references import Held, Token, drop_references, set_references, storage_name
 from media.usage_sources import UsageSource
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import invalid

@@ -14,12 +14,11 @@ from django.conf import settings
 from django.core.files.storage import Storage, default_storage
 from django.db import connection
 
-from media.file_store import VARIANT_NAME
+from media.file_store import related_names
 from media.models import Asset, MediaReference, StoredFile
 
 _NAME: Final = re.compile(r"[\w./-]{1,300}", re.ASCII)
 _PROBE: Final = "x"
-_SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
 
 
 def storage_name(address: str) -> str | None:
@@ -40,19 +39,11 @@ def _base_of(storage: Storage, local: str) -> str:
     return storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
 
 
-def related_names(name: str) -> tuple[str, ...]:
-    """The names under which the file's asset is known: its own, and of a variant, which may still be to be made,
-    those that the file it is made of can have."""
-    found = VARIANT_NAME.fullmatch(name)
-    return (name, *(found["stem"] + suffix for suffix in _SUFFIXES)) if found else (name,)
-
-
 Token: TypeAlias = UUID | str
 """An asset by its id, or by the name of one of its files, present or old."""
 Places: TypeAlias = Mapping[str, Collection[Token]]
 """What is used at each path."""
 
-LIVE: Final = "live"
 _BATCH_SIZE: Final = 500
 
 
