@@ -14,11 +14,11 @@ from rest_framework.response import Response
 
 from agents_app import presenters
 from agents_app.api.agents import MADE_WAITING, RUN_RESPONSES, WAIT, answer, wait_of, waited
+from agents_app.definitions.reaction_type import reaction_names
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunReaction, RunStatus
 from agents_app.presenters import AgentScope, RunAnswer, RunState
 from agents_app.reactions.outcomes import STATUSES, outcome_of, reactions_of
-from agents_app.reactions.reaction_type import reaction_names
 from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.queries import find_run, run_messages

@@ -15,10 +15,10 @@ from pydantic import (
     model_validator,
 )
 
+from agents_app.definitions.reaction_templates import ROOTS, check_template
+from agents_app.definitions.reaction_type import reaction_types
 from agents_app.providers.interface import DEMO_PROVIDER
 from agents_app.providers.vendors import all_vendors
-from agents_app.reactions.reaction_type import reaction_types
-from agents_app.reactions.templates import ROOTS, check_template
 from proofroom.core.conditions import Condition
 from proofroom.core.definition_files import DefinitionPart, FileDefinition
 from proofroom.core.validation.input_validation import refuse_unstorable

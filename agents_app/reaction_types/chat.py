@@ -10,9 +10,9 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy
 from pydantic import Field, field_validator
 
+from agents_app.definitions.reaction_templates import check_template, fill_text
+from agents_app.definitions.reaction_type import ReactionType
 from agents_app.models import AgentRun
-from agents_app.reactions.reaction_type import ReactionType
-from agents_app.reactions.templates import check_template, fill_text
 from proofroom.core.definition_files import DefinitionPart
 from proofroom.core.json import Json, JsonObject
 from proofroom.webhooks.chat import plain

@@ -9,9 +9,9 @@ from django.conf import settings
 from django.utils.translation import gettext_lazy
 from pydantic import Field, field_validator, model_validator
 
+from agents_app.definitions.reaction_templates import JSON_TYPE, fill_body, find_body_fault
+from agents_app.definitions.reaction_type import ReactionType
 from agents_app.models import AgentRun
-from agents_app.reactions.reaction_type import ReactionType
-from agents_app.reactions.templates import JSON_TYPE, fill_body, find_body_fault
 from proofroom.core.definition_files import DefinitionPart
 from proofroom.core.json import JsonObject, sorted_json
 from proofroom.webhooks import delivery_channels

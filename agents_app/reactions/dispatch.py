@@ -15,10 +15,10 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 
 from agents_app.definitions.agents import get_agent, only_enabled
+from agents_app.definitions.reaction_templates import path_in_full
+from agents_app.definitions.reaction_type import reaction_types
 from agents_app.definitions.schema import AgentDefinition, CallReaction, Reaction, ToolReaction
 from agents_app.models import AgentRun, RunReaction, RunStatus
-from agents_app.reactions.reaction_type import reaction_types
-from agents_app.reactions.templates import path_in_full
 from proofroom.core import outbox
 from proofroom.core.json import JsonObject, format_time
 from proofroom.core.models import Event

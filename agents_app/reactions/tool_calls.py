@@ -17,6 +17,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from agents_app.definitions.agents import account_of, get_agent, only_enabled
+from agents_app.definitions.reaction_templates import fill_params
 from agents_app.definitions.schema import ToolReaction
 from agents_app.models import AgentRun, ReactionStatus, RunReaction
 from agents_app.providers.interface import ProviderError
@@ -27,7 +28,6 @@ from agents_app.reactions.dispatch import (
     values_of,
     wake_reaction,
 )
-from agents_app.reactions.templates import fill_params
 from agents_app.runs.chain import TooManyHops, record_stopped_chain
 from agents_app.runs.permissions import run_actor, usable_tool, usable_tools
 from agents_app.runs.undo import undo_recording

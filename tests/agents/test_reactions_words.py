@@ -12,7 +12,7 @@ from django.core.checks import run_checks
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents_app.reactions.templates import fill_body, fill_params, find_body_fault
+from agents_app.definitions.reaction_templates import fill_body, fill_params, find_body_fault
 from proofroom.core.json import JsonObject
 from tests.agents.environment import set_env
 from tests.agents.reactions import chat, ended, outcomes, tool, webhook, write_reacting

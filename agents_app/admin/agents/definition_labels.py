@@ -16,10 +16,10 @@ from django.utils.translation import gettext_lazy, ngettext
 from agents_app.admin.labels import format_money, format_tokens, state_badge
 from agents_app.ai_settings import provider_label
 from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
+from agents_app.definitions.reaction_type import reaction_label
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction, Scope
 from agents_app.providers.vendors import all_vendors
 from agents_app.reactions.dispatch import target_of
-from agents_app.reactions.reaction_type import reaction_label
 from agents_app.runs.queries import AcceptanceRate
 from proofroom.core.admin.labels import switch_badge
 from proofroom.core.i18n import in_words

@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
 from agents_app.admin.labels import agent_name
+from agents_app.definitions.reaction_type import reaction_label
 from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
-from agents_app.reactions.reaction_type import reaction_label
 from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.queries import find_run, run_messages
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require

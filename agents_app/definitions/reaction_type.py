@@ -40,7 +40,7 @@ class ReactionType(ABC, Generic[C]):
     guard, in order, with retries, listed, and sent again by hand.
 
     `name` is the `type` in an agent's file, `Config` what stands below `config` there. Its addresses are checked
-    with `proofroom.webhooks.rules.check_declared_url`, its placeholders with `reactions.templates.check_template`.
+    with `proofroom.webhooks.rules.check_declared_url`, its placeholders with `reaction_templates.check_template`.
     """
 
     name: ClassVar[str]
