@@ -11,9 +11,9 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from agents_app.definitions.schema import MediaProvider, TextProvider
 from agents_app.models import AiSettings, ProviderCheck
 from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice
+from agents_app.providers.llm_config import MediaProvider, TextProvider
 from agents_app.providers.selection import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS, default_provider
 from agents_app.providers.vendors import all_vendors
 from proofroom.core import outbox

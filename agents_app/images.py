@@ -207,7 +207,8 @@ def make_within_budget(
     from agents_app.providers.image_generation import make_image
 
     agent_id = actor.agent_id or getattr(actor.user, "agent_id", None) or ""
-    choice = choose_media_provider(get_agent(agent_id) if agent_id else None)
+    agent = get_agent(agent_id) if agent_id else None
+    choice = choose_media_provider(agent.llm_config, agent.id) if agent else choose_media_provider()
     going_in = 0 if choice.provider == DEMO_PROVIDER else len(prompt) // 3 + 1
     reservation = reserve(
         agent_id=agent_id,

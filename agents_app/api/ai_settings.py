@@ -18,8 +18,8 @@ from agents_app.ai_settings import (
     providers,
     update_ai_settings,
 )
-from agents_app.definitions.schema import MediaProviderOrNone, TextProviderOrNone
 from agents_app.models import AiSettings
+from agents_app.providers.llm_config import MediaProviderOrNone, TextProviderOrNone
 from agents_app.providers.prices import price_list
 from proofroom.core.api.answer import Answer, TextOrNull, one_of
 from proofroom.core.api.body import Body, Whole, Words, read_body

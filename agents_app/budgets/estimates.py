@@ -100,7 +100,7 @@ def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> 
     """The use of a run on each of the posts. A dozen queries, however many there are."""
     left = remaining_budgets(agent.id)
     try:
-        choice = choose_provider(agent)
+        choice = choose_provider(agent.llm_config, agent.id)
     except ProviderError as error:
         return Estimate(len(posts), left=left, problem=str(error))
     if choice.provider == DEMO_PROVIDER:

@@ -127,7 +127,7 @@ def place_of(file: Path) -> str:
 
 def _answering(agent: AgentDefinition, defaults: AiDefaults) -> Answering:
     try:
-        choice = choose_provider(agent, defaults)
+        choice = choose_provider(agent.llm_config, agent.id, defaults)
         return Answering(choice.provider, choice.model)
     except ProviderError as error:
         config = agent.llm_config
@@ -139,7 +139,7 @@ def _media(agent: AgentDefinition, defaults: AiDefaults) -> Answering | None:
     if MAKES_IMAGES not in {tool.name for tool in listed_tools(agent)}:
         return None
     try:
-        choice = choose_media_provider(agent, defaults)
+        choice = choose_media_provider(agent.llm_config, agent.id, defaults)
         return Answering(choice.provider, choice.model)
     except ProviderError as error:
         named = agent.llm_config.provider_media or defaults.media_provider

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Union
 from pydantic import (
     Field,
     JsonValue,
-    SecretStr,
     ValidationInfo,
     create_model,
     field_validator,
@@ -17,8 +16,7 @@ from pydantic import (
 
 from agents_app.definitions.reaction_templates import ROOTS, check_template
 from agents_app.definitions.reaction_type import reaction_types
-from agents_app.providers.interface import DEMO_PROVIDER
-from agents_app.providers.vendors import all_vendors
+from agents_app.providers.llm_config import LlmConfig
 from proofroom.core.conditions import Condition
 from proofroom.core.definition_files import DefinitionPart, FileDefinition
 from proofroom.core.validation.input_validation import refuse_unstorable
@@ -83,18 +81,6 @@ else:
     Reaction = Annotated[Union[*_CALLS, ToolReaction], Field(discriminator="type")]
 
 
-_TEXT = (*(id_ for id_, one in all_vendors().items() if one.text_model), DEMO_PROVIDER)
-_MEDIA = (*(id_ for id_, one in all_vendors().items() if one.media_model), DEMO_PROVIDER)
-if TYPE_CHECKING:
-    TextProvider: TypeAlias = str
-    TextProviderOrNone: TypeAlias = str
-    MediaProvider: TypeAlias = str
-    MediaProviderOrNone: TypeAlias = str
-else:
-    TextProvider, TextProviderOrNone = Literal[*_TEXT], Literal[*_TEXT, ""]
-    MediaProvider, MediaProviderOrNone = Literal[*_MEDIA], Literal[*_MEDIA, ""]
-
-
 class Scope(StrEnum):
     """The posts that an agent runs on."""
 
@@ -115,27 +101,6 @@ class Scope(StrEnum):
 MANUAL_SCOPES = frozenset({Scope.DROPDOWN, Scope.GLOBAL, Scope.FIELD, Scope.BULK})
 EVENT_SCOPES = tuple(scope for scope in Scope if scope not in MANUAL_SCOPES)
 """Scopes that an event of the same name triggers."""
-
-
-class Options(DefinitionPart):
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    max_tokens: int | None = Field(default=None, ge=1, le=200_000)
-
-
-class LlmConfig(DefinitionPart):
-    """Providers and prompt. `provider`/`model` serve where the Text or Media pair is missing."""
-
-    provider_text: TextProvider | None = None
-    model_text: str | None = None
-    provider_media: MediaProvider | None = None
-    model_media: str | None = None
-    provider: TextProvider | None = None
-    model: str | None = None
-    api_key: SecretStr | None = None
-    system_prompt: str = Field(min_length=1)
-    options: Options = Options()
-    use_mcp: bool = Field(default=False, alias="useMCP")
-    allowed_mcp_tools: tuple[str, ...] = Field(default=(), alias="allowedMCPTools")
 
 
 ALL_MODULES: Final = "modules.*"

@@ -30,7 +30,6 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
-from agents_app.definitions.schema import AgentDefinition
 from agents_app.providers.connection import ProviderConnection
 from agents_app.providers.interface import (
     DEFAULT_ANSWER_TOKENS,
@@ -43,6 +42,7 @@ from agents_app.providers.interface import (
     ToolAnswer,
     Toolbox,
 )
+from agents_app.providers.llm_config import Options
 from agents_app.providers.model_requests import ModelQuestion, RequestTries
 from agents_app.providers.vendor import access_to
 from agents_app.providers.vendors import find_vendor
@@ -63,7 +63,7 @@ class ModelConversation:
 
     def __init__(
         self,
-        agent: AgentDefinition,
+        options: Options,
         choice: ProviderChoice,
         system_prompt: str,
         output_type: type[BaseModel],
@@ -71,7 +71,6 @@ class ModelConversation:
         toolbox: Toolbox,
         watcher: ConversationWatcher,
     ) -> None:
-        options = agent.llm_config.options
         self.choice = choice
         self._tries = RequestTries(choice, watcher)
         self._vendor = find_vendor(choice.provider)

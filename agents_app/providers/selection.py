@@ -8,7 +8,6 @@ from typing import Final
 from django.conf import settings
 from pydantic import BaseModel
 
-from agents_app.definitions.schema import AgentDefinition, LlmConfig
 from agents_app.models import AiSettings
 from agents_app.providers.interface import (
     DEMO_PROVIDER,
@@ -18,6 +17,7 @@ from agents_app.providers.interface import (
     ProviderError,
     Toolbox,
 )
+from agents_app.providers.llm_config import LlmConfig, Options
 from agents_app.providers.vendors import all_vendors
 from proofroom.core.json import JsonObject
 
@@ -49,13 +49,14 @@ def load_ai_defaults() -> AiDefaults:
     return AiDefaults(*row) if row else AiDefaults()
 
 
-def choose_provider(agent: AgentDefinition, defaults: AiDefaults | None = None) -> ProviderChoice:
+def choose_provider(
+    config: LlmConfig, agent_id: str, defaults: AiDefaults | None = None
+) -> ProviderChoice:
     """Return the provider and model for an agent. Without any key or address in the environment it is the demo.
 
     Raises `ProviderError` where the agent or the settings name a provider that has none although another one has:
     content never goes to a vendor that nobody chose.
     """
-    config = agent.llm_config
     defaults = defaults or load_ai_defaults()
     first = default_provider()
     provider = config.provider_text or defaults.text_provider or first or config.provider
@@ -69,17 +70,17 @@ def choose_provider(agent: AgentDefinition, defaults: AiDefaults | None = None) 
     if provider not in DEFAULT_MODELS:
         raise ProviderError(f"There is no text provider {provider!r}.")
     model = next(filter(None, models), DEFAULT_MODELS[provider])
-    return _reachable(agent, provider, model) or _demo_or_say_why(agent, provider, first)
+    return _reachable(config, provider, model) or _demo_or_say_why(agent_id, provider, first)
 
 
 def choose_media_provider(
-    agent: AgentDefinition | None, defaults: AiDefaults | None = None
+    config: LlmConfig | None = None, agent_id: str = "", defaults: AiDefaults | None = None
 ) -> ProviderChoice:
     """Return the provider and model that make images for an agent, or for a person where there is no agent.
 
     Raises `ProviderError` where nobody is chosen although a provider of text is: a demo image would pass for one.
     """
-    config = agent.llm_config if agent else _NOTHING_CHOSEN
+    config = config or _NOTHING_CHOSEN
     defaults = defaults or load_ai_defaults()
     env = settings.CMS_ENV
     first = next((name for name in DEFAULT_MEDIA_MODELS if env.has_provider(name)), None)
@@ -100,8 +101,8 @@ def choose_media_provider(
         config.model if draws else None,
     )
     model = next(filter(None, models), DEFAULT_MEDIA_MODELS[provider])
-    choice = _reachable(agent, provider, model)
-    return choice or _demo_or_say_why(agent, provider, default_provider())
+    choice = _reachable(config, provider, model)
+    return choice or _demo_or_say_why(agent_id, provider, default_provider())
 
 
 def default_provider() -> str | None:
@@ -109,10 +110,9 @@ def default_provider() -> str | None:
     return next((name for name in DEFAULT_MODELS if settings.CMS_ENV.has_provider(name)), None)
 
 
-def _reachable(agent: AgentDefinition | None, provider: str, model: str) -> ProviderChoice | None:
+def _reachable(config: LlmConfig, provider: str, model: str) -> ProviderChoice | None:
     env, own_key = settings.CMS_ENV, None
-    config = agent.llm_config if agent else None
-    if config is not None and config.api_key is not None:
+    if config.api_key is not None:
         # The key in the agent's file belongs to the first provider that the file names, and is sent to no other.
         owner = config.provider_text or config.provider or config.provider_media
         own_key = config.api_key.get_secret_value() if provider == owner else None
@@ -121,12 +121,10 @@ def _reachable(agent: AgentDefinition | None, provider: str, model: str) -> Prov
     return ProviderChoice(provider, model, key, base_url) if key or base_url else None
 
 
-def _demo_or_say_why(
-    agent: AgentDefinition | None, provider: str, first: str | None
-) -> ProviderChoice:
+def _demo_or_say_why(agent_id: str, provider: str, first: str | None) -> ProviderChoice:
     if first is None:
         return ProviderChoice(DEMO_PROVIDER, DEMO_PROVIDER)
-    who = f"The agent {agent.id} uses" if agent else "The AI settings name"
+    who = f"The agent {agent_id} uses" if agent_id else "The AI settings name"
     raise ProviderError(
         f"{who} {provider}, which has no key. "
         f"Set {all_vendors()[provider].main_variable}, or choose another provider for it."
@@ -134,7 +132,8 @@ def _demo_or_say_why(
 
 
 def open_conversation(
-    agent: AgentDefinition,
+    agent_id: str,
+    options: Options,
     choice: ProviderChoice,
     *,
     system_prompt: str,
@@ -150,7 +149,7 @@ def open_conversation(
         )
 
         return DemoConversation(
-            agent.id,
+            agent_id,
             payload,
             output_type,
             system_prompt=system_prompt,
@@ -160,7 +159,7 @@ def open_conversation(
     from agents_app.providers.model_conversation import ModelConversation
 
     return ModelConversation(
-        agent,
+        options,
         choice,
         system_prompt,
         output_type,

@@ -165,7 +165,7 @@ class ReplaySpending:
 def chosen(agent: AgentDefinition, model: str) -> interface.ProviderChoice:
     """Return the agent's own choice of provider, or `provider:model`. Raises `ProviderError`."""
     if not model:
-        return choose_provider(agent)
+        return choose_provider(agent.llm_config, agent.id)
     provider, _, name = model.partition(":")
     if provider not in (*DEFAULT_MODELS, interface.DEMO_PROVIDER) or (
         not name and provider != interface.DEMO_PROVIDER
@@ -173,8 +173,7 @@ def chosen(agent: AgentDefinition, model: str) -> interface.ProviderChoice:
         known = ", ".join((*DEFAULT_MODELS, interface.DEMO_PROVIDER))
         raise interface.ProviderError(f"{model!r} is no provider:model; providers are {known}.")
     changed = {"provider_text": provider, "model_text": name or None}
-    config = agent.llm_config.model_copy(update=changed)
-    return choose_provider(agent.model_copy(update={"llm_config": config}))
+    return choose_provider(agent.llm_config.model_copy(update=changed), agent.id)
 
 
 def ask(
@@ -191,7 +190,8 @@ def ask(
     toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else interface.Toolbox()
     allowed = fields_of_run(agent, run)
     talk = selection.open_conversation(
-        agent,
+        agent.id,
+        agent.llm_config.options,
         choice,
         system_prompt=system_prompt(agent, run, given.document, toolbox.specs()),
         payload=given.payload,

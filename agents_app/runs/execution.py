@@ -333,7 +333,7 @@ def _claim(run_id: UUID | str) -> AgentRun | None:
 
 def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     attempt = prepare_attempt(run)
-    choice = choose_provider(attempt.agent)
+    choice = choose_provider(attempt.agent.llm_config, attempt.agent.id)
     version = save_prompt_version(attempt.agent)
     if not owned_rows(run).update(
         provider=choice.provider, model=choice.model, prompt_version=version
@@ -352,7 +352,8 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     toolbox = RunToolbox(attempt, watcher.doing) if attempt.agent.llm_config.use_mcp else None
     tools = toolbox.specs() if toolbox is not None else ()
     talk = selection.open_conversation(
-        attempt.agent,
+        attempt.agent.id,
+        attempt.agent.llm_config.options,
         choice,
         system_prompt=system_prompt(attempt.agent, run, document, tools),
         payload=payload,

@@ -110,8 +110,10 @@ def talking(
 ) -> Iterator[tuple[Conversation, FakeProvider]]:
     """A conversation with a fake provider that answers so."""
     with serving(*replies) as fake:
+        asking = agent(**options)
         talk = open_conversation(
-            agent(**options),
+            asking.id,
+            asking.llm_config.options,
             choice_of(provider, fake),
             system_prompt="You are Asked.",
             payload={},

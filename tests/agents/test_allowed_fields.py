@@ -299,7 +299,13 @@ def test_a_replay_refuses_what_a_run_would(agents_dir: Path, openai: Any) -> Non
     assert writer is not None
 
     with pytest.raises(RuleViolation, match="may not propose this"):
-        ask(writer, choose_provider(writer), run, given_to(run, messages), ReplaySpending())
+        ask(
+            writer,
+            choose_provider(writer.llm_config, writer.id),
+            run,
+            given_to(run, messages),
+            ReplaySpending(),
+        )
 
 
 # Fields

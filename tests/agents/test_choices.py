@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AiSettings
-from agents_app.providers.interface import ProviderError
+from agents_app.providers.interface import ProviderChoice, ProviderError
 from agents_app.providers.selection import choose_media_provider, choose_provider, load_ai_defaults
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env
@@ -29,13 +29,21 @@ def agent(**config: str) -> AgentDefinition:
     )
 
 
+def text_choice(asked: AgentDefinition) -> ProviderChoice:
+    return choose_provider(asked.llm_config, asked.id)
+
+
+def media_choice(asked: AgentDefinition) -> ProviderChoice:
+    return choose_media_provider(asked.llm_config, asked.id)
+
+
 def chosen(**config: str) -> tuple[str, str]:
-    choice = choose_provider(agent(**config))
+    choice = text_choice(agent(**config))
     return choice.provider, choice.model
 
 
 def chosen_media(**config: str) -> tuple[str, str]:
-    choice = choose_media_provider(agent(**config))
+    choice = media_choice(agent(**config))
     return choice.provider, choice.model
 
 
@@ -94,21 +102,21 @@ def test_content_goes_to_no_vendor_that_nobody_chose(settings: Any) -> None:
     with pytest.raises(ProviderError, match="AI_PROVIDER_GOOGLE_API_KEY"):
         chosen_media()
     with pytest.raises(ProviderError, match="The AI settings name google, which has no key"):
-        choose_media_provider(None)
+        choose_media_provider()
 
 
 def test_a_key_in_a_file_goes_to_the_first_provider_that_the_file_names(settings: Any) -> None:
     set_env(settings, ai_provider_openai_api_key=KEY, ai_provider_google_api_key="g")
     own = agent(providerText="openai", provider="google", providerMedia="google", apiKey="own-key")
-    assert choose_provider(own).key == "own-key"
-    assert choose_media_provider(own).key == "g"
+    assert text_choice(own).key == "own-key"
+    assert media_choice(own).key == "g"
 
     other = agent(provider="anthropic", apiKey="own-key")
-    assert (choose_provider(other).provider, choose_provider(other).key) == ("openai", KEY)
+    assert (text_choice(other).provider, text_choice(other).key) == ("openai", KEY)
     pictures = agent(providerMedia="google", apiKey="own-key")
-    assert (choose_media_provider(pictures).key, choose_provider(pictures).key) == ("own-key", KEY)
-    assert "own-key" not in repr([own, other, choose_provider(own)])
-    assert KEY not in repr(choose_provider(other))
+    assert (media_choice(pictures).key, text_choice(pictures).key) == ("own-key", KEY)
+    assert "own-key" not in repr([own, other, text_choice(own)])
+    assert KEY not in repr(text_choice(other))
 
 
 def test_who_makes_pictures(settings: Any) -> None:
@@ -125,7 +133,7 @@ def test_who_makes_pictures(settings: Any) -> None:
     ), "a model of words makes no pictures"
     row = AiSettings.objects.create(media_provider="google", media_model="gemini-3-pro-image")
     assert chosen_media() == ("google", "gemini-3-pro-image")
-    assert choose_media_provider(None).model == "gemini-3-pro-image"
+    assert choose_media_provider().model == "gemini-3-pro-image"
     own = {"providerMedia": "google", "modelMedia": "gemini-2.5-flash-image"}
     assert chosen_media(**own) == ("google", "gemini-2.5-flash-image")
     row.media_provider = "demo"
@@ -159,6 +167,7 @@ def test_many_agents_are_resolved_with_one_query(settings: Any) -> None:
     ) as queries:
         defaults = load_ai_defaults()
         for model in ("a", "b", "c"):
-            choose_provider(agent(model=model), defaults)
-            choose_media_provider(agent(model=model), defaults)
+            asked = agent(model=model)
+            choose_provider(asked.llm_config, asked.id, defaults)
+            choose_media_provider(asked.llm_config, asked.id, defaults)
     assert len(queries) == 1

@@ -11,10 +11,11 @@ import pytest
 from django.conf import settings
 
 from agents_app.ai_settings import providers
-from agents_app.definitions.schema import MediaProvider, Scope, TextProvider
+from agents_app.definitions.schema import Scope
 from agents_app.management.commands import new_agent
 from agents_app.models import AiSettings
 from agents_app.providers.interface import ProviderChoice
+from agents_app.providers.llm_config import MediaProvider, TextProvider
 from agents_app.providers.vendor import Vendor, access_to
 from agents_app.providers.vendors import SHIPPED_VENDORS
 from cms_project.env import Environment
