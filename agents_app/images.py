@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from agents_app.budgets.reservations import reserve, settle
 from agents_app.definitions.agents import get_agent
-from agents_app.definitions.schema import field_of_key
+from agents_app.definitions.field_keys import field_of_key
 from agents_app.models import AgentRun, Reservation
 from agents_app.providers.interface import (
     DEMO_PROVIDER,

@@ -13,9 +13,9 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.translation import gettext
 
+from agents_app.definitions.field_keys import type_of_key
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentSwitch
-from agents_app.runs.field_target import type_of_key
 from proofroom.accounts.models import User
 from proofroom.accounts.services.agents import (
     agent_user,

@@ -13,7 +13,8 @@ from django.db import DatabaseError
 from django.utils.translation import gettext
 
 from agents_app.definitions import agents as definitions
-from agents_app.definitions.schema import ALL_MODULES, AgentDefinition, ToolReaction
+from agents_app.definitions.field_keys import ALL_MODULES
+from agents_app.definitions.schema import AgentDefinition, ToolReaction
 from content.document.changes import TERMS_PATH
 from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from forms.models import FormDefinition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, Union
 
 from pydantic import (
     Field,
@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from agents_app.definitions.field_keys import covers, field_of_key
 from agents_app.definitions.reaction_templates import ROOTS, check_template
 from agents_app.definitions.reaction_type import reaction_types
 from agents_app.providers.llm_config import LlmConfig
@@ -101,25 +102,6 @@ class Scope(StrEnum):
 MANUAL_SCOPES = frozenset({Scope.DROPDOWN, Scope.GLOBAL, Scope.FIELD, Scope.BULK})
 EVENT_SCOPES = tuple(scope for scope in Scope if scope not in MANUAL_SCOPES)
 """Scopes that an event of the same name triggers."""
-
-
-ALL_MODULES: Final = "modules.*"
-"""The path of `allowedFields` that covers all props, and adding, removing and moving modules."""
-
-
-def covers(path: str, field: str) -> bool:
-    """Return whether a path of `allowedFields` is that of a field, or has it below its `*`.
-
-    Fields are `post.<field>`, `module.<type>.<prop>`, and `modules.<type>` for which modules a post has.
-    """
-    if path == ALL_MODULES:
-        return field.startswith(("module.", "modules."))
-    return field.startswith(path[:-1]) if path.endswith(".*") else path == field
-
-
-def field_of_key(key: str) -> str:
-    """The field that a key names, or names a part of: `module.faq.items.0.question` is in `module.faq.items`."""
-    return ".".join(key.split(".")[:3]) if key.startswith("module.") else key
 
 
 class ScopeEntry(DefinitionPart):

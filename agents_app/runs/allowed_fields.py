@@ -12,15 +12,9 @@ from functools import cached_property
 from typing import Final
 
 from agents_app.definitions.agents import get_agent
-from agents_app.definitions.schema import (
-    ALL_MODULES,
-    AgentDefinition,
-    Scope,
-    ScopeEntry,
-    covers,
-)
+from agents_app.definitions.field_keys import ALL_MODULES, covers, type_of_key
+from agents_app.definitions.schema import AgentDefinition, Scope, ScopeEntry
 from agents_app.models import AgentRun
-from agents_app.runs.field_target import type_of_key
 from agents_app.runs.ownership import run_at_work
 from content.document.changes import Change, diff, same
 from content.document.document import ModuleDocument, PostDocument

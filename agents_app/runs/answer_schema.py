@@ -7,7 +7,7 @@ from typing import Final, TypeVar, cast
 
 from pydantic import create_model
 
-from agents_app.definitions.schema import field_of_key
+from agents_app.definitions.field_keys import field_of_key
 from agents_app.runs.allowed_fields import AllowedFields
 from agents_app.runs.field_target import FieldTarget
 from agents_app.runs.suggestion import POST_KEYS, FieldSuggestion, Suggestion, output_type

@@ -22,7 +22,8 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from agents_app.definitions.agents import account_of, enabled_agent
-from agents_app.definitions.schema import AgentDefinition, field_of_key
+from agents_app.definitions.field_keys import field_of_key
+from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers import interface, selection
 from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer, ToolSpec

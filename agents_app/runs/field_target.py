@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext
 
+from agents_app.definitions.field_keys import list_index, prop_type
 from content.document.changes import same
 from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.document.post_fields import POST_FIELDS
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json
 from proofroom.definitions import modules, post_types, props_of
-
-_PLACE_DIGITS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,24 +120,7 @@ def find_field(document: PostDocument, key: str, post_module_id: str | None = No
             gettext("%(type_name)s has no property %(name)r. Available: %(known)s.")
             % {"type_name": type_name, "name": name, "known": known},
         )
-    return FieldTarget(key, _prop_type(path, type_name), module.id, tuple(path.split(".")))
-
-
-def type_of_key(key: str) -> str | None:
-    """The field type that a key names in any post that has it; None where nobody can say."""
-    kind, _, rest = key.partition(".")
-    if kind == "post" and rest.startswith(CUSTOM_PREFIX):
-        name = rest.removeprefix(CUSTOM_PREFIX)
-        types = (post_types.get(type_name) for type_name in post_types.names())
-        found = (props_of(type_.CustomFields).get(name) for type_ in types if type_ is not None)
-        return next((prop.kind for prop in found if prop is not None), None)
-    if kind == "post":
-        return POST_FIELDS[rest].field_type if rest in AGENT_FIELD_NAMES else None
-    type_name, _, path = rest.partition(".")
-    definition = modules.get(type_name) if kind == "module" else None
-    if definition is None or path.partition(".")[0] not in props_of(definition.Props):
-        return None
-    return _prop_type(path, type_name)
+    return FieldTarget(key, prop_type(path, type_name), module.id, tuple(path.split(".")))
 
 
 def _post_field(document: PostDocument, key: str, name: str) -> FieldTarget:
@@ -179,34 +161,13 @@ def _module(document: PostDocument, type_name: str, post_module_id: str | None) 
     return module
 
 
-def _prop_type(path: str, type_name: str) -> str:
-    """The field type at the end of a path; `text` where the definition does not say."""
-    definition = modules.get(type_name)
-    here = definition.Props if definition else None
-    kind = "text"
-    for part in path.split("."):
-        if _place(part) is not None or here is None:
-            continue
-        prop = props_of(here).get(part)
-        if prop is None:
-            return "text"
-        kind, here = prop.kind, prop.nested
-    return kind
-
-
 def _step(value: Json, part: str) -> Json:
     if isinstance(value, Mapping):
         return value.get(part)
-    place = _place(part)
+    place = list_index(part)
     if isinstance(value, Sequence) and not isinstance(value, str) and place is not None:
         return value[place] if place < len(value) else None
     return None
-
-
-def _place(part: str) -> int | None:
-    """The place in a list that a part of a key names, if it names one."""
-    is_short = len(part) <= _PLACE_DIGITS
-    return int(part) if is_short and part.isascii() and part.isdigit() else None
 
 
 def _put(current: Json, path: Sequence[str], value: Json) -> Json:
@@ -216,7 +177,7 @@ def _put(current: Json, path: Sequence[str], value: Json) -> Json:
     if isinstance(current, Mapping):
         return {**current, part: _put(current.get(part), rest, value)}
     if isinstance(current, Sequence) and not isinstance(current, str):
-        place = _place(part)
+        place = list_index(part)
         if place is None or place >= len(current):
             raise _missing(part)
         items = list(current)

@@ -1,0 +1,69 @@
+"""Keys of fields: `post.title`, `module.hero.title`, `module.faq.items.0.question`, and the paths that cover them.
+
+A run on one field names it by its key; agents' files limit their scopes by keys and paths.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
+from content.document.post_fields import POST_FIELDS
+from proofroom.definitions import modules, post_types, props_of
+
+ALL_MODULES: Final = "modules.*"
+"""The path of `allowedFields` that covers all props, and adding, removing and moving modules."""
+_INDEX_DIGITS: Final = 4
+
+
+def covers(path: str, field: str) -> bool:
+    """Return whether a path of `allowedFields` is that of a field, or has it below its `*`.
+
+    Fields are `post.<field>`, `module.<type>.<prop>`, and `modules.<type>` for which modules a post has.
+    """
+    if path == ALL_MODULES:
+        return field.startswith(("module.", "modules."))
+    return field.startswith(path[:-1]) if path.endswith(".*") else path == field
+
+
+def field_of_key(key: str) -> str:
+    """The field that a key names, or names a part of: `module.faq.items.0.question` is in `module.faq.items`."""
+    return ".".join(key.split(".")[:3]) if key.startswith("module.") else key
+
+
+def type_of_key(key: str) -> str | None:
+    """The field type that a key names in any post that has it; None where nobody can say."""
+    kind, _, rest = key.partition(".")
+    if kind == "post" and rest.startswith(CUSTOM_PREFIX):
+        name = rest.removeprefix(CUSTOM_PREFIX)
+        types = (post_types.get(type_name) for type_name in post_types.names())
+        found = (props_of(type_.CustomFields).get(name) for type_ in types if type_ is not None)
+        return next((prop.kind for prop in found if prop is not None), None)
+    if kind == "post":
+        return POST_FIELDS[rest].field_type if rest in AGENT_FIELD_NAMES else None
+    type_name, _, path = rest.partition(".")
+    definition = modules.get(type_name) if kind == "module" else None
+    if definition is None or path.partition(".")[0] not in props_of(definition.Props):
+        return None
+    return prop_type(path, type_name)
+
+
+def prop_type(path: str, type_name: str) -> str:
+    """The field type at the end of a path; `text` where the definition does not say."""
+    definition = modules.get(type_name)
+    here = definition.Props if definition else None
+    kind = "text"
+    for part in path.split("."):
+        if list_index(part) is not None or here is None:
+            continue
+        prop = props_of(here).get(part)
+        if prop is None:
+            return "text"
+        kind, here = prop.kind, prop.nested
+    return kind
+
+
+def list_index(part: str) -> int | None:
+    """Return the index in a list that a part of a key names; None where it names none."""
+    is_short = len(part) <= _INDEX_DIGITS
+    return int(part) if is_short and part.isascii() and part.isdigit() else None
