@@ -83,7 +83,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "TextProvider": "agents_app.ai_settings.TEXT_PROVIDERS",
         "MediaProvider": "agents_app.ai_settings.MEDIA_PROVIDERS",
         "AgentScope": "agents_app.presenters.SCOPES",
-        "AgentAccountState": "agents_app.definitions.agent_status.ACCOUNT_STATES",
+        "AgentAccountState": "agents_app.agent_status.ACCOUNT_STATES",
         "InvitationState": "proofroom.accounts.api.invitations.INVITATION_STATES",
         "TokenState": "proofroom.accounts.token_fields.TOKEN_STATES",
         "FormFieldType": "forms.fields.FIELD_TYPES",

@@ -15,8 +15,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app import presenters
+from agents_app.agent_status import AccountState, find_agent
 from agents_app.batches.lifecycle import MAX_POSTS, create_bulk_runs
-from agents_app.definitions.agent_status import AccountState, find_agent
 from agents_app.definitions.agents import agents_for, only_enabled, switch_agent
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun

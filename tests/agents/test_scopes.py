@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from agents_app.definitions.agent_status import agents
+from agents_app.agent_status import agents
 from agents_app.definitions.agents import get_agent, limit_agent, scope_of_agent
 from agents_app.models import AgentRun, RunPost
 from agents_app.runs.creation import create_run

@@ -29,7 +29,7 @@ from agents_app.admin.run_dialog.form import (
     for_dialog,
 )
 from agents_app.admin.run_dialog.start import chosen_post, posts_to_choose
-from agents_app.definitions.agent_status import agents, find_agent, place_of
+from agents_app.agent_status import agents, find_agent, place_of
 from agents_app.definitions.agents import catalogue, limit_agent, scope_of_agent, switch_agent
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs.creation import dry_run_scope, start_dry_run

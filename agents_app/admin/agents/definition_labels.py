@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agents_app.admin.labels import format_money, format_tokens, state_badge
+from agents_app.agent_status import Agent, AgentAccount, Answering
 from agents_app.ai_settings import provider_label
-from agents_app.definitions.agent_status import Agent, AgentAccount, Answering
 from agents_app.definitions.reaction_type import reaction_label
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction, Scope
 from agents_app.providers.vendors import all_vendors

@@ -13,7 +13,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from agents_app.definitions.agent_status import place_of
+from agents_app.agent_status import place_of
 from agents_app.definitions.agents import FILES, catalogue, reload
 from agents_app.definitions.schema import Scope
 from agents_app.providers.vendors import all_vendors
