@@ -17,11 +17,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from agents_app.batches.queries import find_batch
-from agents_app.budgets.estimates import Estimate, estimate
 from agents_app.definitions.agents import enabled_agent
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
 from agents_app.runs.creation import check_context, check_scope, create_run
+from agents_app.runs.estimates import Estimate, estimate
 from agents_app.runs.lifecycle import lock_posts
 from agents_app.runs.run_log import record_run
 from agents_app.runs.undo import take_back, undo_run

@@ -1,11 +1,11 @@
-"""Usage of every budget at present, and by day."""
+"""Usage of every budget at present and by day, and what is left of an agent's limits."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
 
@@ -16,9 +16,16 @@ from agents_app.budgets.limits import (
     DEFAULT,
     Amount,
     BudgetLimits,
+    Limit,
     begin_of,
     end_of,
     limits_in,
+    limits_of,
+    renewal_of,
+    reserved,
+    spent,
+    today,
+    used_of,
 )
 from agents_app.definitions.agents import all_agents
 from agents_app.models import Budget, Reservation, Spending
@@ -124,3 +131,29 @@ def usage(first: date, last: date) -> BudgetUsage:
     rows = Spending.objects.filter(day__gte=first, day__lte=last).order_by("day", "agent_id")
     days = [DayOfAgent(row.agent_id, row.day, Amount(row.tokens, row.cost)) for row in rows]
     return BudgetUsage(first, last, days, sum((item.amount for item in days), Amount()))
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingBudget:
+    """The rest of a limit, less what is reserved now."""
+
+    limit: Limit
+    left: Decimal
+    renews_at: datetime
+
+
+def remaining_budgets(agent_id: str) -> list[RemainingBudget]:
+    """Of each limit that holds for the agent. At most three queries."""
+    limits = limits_of(agent_id)
+    if not limits:
+        return []
+    day = today()
+    done, under_way = spent(agent_id, day), reserved(agent_id, day)
+    return [
+        RemainingBudget(
+            limit,
+            max(limit.most - used_of(limit, done) - used_of(limit, under_way), Decimal(0)),
+            renewal_of(limit.period, day),
+        )
+        for limit in limits
+    ]

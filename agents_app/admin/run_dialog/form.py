@@ -16,11 +16,11 @@ from django.utils.translation import ngettext
 from pydantic import BaseModel
 
 from agents_app.admin.labels import format_money, format_tokens
-from agents_app.budgets.estimates import estimate
 from agents_app.definitions.agents import switched
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
 from agents_app.runs.creation import MAX_OPEN_ENDED_CHARACTERS
+from agents_app.runs.estimates import estimate
 from agents_app.runs.permissions import listed_tools
 from content.models import Post
 from proofroom.core.errors import CmsError

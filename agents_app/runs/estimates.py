@@ -1,11 +1,10 @@
-"""Estimates of what a bulk run will probably use, and the most that it can."""
+"""Estimates of what runs will probably use, and the most that they can."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from decimal import Decimal
 from statistics import median
 from typing import Final
@@ -13,16 +12,8 @@ from typing import Final
 from django.conf import settings
 from django.db.models import Count, Q
 
-from agents_app.budgets.limits import (
-    Amount,
-    Limit,
-    limits_of,
-    renewal_of,
-    reserved,
-    spent,
-    today,
-    used_of,
-)
+from agents_app.budgets.limits import Amount
+from agents_app.budgets.usage import RemainingBudget, remaining_budgets
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.interface import (
@@ -45,15 +36,6 @@ CHARACTERS_PER_TOKEN: Final = 4
 SHARE_OF_MOST: Final = 0.15
 """The part of its longest answer that an agent is taken to write which has not run yet."""
 _RUNS: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class RemainingBudget:
-    """The rest of a limit, less what is reserved now."""
-
-    limit: Limit
-    left: Decimal
-    renews_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,23 +108,6 @@ def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> 
         is_from_history=habit.is_known,
         left=left,
     )
-
-
-def remaining_budgets(agent_id: str) -> list[RemainingBudget]:
-    """Of each limit that holds for the agent. At most three queries."""
-    limits = limits_of(agent_id)
-    if not limits:
-        return []
-    day = today()
-    done, under_way = spent(agent_id, day), reserved(agent_id, day)
-    return [
-        RemainingBudget(
-            limit,
-            max(limit.most - used_of(limit, done) - used_of(limit, under_way), Decimal(0)),
-            renewal_of(limit.period, day),
-        )
-        for limit in limits
-    ]
 
 
 def _cost(choice: ProviderChoice, size: int, requests: int, output_tokens: int) -> Decimal | None:

@@ -11,13 +11,14 @@ from django.test.utils import CaptureQueriesContext
 
 from agents_app.ai_settings import update_ai_settings
 from agents_app.batches.lifecycle import estimate_bulk
-from agents_app.budgets.estimates import SHARE_OF_MOST, Estimate, RemainingBudget, estimate
 from agents_app.budgets.limits import Limit, renewal_of, today
+from agents_app.budgets.usage import RemainingBudget
 from agents_app.definitions.agents import get_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, Budget, Reservation, RunStatus, RunStep, Spending
 from agents_app.providers.interface import ProviderChoice
 from agents_app.providers.prices import cost_of
+from agents_app.runs.estimates import SHARE_OF_MOST, Estimate, estimate
 from agents_app.runs.execution import MAX_RETRIES
 from proofroom.core.errors import NotAllowed, NotFound
 from tests import make
