@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
+from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
+from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
 from agents_app.runs.labels import format_duration, format_money, format_tokens
 from proofroom.core.agent_names import agent_name
 
 __all__ = [
+    "SCOPE_LABELS",
     "agent_name",
     "duration",
     "format_money",
@@ -20,6 +25,7 @@ __all__ = [
     "is_demo",
     "model_label",
     "state_badge",
+    "tokens_of_answer",
 ]
 _DEMO: Final = "demo"
 _SIGNS: Final = {
@@ -29,6 +35,20 @@ _SIGNS: Final = {
     "failed": "✕",
     "cancelled": "⊘",
     "timed_out": "⧖",
+}
+SCOPE_LABELS: Final[Mapping[Scope, Promise]] = {
+    Scope.DROPDOWN: gettext_lazy("In the editor"),
+    Scope.GLOBAL: gettext_lazy("Anywhere"),
+    Scope.FIELD: gettext_lazy("In fields"),
+    Scope.BULK: gettext_lazy("On many posts"),
+    Scope.PUBLISH: gettext_lazy("When a post is published"),
+    Scope.APPROVE: gettext_lazy("When changes go live"),
+    Scope.REVIEW_SAVE: gettext_lazy("When changes are saved to Review"),
+    Scope.REVIEW_APPROVE: gettext_lazy("When changes in Review are approved"),
+    Scope.AI_REVIEW_SAVE: gettext_lazy("When an agent proposes changes"),
+    Scope.AI_REVIEW_APPROVE: gettext_lazy("When proposals are submitted to Review"),
+    Scope.CREATE_TRANSLATION: gettext_lazy("When a translation is created"),
+    Scope.FORM_SUBMIT: gettext_lazy("When a form is submitted"),
 }
 
 
@@ -41,6 +61,11 @@ def model_label(run: AgentRun) -> str:
     if is_demo(run):
         return _("Demo (no AI)")
     return " ".join(part for part in (run.provider, run.model) if part)
+
+
+def tokens_of_answer(most: int | None) -> str:
+    """The longest answer that is asked for; empty where nobody says."""
+    return format_tokens(most) if most else ""
 
 
 def duration(run: AgentRun) -> str:

@@ -18,8 +18,8 @@ from agents_app.admin.agents.definition_labels import (
     row_of,
     username_of,
 )
-from agents_app.admin.agents.prompt_versions import show_prompt, versions_context
 from agents_app.admin.labels import state_badge
+from agents_app.admin.prompt_versions import show_prompt, versions_context
 from agents_app.admin.run_dialog.form import (
     asked_words,
     begin,

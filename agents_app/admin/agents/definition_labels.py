@@ -9,36 +9,19 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.admin.labels import format_money, format_tokens, state_badge
+from agents_app.admin.labels import SCOPE_LABELS, format_money, state_badge, tokens_of_answer
 from agents_app.agent_status import Agent, AgentAccount, Answering
 from agents_app.ai_settings import provider_label
 from agents_app.definitions.reaction_type import reaction_label
-from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction, Scope
+from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction
 from agents_app.providers.vendors import all_vendors
 from agents_app.reactions.dispatch import target_of
 from agents_app.runs.queries import AcceptanceRate
 from proofroom.core.admin.labels import switch_badge
 from proofroom.core.i18n import in_words
-
-SCOPES: Final[Mapping[Scope, Promise]] = {
-    Scope.DROPDOWN: gettext_lazy("In the editor"),
-    Scope.GLOBAL: gettext_lazy("Anywhere"),
-    Scope.FIELD: gettext_lazy("In fields"),
-    Scope.BULK: gettext_lazy("On many posts"),
-    Scope.PUBLISH: gettext_lazy("When a post is published"),
-    Scope.APPROVE: gettext_lazy("When changes go live"),
-    Scope.REVIEW_SAVE: gettext_lazy("When changes are saved to Review"),
-    Scope.REVIEW_APPROVE: gettext_lazy("When changes in Review are approved"),
-    Scope.AI_REVIEW_SAVE: gettext_lazy("When an agent proposes changes"),
-    Scope.AI_REVIEW_APPROVE: gettext_lazy("When proposals are submitted to Review"),
-    Scope.CREATE_TRANSLATION: gettext_lazy("When a translation is created"),
-    Scope.FORM_SUBMIT: gettext_lazy("When a form is submitted"),
-}
-
 
 _ACCOUNTS: Final = {
     "own": gettext_lazy("Its own account"),
@@ -64,7 +47,7 @@ def row_of(found: Agent) -> dict[str, Any]:
         "agent": found.definition,
         "scopes": [
             Where(
-                str(SCOPES[entry.scope]),
+                str(SCOPE_LABELS[entry.scope]),
                 ", ".join((*entry.field_types, *entry.field_keys, *entry.form_slugs)),
                 ", ".join(entry.allowed_fields or ()),
                 entry.order,
@@ -72,7 +55,9 @@ def row_of(found: Agent) -> dict[str, Any]:
             )
             for entry in found.definition.scopes
         ],
-        "where": [str(SCOPES[entry.scope]) for entry in found.definition.scopes if entry.enabled],
+        "where": [
+            str(SCOPE_LABELS[entry.scope]) for entry in found.definition.scopes if entry.enabled
+        ],
         "text": answering_label(found.text),
         "media": answering_label(found.media) if found.media else "",
         "problem": found.text.problem or (found.media.problem if found.media else ""),
@@ -109,11 +94,6 @@ def options_of(definition: AgentDefinition) -> list[tuple[str, str]]:
         (_("API key"), _("Set in the agent’s file") if config.api_key else ""),
     ]
     return [(name, text) for name, text in found if text]
-
-
-def tokens_of_answer(most: int | None) -> str:
-    """The longest answer that is asked for; empty where nobody says."""
-    return format_tokens(most) if most else ""
 
 
 def open_ended_label(rule: OpenEndedContext) -> str:

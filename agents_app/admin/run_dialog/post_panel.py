@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from agents_app.admin.agents.prompt_versions import prompt_url
 from agents_app.admin.labels import agent_name, format_money, is_demo, model_label
+from agents_app.admin.prompt_versions import prompt_url
 from agents_app.admin.run_dialog.form import enabled_on
 from agents_app.definitions.agents import agents_for, translators
 from agents_app.definitions.schema import Scope

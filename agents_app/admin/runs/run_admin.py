@@ -17,8 +17,14 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.admin.agents.definition_labels import SCOPES
-from agents_app.admin.labels import agent_name, duration, format_money, is_demo, state_badge
+from agents_app.admin.labels import (
+    SCOPE_LABELS,
+    agent_name,
+    duration,
+    format_money,
+    is_demo,
+    state_badge,
+)
 from agents_app.admin.run_dialog.start import start
 from agents_app.admin.runs.actions import cancel, retry, revert, use
 from agents_app.admin.runs.compare import compare
@@ -80,7 +86,7 @@ class ScopeFilter(SimpleListFilter):
     def lookups(
         self, request: HttpRequest, model_admin: ModelAdmin[Any]
     ) -> Iterable[tuple[str, str]]:
-        return [(scope.value, str(label)) for scope, label in SCOPES.items()]
+        return [(scope.value, str(label)) for scope, label in SCOPE_LABELS.items()]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
         return queryset.filter(scope=self.value()) if self.value() else queryset

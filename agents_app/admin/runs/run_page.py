@@ -16,7 +16,6 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 from pydantic import ValidationError
 
-from agents_app.admin.agents.prompt_versions import run_prompt_context
 from agents_app.admin.labels import (
     agent_name,
     duration,
@@ -25,6 +24,7 @@ from agents_app.admin.labels import (
     is_demo,
     model_label,
 )
+from agents_app.admin.prompt_versions import run_prompt_context
 from agents_app.admin.run_dialog.form import for_dialog
 from agents_app.admin.run_dialog.retry import proposal_effects
 from agents_app.admin.runs.compare import others_context

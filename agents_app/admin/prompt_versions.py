@@ -10,8 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.agents.definition_labels import tokens_of_answer
-from agents_app.admin.labels import agent_name
+from agents_app.admin.labels import agent_name, tokens_of_answer
 from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun
 from agents_app.runs.labels import tool_label
