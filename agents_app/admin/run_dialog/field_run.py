@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from agents_app.admin.field_values import field_view
 from agents_app.admin.labels import agent_name
 from agents_app.admin.run_dialog.form import (
     RunRefusal,
@@ -33,7 +34,6 @@ from agents_app.admin.run_dialog.retry import (
     retry_context,
     retry_of,
 )
-from agents_app.admin.runs.field_values import field_view
 from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun

@@ -13,9 +13,9 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from agents_app.admin.field_values import ShownFieldValue, field_view
 from agents_app.admin.labels import agent_name, duration, format_money, format_tokens, model_label
 from agents_app.admin.prompt_versions import changed_prompt
-from agents_app.admin.runs.field_values import ShownFieldValue, field_view
 from agents_app.models import AgentRun
 from agents_app.runs.field_target import find_field
 from agents_app.runs.queries import find_run

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 from pydantic import ValidationError
 
+from agents_app.admin.field_values import ShownFieldValue, field_view
 from agents_app.admin.labels import (
     agent_name,
     duration,
@@ -28,7 +29,6 @@ from agents_app.admin.prompt_versions import run_prompt_context
 from agents_app.admin.run_dialog.form import for_dialog
 from agents_app.admin.run_dialog.retry import proposal_effects
 from agents_app.admin.runs.compare import others_context
-from agents_app.admin.runs.field_values import ShownFieldValue, field_view
 from agents_app.admin.runs.run_history import story_context
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus, RunStep
