@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse
 
 from mcp_bridge.access.principals import Principal, missing_scope
 from mcp_bridge.access.token_holders import Account, TokenHolder
-from mcp_bridge.transport.error_responses import refusal
+from mcp_bridge.error_responses import refusal
 from proofroom.core.tools import get_tool
 from proofroom.oauth.addresses import issues_tokens, resource_metadata_url
 from proofroom.oauth.connections import (

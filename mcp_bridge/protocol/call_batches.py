@@ -21,7 +21,7 @@ from django.db import (
 )
 
 from mcp_bridge.models import McpCall
-from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.worker_threads import Workers
 from proofroom.core.database.inserts import insert_rows
 
 logger = logging.getLogger("mcp_bridge")

@@ -31,7 +31,7 @@ from mcp_bridge.protocol.prompts import (
     require_argument,
 )
 from mcp_bridge.protocol.resources import find_template
-from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.worker_threads import Workers
 from proofroom.core.actor import Actor
 from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.errors import CmsError

@@ -15,7 +15,7 @@ from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol.prompts import MODULE, POST
 from mcp_bridge.protocol.tool_calls import ERROR_META, call_tool, result_text
-from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.worker_threads import Workers
 from proofroom.core.errors import NotAllowed
 
 GUIDELINES = """\

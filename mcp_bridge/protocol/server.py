@@ -33,7 +33,7 @@ from mcp_bridge.protocol.tool_calls import (
     log_refused,
     log_unknown,
 )
-from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.worker_threads import Workers
 from proofroom.core.errors import CmsError
 from proofroom.core.observability.operations import find_tracer
 from proofroom.core.tools import Tool, all_tools, get_tool, load_tools

@@ -40,7 +40,7 @@ from content.store.scopes import visible_to
 from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
 from mcp_bridge.protocol import resources
-from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.worker_threads import Workers
 from proofroom.core.actor import Actor
 from proofroom.core.database_notifications import Subscription, is_listening, listen
 from proofroom.core.errors import CmsError

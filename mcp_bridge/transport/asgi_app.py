@@ -27,13 +27,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_bridge.access.authentication import Authenticator
 from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.error_responses import refusal
 from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.server import NEWEST_REVISION, build_server
 from mcp_bridge.protocol.subscriptions import ChangeFeed
-from mcp_bridge.protocol.worker_threads import Workers
 from mcp_bridge.transport.cors import answer_preflight, is_preflight
 from mcp_bridge.transport.direct_calls import DirectCalls
-from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
 from mcp_bridge.transport.server_address import is_loopback
 from mcp_bridge.transport.session_routing import SessionRouter
@@ -44,6 +43,7 @@ from mcp_bridge.transport.sessions import (
     current_holder,
 )
 from mcp_bridge.transport.sse import SESSION_PARAMETER, SseTransport
+from mcp_bridge.worker_threads import Workers
 from proofroom.core.database.faults import RETRY_AFTER_SECONDS
 from proofroom.core.diagnostics.availability import readiness
 from proofroom.core.observability.metrics import answer_scrape

@@ -16,13 +16,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_bridge.access.connected_clients import refuse_missing_scope
 from mcp_bridge.access.principals import SCOPE_KEY
 from mcp_bridge.access.token_holders import TokenHolder
+from mcp_bridge.error_responses import refusal
 from mcp_bridge.transport.cors import (
     answer_preflight,
     header_of,
     is_preflight,
     send_to_origin,
 )
-from mcp_bridge.transport.error_responses import refusal
 from mcp_bridge.transport.session_routing import receive_passed_on
 from mcp_bridge.transport.sessions import Connections
 

@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.access.token_holders import TokenHolder
 from mcp_bridge.access.tokens import still_authorized
-from mcp_bridge.protocol.worker_threads import Workers
-from mcp_bridge.transport.error_responses import CREDENTIAL_ENDED, refusal
+from mcp_bridge.error_responses import CREDENTIAL_ENDED, refusal
+from mcp_bridge.worker_threads import Workers
 
 logger = logging.getLogger("mcp_bridge")
 CHECK_SECONDS: Final = 1.0

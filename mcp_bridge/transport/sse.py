@@ -24,8 +24,8 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_bridge.access.principals import SCOPE_KEY
+from mcp_bridge.error_responses import refusal
 from mcp_bridge.protocol.tool_calls import WRITES_FRAGMENTS_KEY
-from mcp_bridge.transport.error_responses import refusal
 
 UNREAD_SECONDS = 30.0
 """After so long without reading a client is taken for gone."""

@@ -16,7 +16,7 @@ from mcp_bridge.models import McpCall
 from mcp_bridge.protocol import call_batches
 from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.tool_calls import answer_call
-from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.worker_threads import Workers
 from proofroom.accounts.models import User
 from tests import make
 from tests.mcp.inside import Inside, inside, newest

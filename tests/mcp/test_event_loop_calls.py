@@ -21,7 +21,7 @@ from mcp_bridge.protocol import event_loop_calls
 from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.event_loop_calls import Attempt, EventLoopCalls
 from mcp_bridge.protocol.tool_calls import answer_call
-from mcp_bridge.protocol.worker_threads import Workers
+from mcp_bridge.worker_threads import Workers
 from proofroom.core.caching import hit_batches
 from proofroom.core.caching.hit_batches import MAX_UNTOLD, HitBatches
 from proofroom.core.database.postgresql.base import DatabaseWrapper

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_bridge.protocol.worker_threads import WAITING_PER_CREDENTIAL
+from mcp_bridge.worker_threads import WAITING_PER_CREDENTIAL
 from tests.mcp.running import Running, connected
 from tests.mcp.sample_tools import HALF
 

@@ -8,7 +8,7 @@ from typing import Any
 import anyio
 import pytest
 
-from mcp_bridge.protocol.worker_threads import DATABASE_THREADS, WAITING_THREADS, Workers
+from mcp_bridge.worker_threads import DATABASE_THREADS, WAITING_THREADS, Workers
 
 
 def test_no_more_threads_run_than_there_are_connections() -> None:
