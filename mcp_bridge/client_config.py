@@ -6,16 +6,19 @@ A secret is in it only where the caller hands one over; else the client reads it
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal, cast, get_args
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from pydantic_settings import DotEnvSettingsSource
 
-from mcp_bridge.transport.server_address import is_loopback, manage_command, site_variables
+from mcp_bridge.server_address import is_loopback
 from proofroom.core.json import Json, JsonObject
 
 Transport = Literal["streamable-http", "sse", "stdio"]
@@ -27,6 +30,18 @@ _TRANSPORT_TYPES: Final[Mapping[Transport, str]] = {
     "stdio": "stdio",
 }
 _DESKTOP_VARIABLE: Final = "CMS_MCP_CREDENTIAL"
+_SERVER_VARIABLES: Final = (
+    "PORT",
+    "MCP_PORT",
+    "MCP_URL",
+    "MCP_ALLOWED_HOSTS",
+    "MCP_AUTH_",
+    "THROTTLE_",
+    "METRICS_",
+    "LOG_FORMAT",
+    "CMS_LOG_FILE",
+    "CMS_STATIC_DIR",
+)
 # Between double quotes these mean themselves in POSIX shells, PowerShell and cmd alike.
 _UNQUOTED: Final = re.compile(r"[\w@+=:,./~ -]+", re.ASCII)
 
@@ -91,6 +106,37 @@ def client_config(
 
 def _json(value: JsonObject) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def manage_command(*arguments: str) -> tuple[str, ...]:
+    """The words that run a command of this installation, from any folder."""
+    return (sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments)
+
+
+def site_variables() -> dict[str, str | None]:
+    """The variables of this process that make another one the same site, where its `.env` does not say them.
+
+    The value of a secret is None: nothing tells it on. Those of ports, limits, logs and the MCP server's own
+    credentials change nothing of what a program over stdio does.
+    """
+    environment = type(settings.CMS_ENV)
+    kept = DotEnvSettingsSource(environment, case_sensitive=True).env_vars
+    found: dict[str, str | None] = {}
+    for name, declared in environment.model_fields.items():
+        variable = name.upper()
+        if variable.startswith(_SERVER_VARIABLES):
+            continue
+        for given in (variable, f"{variable}_FILE"):
+            value = os.environ.get(given)
+            if value and value != kept.get(given):
+                is_secret = bool(declared.json_schema_extra) and given == variable
+                found[given] = None if is_secret else value
+    if "CMS_DATA_DIR" in found:
+        found["CMS_DATA_DIR"] = str(settings.CMS_ENV.cms_data_dir)
+    module = os.environ.get("DJANGO_SETTINGS_MODULE", "")
+    if module and module != f"{module.partition('.')[0]}.settings":
+        found["DJANGO_SETTINGS_MODULE"] = module  # else `manage.py` says it
+    return found
 
 
 def _program(placeholder: str) -> JsonObject:

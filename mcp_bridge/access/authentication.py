@@ -35,7 +35,7 @@ from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.access.token_holders import TokenHolder
 from mcp_bridge.access.tokens import PREFIX, find_holder, system_account
 from mcp_bridge.error_responses import refusal
-from mcp_bridge.transport.server_address import is_loopback
+from mcp_bridge.server_address import is_loopback
 from mcp_bridge.worker_threads import Workers
 from proofroom.core.caching.rate_limits import (
     HitCount,

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from mcp_bridge.access.tokens import active_tokens
 from mcp_bridge.client_config import ClientCredential, Transport, client_config, token_credential
 from mcp_bridge.models import McpCall
-from mcp_bridge.transport.server_address import check_server, server_url
+from mcp_bridge.server_address import check_server, server_url
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import may, require
 

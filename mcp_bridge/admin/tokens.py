@@ -16,7 +16,7 @@ from mcp_bridge.admin.connect import client_instructions
 from mcp_bridge.call_log import principal_of
 from mcp_bridge.client_config import token_credential
 from mcp_bridge.models import McpToken
-from mcp_bridge.transport.server_address import server_url
+from mcp_bridge.server_address import server_url
 from proofroom.accounts.admin.account_tokens import AccountTokenAdmin
 from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.core.actor import Actor

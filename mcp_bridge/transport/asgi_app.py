@@ -31,10 +31,10 @@ from mcp_bridge.error_responses import refusal
 from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.server import NEWEST_REVISION, build_server
 from mcp_bridge.protocol.subscriptions import ChangeFeed
+from mcp_bridge.server_address import is_loopback
 from mcp_bridge.transport.cors import answer_preflight, is_preflight
 from mcp_bridge.transport.direct_calls import DirectCalls
 from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
-from mcp_bridge.transport.server_address import is_loopback
 from mcp_bridge.transport.session_routing import SessionRouter
 from mcp_bridge.transport.sessions import (
     Connections,

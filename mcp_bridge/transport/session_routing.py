@@ -30,7 +30,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from mcp_bridge.error_responses import refusal
 from mcp_bridge.models import McpProcess
-from mcp_bridge.transport.server_address import is_loopback
+from mcp_bridge.server_address import is_loopback
 from mcp_bridge.worker_threads import Workers
 from proofroom.core.database.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
 

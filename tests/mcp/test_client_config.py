@@ -23,7 +23,7 @@ from mcp_bridge.client_config import (
     token_credential,
     usual_credential,
 )
-from mcp_bridge.transport.server_address import server_url
+from mcp_bridge.server_address import server_url
 from tests.mcp.running import ROOT
 
 SECRET = "canary-4b7e-secret"

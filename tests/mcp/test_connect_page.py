@@ -11,7 +11,7 @@ from django.test import Client
 
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.models import McpToken
-from mcp_bridge.transport.server_address import check_server
+from mcp_bridge.server_address import check_server
 from tests import make
 from tests.api_client import ApiClient
 from tests.mcp.answering import answering

@@ -21,9 +21,9 @@ from mcp_bridge.access.tokens import active_tokens
 from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_credential
 from mcp_bridge.protocol.server import build_server
 from mcp_bridge.protocol.subscriptions import ChangeFeed
+from mcp_bridge.server_address import is_loopback, server_url
 from mcp_bridge.transport.asgi_app import build_app
 from mcp_bridge.transport.http_server import GracefulShutdown, HeadTimeoutProtocol
-from mcp_bridge.transport.server_address import is_loopback, server_url
 from mcp_bridge.transport.session_routing import own_address
 from mcp_bridge.worker_threads import Workers
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final, Literal
 
 from django.conf import settings
-from pydantic_settings import DotEnvSettingsSource
 
 from proofroom.core.http_client import CallRefused, Unreachable, fetch
 from proofroom.core.http_client.local_process import own_status
@@ -18,18 +15,6 @@ from proofroom.oauth.addresses import resource
 State = Literal["answers", "silent", "wrong_host", "elsewhere", "not_asked"]
 _TIMEOUT_SECONDS: Final = 2.0
 _PATH: Final = "/mcp"
-_OF_SERVERS: Final = (
-    "PORT",
-    "MCP_PORT",
-    "MCP_URL",
-    "MCP_ALLOWED_HOSTS",
-    "MCP_AUTH_",
-    "THROTTLE_",
-    "METRICS_",
-    "LOG_FORMAT",
-    "CMS_LOG_FILE",
-    "CMS_STATIC_DIR",
-)
 # With it a GET opens no stream: it is answered at once, whether a credential is wanted or not.
 _HEADERS: Final = {"MCP-Protocol-Version": "2025-11-25"}
 
@@ -49,37 +34,6 @@ def is_loopback(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def manage_command(*arguments: str) -> tuple[str, ...]:
-    """The words that run a command of this installation, from any folder."""
-    return (sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments)
-
-
-def site_variables() -> dict[str, str | None]:
-    """The variables of this process that make another one the same site, where its `.env` does not say them.
-
-    The value of a secret is None: nothing tells it on. Those of ports, limits, logs and the MCP server's own
-    credentials change nothing of what a program over stdio does.
-    """
-    environment = type(settings.CMS_ENV)
-    kept = DotEnvSettingsSource(environment, case_sensitive=True).env_vars
-    found: dict[str, str | None] = {}
-    for name, field in environment.model_fields.items():
-        variable = name.upper()
-        if variable.startswith(_OF_SERVERS):
-            continue
-        for given in (variable, f"{variable}_FILE"):
-            value = os.environ.get(given)
-            if value and value != kept.get(given):
-                is_secret = bool(field.json_schema_extra) and given == variable
-                found[given] = None if is_secret else value
-    if "CMS_DATA_DIR" in found:
-        found["CMS_DATA_DIR"] = str(settings.CMS_ENV.cms_data_dir)
-    module = os.environ.get("DJANGO_SETTINGS_MODULE", "")
-    if module and module != f"{module.partition('.')[0]}.settings":
-        found["DJANGO_SETTINGS_MODULE"] = module  # else `manage.py` says it
-    return found
 
 
 @dataclass(frozen=True, slots=True)
