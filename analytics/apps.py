@@ -20,8 +20,8 @@ class AnalyticsConfig(AppConfig):
 
     def ready(self) -> None:
         from analytics.api.front_track import TrackEndpoint
+        from analytics.goals import count_goal
         from analytics.health import figures, read_sweep_metrics, scheduler
-        from analytics.ingest.goals import count_goal
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,

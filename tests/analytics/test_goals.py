@@ -216,7 +216,7 @@ def test_a_form_is_taken_though_it_cannot_be_counted(
     def broken(**_: Any) -> int:
         raise RuntimeError("no room")
 
-    monkeypatch.setattr("analytics.ingest.goals.record_events", broken)
+    monkeypatch.setattr("analytics.goals.record_events", broken)
 
     assert send(contact[1]).status_code == 303
 
