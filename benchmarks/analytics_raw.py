@@ -8,8 +8,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from analytics.periods import Period
 from analytics.rollups.heatmaps import HeatmapSpec
-from analytics.rollups.periods import Period
 
 
 def summary(period: Period, post: UUID | None) -> None:

@@ -16,10 +16,10 @@ from django.db import connection
 
 from analytics.experiments.evaluation import count_arms
 from analytics.models import AnalyticsEvent, HeatBatch, HeatSheet, PostCount, SiteCount
+from analytics.periods import Period
 from analytics.rollups.aggregate import add_up, close_months
 from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
 from analytics.rollups.merge_batches import merge_batches
-from analytics.rollups.periods import Period
 from analytics.rollups.summaries import summarize
 from analytics.services.track import Seen, record_events
 from benchmarks import analytics_fill, analytics_rows, analytics_taking

@@ -22,7 +22,7 @@ from agents_app.budgets.reservations import find_notices
 from agents_app.models import AgentRun, BudgetNotice, RunStatus
 from agents_app.runs.scopes import visible_runs
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
-from analytics.rollups.periods import read_period
+from analytics.periods import read_period
 from analytics.rollups.summaries import Totals, over_time
 from cms_project.system_health import lights
 from content.comparison.references import media_view

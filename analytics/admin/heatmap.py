@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from analytics.models import EventType, HeatSheet, PostCount
+from analytics.periods import Period, day_of, read_period, today
 from analytics.rollups.aggregate import catch_up
 from analytics.rollups.heatmaps import (
     Heatmap,
@@ -28,7 +29,6 @@ from analytics.rollups.heatmaps import (
     page_heatmap,
     versions_beside,
 )
-from analytics.rollups.periods import Period, day_of, read_period, today
 from content.document.document import PostDocument
 from content.document.labels import module_names
 from content.models import Post, Revision

@@ -20,7 +20,7 @@ from analytics.admin.variations import ArmRow, arm_rows
 from analytics.experiments.evaluation import Trial, evaluate_trials
 from analytics.experiments.sentences import goal_label
 from analytics.models import Dimension, PostCount
-from analytics.rollups.periods import Period, today
+from analytics.periods import Period, today
 from content.document.labels import type_label
 from content.models import Post, Status
 from content.store.scopes import visible_to

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy
 
 from analytics.admin import charts
 from analytics.models import SiteCount
-from analytics.rollups.periods import Period, read_period, today
+from analytics.periods import Period, read_period, today
 from analytics.rollups.summaries import over_time, summarize
 from content.models import Post
 from content.store.scopes import visible_to

@@ -18,10 +18,10 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from analytics.models import EventType
+from analytics.periods import read_period
 from analytics.rollups import heatmaps
 from analytics.rollups.aggregate import catch_up
 from analytics.rollups.heatmaps import Side, versions_beside
-from analytics.rollups.periods import read_period
 from analytics.rollups.summaries import summarize
 from content.models import Post
 from content.store.revision_queries import find_revision

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from analytics.experiments.confidence import Tally
 from analytics.experiments.verdicts import USUAL_EFFECT, Judged, is_odd_split, judge
 from analytics.models import Dimension, PostCount
+from analytics.periods import Period, day_of, read_period, today
 from analytics.rollups.aggregate import catch_up, months_to
 from analytics.rollups.merge_rare import OTHER
-from analytics.rollups.periods import Period, day_of, read_period, today
 from content.models import Post, Revision
 from content.store.arms import ORIGINAL
 from content.store.scopes import visible_to

@@ -16,7 +16,7 @@ from typing import Final
 from django.db import OperationalError, connection, transaction
 
 from analytics.models import AnalyticsEvent
-from analytics.rollups.periods import today
+from analytics.periods import today
 
 logger = logging.getLogger(__name__)
 MONTHS_AHEAD: Final = 3

@@ -24,8 +24,8 @@ from django.utils import timezone
 
 from analytics.ingest.event_store import last_settled_id
 from analytics.models import AnalyticsEvent, Grain, HeatBatch, PostCount, RollUp, SiteCount
+from analytics.periods import day_of, today
 from analytics.rollups.heat_batches import HITS, find_hits, insert_batches, insert_sheets
-from analytics.rollups.periods import day_of, today
 from analytics.rollups.rollup_sql import (
     CHUNK,
     MAX_HOST_LENGTH,

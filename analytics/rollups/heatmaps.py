@@ -11,6 +11,7 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from analytics.models import HeatSheet
+from analytics.periods import Period
 from analytics.rollups.heat_batches import (
     BATCHES,
     HITS_SUM,
@@ -23,7 +24,6 @@ from analytics.rollups.heat_batches import (
     ROW_BITS,
     SUMS,
 )
-from analytics.rollups.periods import Period
 from analytics.rollups.rollup_sql import dialect
 from content.document.labels import module_names
 from content.models import Post, Revision

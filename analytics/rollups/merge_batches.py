@@ -10,9 +10,9 @@ from django.db.models import Count
 from django.utils import timezone
 
 from analytics.models import HeatBatch
+from analytics.periods import day_of
 from analytics.rollups.aggregate import lock_state
 from analytics.rollups.heat_batches import BATCHES, MAX_HITS, PLACE, SUMS, pack_cell
-from analytics.rollups.periods import day_of
 from analytics.rollups.rollup_sql import Dialect, dialect
 
 _MERGED: Final = "analytics_merged_batches"

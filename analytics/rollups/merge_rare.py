@@ -15,9 +15,9 @@ from django.db.models import Count, Exists, F, OuterRef, Q, Sum
 from django.utils import timezone
 
 from analytics.models import Dimension, Grain, HeatBatch, HeatSheet, PostCount, SiteCount
+from analytics.periods import day_of
 from analytics.rollups.aggregate import lock_state
 from analytics.rollups.heat_batches import PAGE_ALONE, PAGE_OF_MODULES
-from analytics.rollups.periods import day_of
 from analytics.rollups.rollup_sql import FORM
 
 MAX_VALUES_KEPT: Final = 200

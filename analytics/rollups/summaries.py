@@ -10,8 +10,8 @@ from uuid import UUID
 from django.db.models import Q, QuerySet, Sum
 
 from analytics.models import Dimension, PostCount, RollUp, SiteCount
+from analytics.periods import Period
 from analytics.rollups.aggregate import catch_up, months_to
-from analytics.rollups.periods import Period
 from content.models import Post
 from content.store.scopes import visible_to
 from proofroom.core.content_scope import Scoped, reading_scopes

@@ -19,8 +19,8 @@ from analytics.models import (
     RollUp,
     SiteCount,
 )
+from analytics.periods import today
 from analytics.rollups.aggregate import lock_state
-from analytics.rollups.periods import today
 
 BATCH_SIZE: Final = 5_000
 

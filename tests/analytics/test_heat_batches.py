@@ -10,9 +10,9 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
 from analytics.models import HeatBatch, HeatSheet
+from analytics.periods import Period
 from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
 from analytics.rollups.merge_batches import merge_batches
-from analytics.rollups.periods import Period
 from analytics.tasks import merge_rare_figures
 from tests.analytics.heat_cells import batch, pack, stored_cells
 

@@ -9,8 +9,8 @@ import pytest
 
 from analytics.experiments.evaluation import count_arms, count_goals
 from analytics.models import HeatBatch, HeatSheet, PostCount, SiteCount
+from analytics.periods import Period
 from analytics.rollups.merge_rare import OTHER, merge_rare_values
-from analytics.rollups.periods import Period
 from tests.analytics.heat_cells import batch, pack
 
 pytestmark = pytest.mark.django_db

@@ -11,9 +11,9 @@ import pytest
 
 from analytics.experiments.evaluation import count_arms, count_goals
 from analytics.models import AnalyticsEvent, PostCount, RollUp, SiteCount
+from analytics.periods import Period
 from analytics.rollups import aggregate
 from analytics.rollups.aggregate import add_all, close_months, months_to
-from analytics.rollups.periods import Period
 from analytics.rollups.summaries import summarize
 from analytics.tasks import add_up_events
 from proofroom.core.actor import SYSTEM

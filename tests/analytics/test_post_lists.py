@@ -8,7 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from analytics.admin import post_lists
-from analytics.rollups.periods import today
+from analytics.periods import today
 from content.models import Post, Status
 from content.posts.variations import create_variation
 from content.store.traffic import stop_variations

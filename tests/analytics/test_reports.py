@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from analytics.models import AnalyticsEvent, PostCount, SiteCount
+from analytics.periods import Period
 from analytics.rollups import summaries
 from analytics.rollups.aggregate import add_all
 from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
-from analytics.rollups.periods import Period
 from content.models import Post
 from content.posts.trash import delete_post
 from content.posts.variations import create_variation

@@ -7,8 +7,8 @@ import pytest
 from analytics import sample
 from analytics.experiments.evaluation import count_arms, evaluate_trial
 from analytics.models import AnalyticsEvent
+from analytics.periods import read_period
 from analytics.rollups.aggregate import catch_up
-from analytics.rollups.periods import read_period
 from content.models import Post
 from proofroom.core.actor import SYSTEM
 from tests import make

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 from analytics.admin.charts import chart_periods, draw_chart, step_of, totals
 from analytics.models import Dimension
-from analytics.rollups.periods import Period
+from analytics.periods import Period
 from analytics.rollups.summaries import Moment, Summary, Totals
 from proofroom.core.admin.charts import line, rounded, upright
 from tests import make

@@ -11,7 +11,7 @@ from django.test import RequestFactory
 from pydantic import TypeAdapter, ValidationError
 from rest_framework.request import Request
 
-from analytics.rollups.periods import read_period
+from analytics.periods import read_period
 from content.rules.modules import clean_value
 from proofroom.archive.rows import Moment as ArchivedMoment
 from proofroom.core.api.body import Moment
