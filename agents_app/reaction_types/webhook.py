@@ -15,9 +15,9 @@ from agents_app.models import AgentRun
 from proofroom.core.definition_files import DefinitionPart
 from proofroom.core.json import JsonObject, sorted_json
 from proofroom.webhooks import delivery_channels
-from proofroom.webhooks.automation.templates import filled
 from proofroom.webhooks.delivery_channels import OutgoingRequest, shared_keys
 from proofroom.webhooks.models import Delivery
+from proofroom.webhooks.placeholders import filled
 from proofroom.webhooks.rules import DeclaredHeaders, DeclaredUrl
 
 

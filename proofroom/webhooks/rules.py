@@ -21,7 +21,7 @@ from proofroom.core.validation.input_validation import (
     refuse_unstorable,
 )
 from proofroom.core.validation.limits import URL_MAX
-from proofroom.webhooks.automation.templates import fault_of, placeholders
+from proofroom.webhooks.placeholders import fault_of, placeholders
 
 NAME_MAX: Final = 100
 SECRET_MAX: Final = 200

@@ -30,7 +30,6 @@ from proofroom.core.definition_files import (
 from proofroom.core.json import Json, JsonObject, sorted_json
 from proofroom.core.models import Event
 from proofroom.core.validation.input_validation import refuse_unstorable
-from proofroom.webhooks.automation.templates import fault_of, filled
 from proofroom.webhooks.delivery_channels import (
     NothingToSend,
     OutgoingRequest,
@@ -38,6 +37,7 @@ from proofroom.webhooks.delivery_channels import (
     shared_keys,
 )
 from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
+from proofroom.webhooks.placeholders import fault_of, filled
 from proofroom.webhooks.rules import (
     DeclaredHeaders,
     DeclaredUrl,
