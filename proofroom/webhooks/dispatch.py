@@ -17,7 +17,10 @@ from proofroom.core.actor import MAX_HOPS
 from proofroom.core.database.statements import Statement, instance_from_row
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.webhooks.automation.workflows import (
+from proofroom.webhooks.delivery_queue import MAX_AHEAD, held_leases, new_delivery, queue_all
+from proofroom.webhooks.models import Delivery, Webhook
+from proofroom.webhooks.retention import forget_events
+from proofroom.webhooks.workflow_definitions import (
     WorkflowDefinition,
     all_workflows,
     enabled_workflows,
@@ -25,9 +28,6 @@ from proofroom.webhooks.automation.workflows import (
     trigger_names,
     workflow_channel,
 )
-from proofroom.webhooks.delivery_queue import MAX_AHEAD, held_leases, new_delivery, queue_all
-from proofroom.webhooks.models import Delivery, Webhook
-from proofroom.webhooks.retention import forget_events
 
 logger = logging.getLogger(__name__)
 

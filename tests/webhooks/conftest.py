@@ -39,7 +39,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def workflows_dir(env: Any, tmp_path: Path) -> Iterator[Path]:
     """An empty CMS_WORKFLOWS_DIR. The test begins and ends with the workflows that are shipped."""
-    from proofroom.webhooks.automation import workflows as definitions
+    from proofroom.webhooks import workflow_definitions as definitions
 
     folder = tmp_path / "workflows"
     folder.mkdir()

@@ -13,7 +13,7 @@ import pytest
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
-from proofroom.webhooks.automation import workflows as definitions
+from proofroom.webhooks import workflow_definitions as definitions
 from proofroom.webhooks.dispatch import start_workflows
 from proofroom.webhooks.models import Delivery
 from tests import make

@@ -12,8 +12,8 @@ from django.core.checks import run_checks
 from django.core.management import load_command_class
 
 from cms_project.folders import BASE_DIR
-from proofroom.webhooks.automation import workflows as definitions
-from proofroom.webhooks.automation.workflows import all_workflows, get_workflow
+from proofroom.webhooks import workflow_definitions as definitions
+from proofroom.webhooks.workflow_definitions import all_workflows, get_workflow
 from tests.webhooks.workflows import write
 
 GOOD: dict[str, Any] = {

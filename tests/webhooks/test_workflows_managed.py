@@ -14,7 +14,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotFound
 from proofroom.core.models import Event
-from proofroom.webhooks.automation import workflows as definitions
+from proofroom.webhooks import workflow_definitions as definitions
 from proofroom.webhooks.dispatch import start_workflows
 from proofroom.webhooks.models import Delivery, WorkflowSwitch
 from proofroom.webhooks.services.workflows import switch_workflow

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from proofroom.webhooks.automation import workflows as definitions
+from proofroom.webhooks import workflow_definitions as definitions
 from tests.receiver import Receiver
 
 

@@ -25,16 +25,16 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.conditions import Condition
 from proofroom.webhooks import queries
 from proofroom.webhooks.admin.deliveries import badge_of
-from proofroom.webhooks.automation.workflows import (
+from proofroom.webhooks.chat import chat_host
+from proofroom.webhooks.models import Delivery, WorkflowSwitch
+from proofroom.webhooks.services.test_calls import test_chat
+from proofroom.webhooks.services.workflows import find_workflow, switch_workflow, test_workflow
+from proofroom.webhooks.workflow_definitions import (
     Workflow,
     WorkflowDefinition,
     catalogue,
     load_workflows,
 )
-from proofroom.webhooks.chat import chat_host
-from proofroom.webhooks.models import Delivery, WorkflowSwitch
-from proofroom.webhooks.services.test_calls import test_chat
-from proofroom.webhooks.services.workflows import find_workflow, switch_workflow, test_workflow
 
 PERMISSION = "webhooks.manage"
 LIST_PAGE = "admin:proofroom_webhooks_workflowswitch_changelist"

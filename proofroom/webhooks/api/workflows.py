@@ -19,13 +19,13 @@ from proofroom.core.conditions import Operator
 from proofroom.core.definition_files import ID_MAX, ID_PATTERN
 from proofroom.webhooks import queries
 from proofroom.webhooks.api.deliveries import DeliveryAnswer
-from proofroom.webhooks.automation.workflows import (
+from proofroom.webhooks.models.webhook import LastDeliveryAnswer, mask_headers
+from proofroom.webhooks.services.workflows import find_workflow, switch_workflow, test_workflow
+from proofroom.webhooks.workflow_definitions import (
     WorkflowDefinition,
     all_workflows,
     load_workflows,
 )
-from proofroom.webhooks.models.webhook import LastDeliveryAnswer, mask_headers
-from proofroom.webhooks.services.workflows import find_workflow, switch_workflow, test_workflow
 
 WORKFLOW_ID: Final = {
     "workflow_id": {"type": "string", "pattern": ID_PATTERN, "maxLength": ID_MAX},

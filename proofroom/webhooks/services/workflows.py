@@ -10,17 +10,17 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
-from proofroom.webhooks.automation.workflows import (
+from proofroom.webhooks.delivery_queue import new_delivery, queue_all
+from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
+from proofroom.webhooks.services.test_calls import sample_payload
+from proofroom.webhooks.services.webhooks import require_webhook_manager
+from proofroom.webhooks.workflow_definitions import (
     SWITCHED_OFF,
     TEST_EVENT,
     WorkflowDefinition,
     get_workflow,
     workflow_channel,
 )
-from proofroom.webhooks.delivery_queue import new_delivery, queue_all
-from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
-from proofroom.webhooks.services.test_calls import sample_payload
-from proofroom.webhooks.services.webhooks import require_webhook_manager
 
 
 def find_workflow(workflow_id: str) -> WorkflowDefinition:
