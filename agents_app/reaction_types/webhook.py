@@ -15,10 +15,11 @@ from agents_app.models import AgentRun
 from proofroom.core.definition_files import DefinitionPart
 from proofroom.core.json import JsonObject, sorted_json
 from proofroom.webhooks import delivery_channels
-from proofroom.webhooks.delivery_channels import OutgoingRequest, shared_keys
+from proofroom.webhooks.delivery_channels import OutgoingRequest
 from proofroom.webhooks.models import Delivery
 from proofroom.webhooks.placeholders import filled
 from proofroom.webhooks.rules import DeclaredHeaders, DeclaredUrl
+from proofroom.webhooks.signatures import shared_keys
 
 
 class WebhookConfig(DefinitionPart):

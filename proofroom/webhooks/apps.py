@@ -22,10 +22,11 @@ class WebhooksConfig(AppConfig):
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.notifications.services import register_kind
         from proofroom.webhooks import chat, dispatch
-        from proofroom.webhooks.delivery_channels import WebhookChannel, channels, stored_secrets
+        from proofroom.webhooks.delivery_channels import WebhookChannel, channels
         from proofroom.webhooks.health import short_secrets
         from proofroom.webhooks.notifications import KINDS
         from proofroom.webhooks.queries import read_delivery_metrics
+        from proofroom.webhooks.redaction import stored_secrets
         from proofroom.webhooks.workflow_definitions import WorkflowChannel
 
         doctor.app_checks.register(("webhooks", short_secrets, doctor.CHECK_DATABASE))

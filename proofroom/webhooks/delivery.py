@@ -35,10 +35,10 @@ from proofroom.core.database.statements import (
 )
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable
 from proofroom.webhooks import delivery_channels, delivery_queue
-from proofroom.webhooks.delivery_channels import RequestRedactor
 from proofroom.webhooks.delivery_queue import MAX_CHANNELS, UNKNOWN_OUTCOME, next_attempt_numbers
 from proofroom.webhooks.http_calls import Call, CallThread, EndedCall
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, Webhook
+from proofroom.webhooks.redaction import RequestRedactor
 from proofroom.webhooks.services.webhooks import host_of
 
 MAX_WAIT: Final = timedelta(days=1)

@@ -17,8 +17,9 @@ from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.observability.metrics import MetricReading, count_readings
-from proofroom.webhooks.delivery_channels import NothingToSend, RequestRedactor, build_request
+from proofroom.webhooks.delivery_channels import NothingToSend, build_request
 from proofroom.webhooks.models import Attempt, Delivery, Webhook
+from proofroom.webhooks.redaction import RequestRedactor
 
 RECEIVERS: Final = {
     "webhook": gettext_noop("Webhook"),

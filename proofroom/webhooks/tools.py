@@ -9,9 +9,9 @@ from pydantic import Field
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, tool
-from proofroom.webhooks.delivery_channels import keys_of
 from proofroom.webhooks.services.test_calls import simulate_event
 from proofroom.webhooks.services.webhooks import host_of
+from proofroom.webhooks.signatures import keys_of
 
 
 class SimulateWebhookEvent(Arguments):

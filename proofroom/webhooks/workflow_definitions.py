@@ -34,7 +34,6 @@ from proofroom.webhooks.delivery_channels import (
     NothingToSend,
     OutgoingRequest,
     event_body,
-    shared_keys,
 )
 from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
 from proofroom.webhooks.placeholders import fault_of, filled
@@ -45,6 +44,7 @@ from proofroom.webhooks.rules import (
     clean_types,
     refusals_as_value_errors,
 )
+from proofroom.webhooks.signatures import shared_keys
 
 ROOTS: Final = frozenset({"event", "data", "actor", "post", "cause", "workflow"})
 """What placeholders and conditions may begin with."""

@@ -15,7 +15,8 @@ import pytest
 from agents_app.runs.leak_prevention import RunRedactor
 from cms_project.logs import JsonFormatter, RedactingFormatter
 from proofroom.core.redaction import SecretRedactor
-from proofroom.webhooks.delivery_channels import OutgoingRequest, RequestRedactor
+from proofroom.webhooks.delivery_channels import OutgoingRequest
+from proofroom.webhooks.redaction import RequestRedactor
 
 SECRET: Final = 'ab/cdéf"gh12'
 FORMS: Final = {

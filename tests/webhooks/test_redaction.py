@@ -11,8 +11,8 @@ from urllib.parse import quote
 import pytest
 from django.core import serializers
 
-from proofroom.webhooks.delivery_channels import BODY_BYTES
 from proofroom.webhooks.models import Attempt, Delivery
+from proofroom.webhooks.redaction import BODY_BYTES
 from tests.receiver import Receiver, Reply, Trick
 from tests.webhooks import sending
 

@@ -11,10 +11,10 @@ from django.utils import timezone
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 from proofroom.core.redaction import SECRET_MASK
-from proofroom.webhooks.delivery_channels import Keys, keys_of
 from proofroom.webhooks.models import Webhook
 from proofroom.webhooks.models.webhook import WebhookChanges
 from proofroom.webhooks.services.webhooks import update_webhook
+from proofroom.webhooks.signatures import Keys, keys_of
 from proofroom.webhooks.tasks import prune_deliveries
 from tests import make
 

@@ -30,7 +30,6 @@ from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.form_fields import InputForm
 from proofroom.webhooks import queries
 from proofroom.webhooks.admin.deliveries import badge_of
-from proofroom.webhooks.delivery_channels import keys_of
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.models.webhook import COLUMNS, NewWebhook, WebhookChanges
 from proofroom.webhooks.rules import webhook_events
@@ -42,6 +41,7 @@ from proofroom.webhooks.services.webhooks import (
     host_of,
     update_webhook,
 )
+from proofroom.webhooks.signatures import keys_of
 
 CHANGE_PAGE = "admin:proofroom_webhooks_webhook_change"
 

@@ -1,0 +1,97 @@
+"""Redaction of calls: nothing that is stored of one holds a secret that went out, or one that came back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from proofroom.core.redaction import (
+    MIN_SECRET_LENGTH,
+    SECRET_MASK,
+    secrets_of_service,
+    spellings_of_all,
+)
+from proofroom.webhooks.delivery_channels import OutgoingRequest
+from proofroom.webhooks.models import Webhook
+
+BODY_BYTES: Final = 4096
+BODY_CHARACTERS_READ: Final = 4 * BODY_BYTES
+"""Of an answer: looking through all of a long one would hold up the others."""
+MAX_HEADERS: Final = 60
+HEADER_MAX_CHARACTERS: Final = 500
+# A kind of content or a name of something: hidden everywhere, it would blank out what nobody keeps secret.
+ORDINARY_VALUE: Final = re.compile(r"[a-z]+/[\w.+-]+|[A-Za-z]{1,15}")
+CREDENTIAL_HEADER: Final = re.compile(
+    r"(?i)cookie|auth|token|secret|passw|credential|session|api-?key"
+)
+
+
+class RequestRedactor:
+    """Hides the secrets of one request, in every spelling in which a receiver may give them back."""
+
+    def __init__(self, request: OutgoingRequest) -> None:
+        self._own = {name.lower() for name in request.headers}
+        secrets = {one for one in secrets_of_request(request) if len(one) >= MIN_SECRET_LENGTH}
+        ordered = spellings_of_all(secrets)
+        self._longest = len(ordered[0]) if ordered else 1
+        either = "|".join(map(re.escape, ordered))
+        self._pattern = re.compile(either, re.IGNORECASE) if ordered else None
+
+    def text(self, text: str) -> str:
+        """Return the text without secrets, and without the character NUL, which no database takes."""
+        clean = text.replace("\x00", "\ufffd")
+        return self._pattern.sub(SECRET_MASK, clean) if self._pattern else clean
+
+    def request_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        """Hide all values of the receiver's own headers: nobody knows which of them are credentials."""
+        return {
+            name: SECRET_MASK if name.lower() in self._own else self.text(value)
+            for name, value in headers.items()
+        }
+
+    def response_headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        kept = list(headers.items())[:MAX_HEADERS]
+        return {
+            self.text(name)[:100]: (
+                SECRET_MASK
+                if CREDENTIAL_HEADER.search(name)
+                else self.text(value)[:HEADER_MAX_CHARACTERS]
+            )
+            for name, value in kept
+        }
+
+    def body(self, body: bytes) -> str:
+        """Return the beginning of an answer, whatever its bytes are."""
+        whole = body.decode("utf-8", "replace")
+        text = self.text(whole[:BODY_CHARACTERS_READ])
+        if len(whole) > BODY_CHARACTERS_READ:
+            # At the cut there may be a part of a secret, which nobody knows for one.
+            before, hidden, end = text.rpartition(SECRET_MASK)
+            text = before + hidden + end[: -self._longest]
+        return text.encode()[:BODY_BYTES].decode("utf-8", "ignore")
+
+
+def secrets_of_request(request: OutgoingRequest) -> Iterable[str]:
+    yield from request.secrets
+    if request.keys is not None:
+        yield from (request.keys.current, request.keys.previous)
+    for value in request.headers.values():
+        yield value
+        yield value.rpartition(" ")[2]  # what follows "Bearer"
+    query = urlsplit(request.url).query
+    for _, value in parse_qsl(query):
+        yield value
+    for pair in query.split("&"):
+        yield pair.partition("=")[2]  # as it was written
+    yield from secrets_of_service()
+
+
+def stored_secrets() -> Iterable[str]:
+    """Return the secrets of webhooks, and what their headers hold. One query."""
+    for own, before, headers in Webhook.objects.values_list("secret", "previous_secret", "headers"):
+        yield from (own, before)
+        for value in map(str, headers.values()):
+            words = (value, value.rpartition(" ")[2])  # what follows "Bearer"
+            yield from (word for word in words if not ORDINARY_VALUE.fullmatch(word))
