@@ -11,7 +11,7 @@ from django.test import Client
 
 from content.models import Post, PostTerm
 from proofroom.core.content_scope import ContentScope
-from proofroom_apps.editorial.posts.new_post import offer_choices
+from proofroom_apps.editorial.post_editor.new_post import offer_choices
 from tests import make
 
 pytestmark = pytest.mark.django_db

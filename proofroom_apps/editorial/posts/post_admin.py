@@ -43,6 +43,7 @@ from proofroom.core.validation.input_validation import parse_uuid
 from proofroom_apps.editorial.post_editor.autosave import autosave, autosave_new
 from proofroom_apps.editorial.post_editor.choices import search_targets
 from proofroom_apps.editorial.post_editor.module_picker import picker
+from proofroom_apps.editorial.post_editor.new_post import add
 from proofroom_apps.editorial.post_editor.rich_text import richtext
 from proofroom_apps.editorial.post_editor.views import (
     edit,
@@ -54,7 +55,6 @@ from proofroom_apps.editorial.posts.copy_page import copy_pages
 from proofroom_apps.editorial.posts.list_columns import PostTypeFilter
 from proofroom_apps.editorial.posts.list_rows import PostChangeList, found_keys
 from proofroom_apps.editorial.posts.move_pages import move_pages
-from proofroom_apps.editorial.posts.new_post import add
 from proofroom_apps.editorial.posts.page_tree import page_tree
 from proofroom_apps.editorial.posts.panels import ListAction, list_actions
 from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url, read
