@@ -55,7 +55,7 @@ from proofroom.core.admin.permissions import actor_of, answers_refusals, may, re
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom_apps.editorial.posts.post_pages import page, post_page, review_url
-from proofroom_apps.editorial.review.rejections import rejections_of_run
+from proofroom_apps.editorial.posts.rejections import rejections_of_run
 
 _TEMPLATE: Final = "admin/agents/run.html"
 _DIALOG: Final = "admin/agents/dialog/run.html"

@@ -24,7 +24,7 @@ from proofroom.core.i18n.ages import age_of
 from proofroom_apps.editorial.posts.authors import author_label, client_names
 from proofroom_apps.editorial.posts.panels import RunView, describe_runs
 from proofroom_apps.editorial.posts.post_pages import post_urls, title_of
-from proofroom_apps.editorial.review.rejections import rejection_reasons
+from proofroom_apps.editorial.posts.rejections import rejection_reasons
 
 _LINES_SHOWN: Final = 3
 """Lines of a change that stand open in a list."""

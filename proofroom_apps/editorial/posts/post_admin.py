@@ -59,12 +59,12 @@ from proofroom_apps.editorial.posts.page_tree import page_tree
 from proofroom_apps.editorial.posts.panels import ListAction, list_actions
 from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url, read
 from proofroom_apps.editorial.posts.previews import preview, preview_frame, previews
+from proofroom_apps.editorial.posts.rejections import rejection
 from proofroom_apps.editorial.posts.revisions import compare, restore, revisions
 from proofroom_apps.editorial.posts.undo import offer_undo_delete, offer_undo_restore
 from proofroom_apps.editorial.posts.variations import variations
 from proofroom_apps.editorial.review.decisions import review
 from proofroom_apps.editorial.review.edit_change import review_edit
-from proofroom_apps.editorial.review.rejections import rejection
 from proofroom_apps.editorial.translations.post_translations import translations
 from proofroom_apps.editorial.translations.side_by_side import translate
 

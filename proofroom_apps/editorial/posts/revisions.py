@@ -31,8 +31,8 @@ from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read, split_switch
+from proofroom_apps.editorial.posts.rejections import rejections_of
 from proofroom_apps.editorial.posts.undo import offer_undo_revert
-from proofroom_apps.editorial.review.rejections import rejections_of
 
 _PAGE_SIZE = 50
 _LATEST: Final = 10

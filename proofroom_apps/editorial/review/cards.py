@@ -32,7 +32,7 @@ from proofroom_apps.editorial.posts.panels import (
     describe_runs,
     field_actions,
 )
-from proofroom_apps.editorial.review.rejections import (
+from proofroom_apps.editorial.posts.rejections import (
     EarlierRejectionNotes,
     load_earlier_rejections,
 )
