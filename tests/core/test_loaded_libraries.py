@@ -19,7 +19,7 @@ WEB: Final = {
 }  # fmt: skip
 ADMIN: Final = {
     "agents_app.admin", "analytics.admin", "media.admin", "proofroom.accounts.admin",
-    "proofroom_apps.editorial.posts.post_admin", "proofroom_apps.imports.admin",
+    "proofroom_apps.editorial.post_admin", "proofroom_apps.imports.admin",
     "allauth.account.views", "allauth.mfa.webauthn.views", "fido2",
 }  # fmt: skip
 """Pages of the admin, which whoever opens the first one loads."""

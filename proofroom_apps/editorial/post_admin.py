@@ -1,45 +1,32 @@
-"""Posts in the admin: the list, the addresses of the pages of a post, adding, deleting, and the trash."""
+"""Posts in the admin: the list, and the addresses of all pages of posts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from functools import partial
 from typing import Any
-from uuid import UUID
 
-from django.conf import settings
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import URLPattern, path, reverse
+from django.http import HttpRequest, HttpResponse
+from django.urls import URLPattern, path
 from django.utils.functional import cached_property
-from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.generic import RedirectView
 
 from content.models import UNPUBLISHED, Layer, Post, Status, status_label
 from content.models.post import STANDS_FOR_ITSELF
-from content.posts.trash import delete_post, find_deleters, restore_post
 from content.store import search
 from content.store.kept_lists import kept_lists
-from content.store.post_queries import deleted_posts, has_changes_in
+from content.store.post_queries import has_changes_in
 from content.store.scopes import visible_to
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.lists import ListAdmin, ListColumn
-from proofroom.core.admin.permissions import (
-    actor_of,
-    answers_refusals,
-    may,
-    refusals_as_messages,
-    require,
-)
+from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import reading_scopes
-from proofroom.core.errors import NotFound
-from proofroom.core.validation.input_validation import parse_uuid
 from proofroom_apps.editorial.post_editor.autosave import autosave, autosave_new
 from proofroom_apps.editorial.post_editor.choices import search_targets
 from proofroom_apps.editorial.post_editor.module_picker import picker
@@ -57,11 +44,10 @@ from proofroom_apps.editorial.posts.list_rows import PostChangeList, found_keys
 from proofroom_apps.editorial.posts.move_pages import move_pages
 from proofroom_apps.editorial.posts.page_tree import page_tree
 from proofroom_apps.editorial.posts.panels import ListAction, list_actions
-from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url, read
 from proofroom_apps.editorial.posts.previews import preview, preview_frame, previews
 from proofroom_apps.editorial.posts.rejections import rejection
 from proofroom_apps.editorial.posts.revisions import compare, restore, revisions
-from proofroom_apps.editorial.posts.undo import offer_undo_delete, offer_undo_restore
+from proofroom_apps.editorial.posts.trash import delete, trash
 from proofroom_apps.editorial.posts.variations import variations
 from proofroom_apps.editorial.review.decisions import review
 from proofroom_apps.editorial.review.edit_change import review_edit
@@ -70,7 +56,6 @@ from proofroom_apps.editorial.translations.side_by_side import translate
 
 _MAX_CHOSEN = 1000
 """Posts that an action is told of; it says itself how many it takes."""
-_TRASH_PAGE_SIZE = 50
 
 
 class WaitingFilter(admin.SimpleListFilter):
@@ -273,52 +258,3 @@ def _run_on_chosen(action: ListAction) -> Callable[..., HttpResponse]:
         return action.run(request, [str(id_) for id_ in ids])
 
     return do
-
-
-@answers_refusals
-def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET asks, POST puts the post into the trash."""
-    require(request, "posts.delete")
-    post, layers = read(request, post_id)
-    if request.method == "POST":
-        deleted = delete_post(post_id=post.pk, actor=actor_of(request))
-        text = _("“%(title)s” was moved to the trash.") % {"title": post.title}
-        messages.success(request, format_html("{} {}", text, offer_undo_delete(request, deleted)))
-        return HttpResponseRedirect(reverse("admin:content_post_changelist"))
-    context = {"back": post_url("change", post)}
-    return post_page(
-        request,
-        "admin/posts/delete.html",
-        post,
-        layers,
-        context,
-        title=_("Delete: %(title)s") % {"title": post.title},
-        tab="source",
-    )
-
-
-@answers_refusals
-def trash(request: HttpRequest) -> HttpResponse:
-    """The trash: GET lists, POST restores one (`one`), or those that are ticked (`post`)."""
-    require(request, "posts.restore")
-    if request.method == "POST":
-        one = request.POST.get("one")
-        for id_ in [one] if one else request.POST.getlist("post")[:_TRASH_PAGE_SIZE]:
-            with refusals_as_messages(request):
-                post_id = parse_uuid(id_)
-                if post_id is None:
-                    raise NotFound(_("This post is not in the trash."))
-                post = restore_post(post_id=post_id, actor=actor_of(request))
-                text = _("“%(title)s” was restored.") % {"title": post.title}
-                messages.success(
-                    request, format_html("{} {}", text, offer_undo_restore(request, post))
-                )
-        return HttpResponseRedirect(request.path)
-    seen = visible_to(deleted_posts(), actor_of(request))
-    found = Paginator(seen, _TRASH_PAGE_SIZE).get_page(request.GET.get("page"))
-    days = settings.CMS_ENV.trash_days
-    ends = {post.pk: post.deleted_at + timedelta(days=days) for post in found if post.deleted_at}
-    deleted_by = find_deleters([post.pk for post in found])
-    rows = [(post, ends.get(post.pk) if days else None, deleted_by.get(post.pk)) for post in found]
-    context = {"posts": found, "rows": rows, "days": days}
-    return page(request, "admin/posts/trash.html", context, title=_("Trash"))
