@@ -19,7 +19,6 @@ class AnalyticsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from analytics.api.front_track import TrackEndpoint
         from analytics.goals import count_goal
         from analytics.health import figures, read_sweep_metrics, scheduler
         from proofroom.core.admin.navigation import (
@@ -27,13 +26,11 @@ class AnalyticsConfig(AppConfig):
             NavigationGroup,
             navigation_entries,
         )
-        from proofroom.core.caching.front_posts import front_endpoints
         from proofroom.core.diagnostics import doctor
         from proofroom.core.observability.metrics import read_metrics
         from proofroom_apps.website.goals import goal_listeners
 
         goal_listeners.register(count_goal)
-        front_endpoints.register(TrackEndpoint(), name=TrackEndpoint.path)
         doctor.app_checks.register(("analytics", figures, doctor.CHECK_DATABASE))
         doctor.app_checks.register(("scheduler", scheduler, doctor.CHECK_DATABASE))
         read_metrics.register(read_sweep_metrics)

@@ -18,7 +18,6 @@ class ContentConfig(AppConfig):
 
     def ready(self) -> None:
         from content import checks  # noqa: F401  # checks register themselves
-        from content.api.front_delivery import DeliveryReader
         from content.archive.layers import DraftArchive, RevisionArchive
         from content.archive.posts import PostArchive
         from content.archive.shared import GlobalArchive, GroupArchive, PatternArchive
@@ -44,7 +43,6 @@ class ContentConfig(AppConfig):
         from proofroom.archive.kinds import archive_kinds
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups
-        from proofroom.core.caching.front_readers import front_readers
         from proofroom.core.content_scope import (
             find_things,
             scope_checks,
@@ -59,7 +57,6 @@ class ContentConfig(AppConfig):
         from proofroom.shared_content.kinds import GLOBAL_MODULE, shared_kinds
         from proofroom.taxonomies.services import term_usages
 
-        front_readers.register(DeliveryReader(), name=DeliveryReader.route)
         archive_kinds.register(PatternArchive(), name=PatternArchive.name, order=40)
         archive_kinds.register(PostArchive(), name=PostArchive.name, order=50)
         archive_kinds.register(DraftArchive(), name=DraftArchive.name, order=60)

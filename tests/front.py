@@ -6,7 +6,6 @@ import io
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
-from unittest.mock import patch
 from urllib.parse import unquote_to_bytes
 
 import orjson
@@ -15,19 +14,16 @@ from django.db import close_old_connections
 
 from cms_project.requests import Utf8WSGIHandler
 from proofroom.core.caching.front_applications import FrontWSGI
-from proofroom.core.caching.front_readers import front_readers
-from proofroom.core.observability.operations import MeasuredOperation, operation_ended
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, and whether it was given before Django: kept, taken by an endpoint, or made by a reader."""
+    """An answer, and whether it was kept: given before Django."""
 
     status: int
     headers: dict[str, str]
     content: bytes
     is_kept: bool
-    is_read: bool
 
     @property
     def text(self) -> str:
@@ -81,14 +77,8 @@ class Front:
         signals = (request_started, request_finished)
         for signal in signals:
             signal.disconnect(close_old_connections)
-        routes = {reader.route for reader in front_readers}
-        ended: list[MeasuredOperation] = []
         try:
-            with (
-                patch("proofroom.core.caching.front_reads.close_old_connections"),
-                operation_ended.registered_temporarily(ended.append),
-            ):
-                body = self._application(environ, start)
+            body = self._application(environ, start)
             content = b"".join(body)
             if hasattr(body, "close"):
                 body.close()
@@ -97,10 +87,8 @@ class Front:
                 signal.connect(close_old_connections)
         ((status, headers),) = begun
         assert len({name.lower() for name, _ in headers}) == len(headers), headers
-        is_before = self.passed == passed
-        is_read = is_before and any(operation.name in routes for operation in ended)
-        is_kept = is_before and not is_read
-        return Answered(int(status[:3]), dict(headers), content, is_kept, is_read)
+        is_kept = self.passed == passed
+        return Answered(int(status[:3]), dict(headers), content, is_kept)
 
     def _pass_on(self, environ: dict[str, Any], start: Any) -> Iterable[bytes]:
         self.passed += 1

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from django.http import HttpRequest, parse_cookie
 
@@ -15,11 +14,7 @@ _PREFETCH_HEADERS: Final = ("HTTP_SEC_PURPOSE", "HTTP_PURPOSE", "HTTP_X_MOZ")
 
 def counts(request: HttpRequest) -> bool:
     """Return whether what the call reports is counted. No session is looked at."""
-    return is_of_visitor(request.META)
-
-
-def is_of_visitor(meta: Mapping[str, Any]) -> bool:
-    """The same of a call whose headers have the names that WSGI gives them."""
+    meta = request.META
     return not (
         _is_of_staff(meta.get("HTTP_COOKIE", ""))
         # Do Not Track and Global Privacy Control: the visitor's browser asks not to be tracked.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -20,16 +20,12 @@ from proofroom.core.caching.content_version import (
     live_state,
     tags_changed_since,
 )
-from proofroom.core.caching.front_cache import keep_in_front
+from proofroom.core.caching.front_cache import keep_in_front, reduced_query
 from proofroom.core.caching.rate_limits import HitCount, count_caller, show_rate_limit
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.replica import from_replica
 
 CACHE_CONTROL = "public, max-age=60"
-ROUTE: Final = "delivery"
-"""What calls are measured as that are answered before Django."""
-KIND: Final = (ROUTE, "")
-"""All answers have the same headers, but for those of each call."""
 SCOPE: Final = "public"
 """The limit of calls."""
 
@@ -43,6 +39,8 @@ class DeliveredViewSet(ApiViewSet):
     cache_control = CACHE_CONTROL
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that say with `depend_on` what their answers show; others depend on everything."""
+    parameters: ClassVar[Mapping[str, Collection[str]]] = {}
+    """The names of the query parameters that the answers of an action depend on; all of them where it names none."""
     live_state = NO_STATE
     """The state of the content that is answered, or an earlier one."""
 
@@ -76,7 +74,12 @@ class DeliveredViewSet(ApiViewSet):
         state = live_state() if names_somebody else leased_state()
         self.live_state = state
         answers.follow(state, tags_changed_since)
-        key = request.get_full_path()
+        action = self.action_map.get(str(request.method).lower(), "")
+        parameters = self.parameters.get(action)
+        query = request.META.get("QUERY_STRING", "")
+        if query and parameters is not None:
+            query = reduced_query(query, parameters)
+        key = f"{request.path}?{query}"
         kept = answers.get(state, key)
         if kept is None:
             with collect_tags() as tags:
@@ -91,7 +94,7 @@ class DeliveredViewSet(ApiViewSet):
         headers = {"ETag": kept.etag, "Cache-Control": CACHE_CONTROL}
         for name, value in (headers | (count.headers if count else {})).items():
             answer[name] = value
-        return keep_in_front(answer, state, kept, scope=SCOPE, kind=KIND)
+        return keep_in_front(answer, state, kept, scope=SCOPE, parameters=parameters)
 
 
 def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:

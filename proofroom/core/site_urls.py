@@ -17,8 +17,8 @@ LLMS: Final = "llms.txt"
 FEED: Final = "feed.xml"
 PAGE_MAX_AGE: Final = 60
 """How many seconds a cache may keep a page or a redirect of the site."""
-PAGE_ROUTE: Final = "page"
-"""What pages are measured as that are made before Django."""
+PAGE_PARAMETERS: Final = frozenset({"page", "q", "sent", "variation"})
+"""The query parameters that pages of the site look at."""
 _MARKDOWN: Final = ".md"
 _HOME: Final = "index.html"
 

@@ -12,13 +12,12 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
-from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
+from proofroom.core.caching.content_tags import EVERYTHING, INCOMPLETE, collect_tags
 from proofroom.core.caching.content_version import tags_changed_since
-from proofroom.core.caching.front_cache import Kind, keep_in_front
+from proofroom.core.caching.front_cache import keep_in_front
 from proofroom.core.caching.rate_limits import count_caller
 from proofroom.core.caching.version_lease import LiveState
-from proofroom.core.site_urls import PAGE_MAX_AGE, PAGE_ROUTE
-from proofroom_apps.website.queries import FoundPost, find_published_post
+from proofroom.core.site_urls import PAGE_MAX_AGE, PAGE_PARAMETERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +28,6 @@ class Representation:
     name: str = ""
     is_chosen: bool = False
     is_shared: bool = True
-
-    @property
-    def kind(self) -> Kind:
-        """Answers of one kind have the same headers, but for those of their own."""
-        return PAGE_ROUTE, f"{self.content_type} {self.is_chosen} {self.is_shared}"
 
     @property
     def headers(self) -> dict[str, str]:
@@ -54,27 +48,15 @@ FOUND: Final = Representation("text/html; charset=utf-8", "search", is_shared=Fa
 TEXT: Final = Representation("text/plain; charset=utf-8", "text")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RequestedPage:
-    """A request as pages of the site look at it. `full_path` has the prefix of the application too.
-
-    `posts` holds those that were looked up for it, by path and locale: the front may have begun what Django ends.
-    """
+    """A request as pages of the site look at it. `full_path` has the prefix of the application too."""
 
     path: str
     full_path: str
-    query: str
     accept: str
     is_visitor: bool
     parameters: Mapping[str, str]
-    posts: dict[tuple[str, str], FoundPost | None] = field(default_factory=dict)
-
-    def find_published_post(self, path: str, locale: str) -> FoundPost | None:
-        """The published post at a path. One query, none for one that was looked up before."""
-        place = (path, locale)
-        if place not in self.posts:
-            self.posts[place] = find_published_post(path, locale)
-        return self.posts[place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +69,7 @@ class RenderedPage:
 
 @dataclass(frozen=True, slots=True)
 class SiteAnswer:
-    """What stands at an address, in one of its forms. One of an address with a query is kept for nobody else."""
+    """What an address answers, in one of its forms."""
 
     form: Representation
     state: LiveState
@@ -105,7 +87,11 @@ class SiteAnswer:
         if self.answer.etag:
             response.headers["ETag"] = self.answer.etag
         return keep_in_front(
-            response, self.state, self.answer, is_for_all=self.is_for_all, kind=self.form.kind
+            response,
+            self.state,
+            self.answer,
+            is_for_all=self.is_for_all,
+            parameters=PAGE_PARAMETERS,
         )
 
 
@@ -115,17 +101,19 @@ def cached_answer(
     state: LiveState,
     render: Callable[[], RenderedPage | None],
     *,
+    number: int = 1,
     is_for_all: bool = True,
+    is_for_once: bool = False,
     is_tagged: bool = False,
 ) -> SiteAnswer | None:
-    """The page as it is kept; it is rendered once for all. None for no page.
+    """Return the page, rendered once for all visitors; None for no page.
 
-    One that is not `is_for_all` depends on more than the address and what is accepted. Of one that `is_tagged`, the
-    queries say what of the content it depends on; else it depends on everything.
+    `number` is the page of a list. A page that is not `is_for_all` depends on more than the address and what is
+    accepted, so no cache before Django keeps it. One that is `is_for_once` is not kept at all. Of one that
+    `is_tagged`, the queries say what of the content it depends on; else it depends on everything.
     """
     answers.follow(state, tags_changed_since)
-    # Of addresses with a query there is no end: they would push out what visitors ask for.
-    key = "" if asked.query else f"{form.name or 'page'} {asked.full_path}"
+    key = "" if is_for_once else f"{form.name or 'page'} {number} {asked.full_path}"
     answer = answers.get(state, key) if key else None
     if answer is None:
         with collect_tags() as tags:
@@ -139,9 +127,10 @@ def cached_answer(
             page.headers,
             tags=frozenset(tags if is_tagged else {EVERYTHING}),
         )
-        if key:
+        if key and INCOMPLETE not in tags:
             answers.put(state, key, answer)
-    return SiteAnswer(form, state, answer, is_for_all and not asked.query)
+        is_for_once = is_for_once or INCOMPLETE in tags
+    return SiteAnswer(form, state, answer, is_for_all and not is_for_once)
 
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:

@@ -31,7 +31,7 @@ from proofroom_apps.website.list_pages import list_page
 from proofroom_apps.website.llms_txt import render_llms_txt
 from proofroom_apps.website.markdown_pages import list_in_markdown, render_post_markdown
 from proofroom_apps.website.pages import post_page
-from proofroom_apps.website.queries import FoundPost
+from proofroom_apps.website.queries import FoundPost, find_published_post
 from proofroom_apps.website.search_page import search_page
 
 _PAGE_NUMBER: Final = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
@@ -79,12 +79,12 @@ def _state(asked: RequestedPage) -> LiveState:
 
 
 def _post_at(asked: RequestedPage, address: str, locale: str, form: Representation) -> Found:
-    found = asked.find_published_post(address, locale)
+    found = find_published_post(address, locale)
     if found is None:
         return None
     if found.arms and form is HTML:
         return found
-    # The id of the module whose form was taken just before; the address says it, so caches may keep it.
+    # The id of the module whose form was taken just before: of such addresses there is no end.
     sent = asked.parameters.get("sent", "")
 
     def render() -> RenderedPage:
@@ -92,7 +92,7 @@ def _post_at(asked: RequestedPage, address: str, locale: str, form: Representati
             return render_post_markdown(found)
         return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
 
-    return cached_answer(asked, form, found.state, render, is_tagged=True)
+    return cached_answer(asked, form, found.state, render, is_for_once=bool(sent), is_tagged=True)
 
 
 def _list_at(
@@ -110,7 +110,7 @@ def _list_at(
         html = list_page(listing, number, state)
         return RenderedPage(html) if html is not None else None
 
-    return cached_answer(asked, form, state, render, is_tagged=True)
+    return cached_answer(asked, form, state, render, number=number, is_tagged=True)
 
 
 def _feed_at(asked: RequestedPage, locale: str) -> SiteAnswer | None:

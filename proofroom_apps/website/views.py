@@ -11,6 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from proofroom.core.caching.shared_answers import share_answers
 from proofroom.core.database.replica import from_replica
 from proofroom.core.observability.middleware import show_staff_timing
 from proofroom.core.site_urls import SEARCH, canonical_form, home_of, locale_of
@@ -22,10 +23,8 @@ from proofroom_apps.website.pages import missing_page
 from proofroom_apps.website.queries import FoundPost
 from proofroom_apps.website.variation_pages import arm_page
 
-LOOKED_UP: Final = "proofroom.posts"
-"""Where the environment of a request has the posts that the front looked up for it. No caller can write there."""
 
-
+@share_answers
 @require_safe
 @show_staff_timing
 def page(request: HttpRequest, path: str) -> HttpResponseBase:
@@ -36,11 +35,9 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
     asked = RequestedPage(
         path=f"/{path}",
         full_path=request.path,
-        query=request.META.get("QUERY_STRING", ""),
         accept=request.META.get("HTTP_ACCEPT", ""),
         is_visitor=settings.SESSION_COOKIE_NAME not in request.COOKIES,
         parameters=request.GET,
-        posts=request.META.get(LOOKED_UP, {}),
     )
     with from_replica() if asked.is_visitor else nullcontext():
         return _answer(request, asked)

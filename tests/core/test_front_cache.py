@@ -182,7 +182,7 @@ def test_who_shows_who_they_are_is_answered_by_the_database(
         ("GET", {"HTTP_HOST": ""}),
         ("GET", {"HTTP_HOST": "localhost:x"}),
         ("GET", {"wsgi.url_scheme": "https"}),
-        ("GET", {"QUERY_STRING": "n=1"}),
+        ("GET", {"QUERY_STRING": "page=2"}),
         ("GET", {"SCRIPT_NAME": "/below"}),
         ("GET", {"CONTENT_LENGTH": "3"}),
         ("GET", {"HTTP_ACCEPT": "text/markdown"}),

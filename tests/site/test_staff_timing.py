@@ -12,7 +12,6 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from proofroom.core.caching.answer_cache import answers
-from proofroom.core.caching.front_cache import learnt_lines
 from proofroom.core.middleware import STAFF_COOKIE
 from tests import make
 from tests.front import Answered, Front
@@ -58,15 +57,12 @@ def test_staff_see_it_where_no_shared_cache_keeps_it(door: str) -> None:
 
 
 @pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("is_known", [False, True])
-def test_visitors_get_what_they_got_without_staff(door: str, is_known: bool) -> None:
+def test_visitors_get_what_they_got_without_staff(door: str) -> None:
     make.post()
     front, staff = Front(), cookies(session_of("admin"))
-    # From Django, from the reader, and kept.
+    # From Django, and kept.
     without = [shared(front.get(door)) for _ in range(3)]
     answers.clear()
-    if not is_known:
-        learnt_lines.clear()
 
     of_staff = [front.get(door, **staff)]
     after = [shared(front.get(door)) for _ in range(2)]

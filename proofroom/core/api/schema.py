@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from drf_spectacular.drainage import set_override
@@ -130,6 +130,13 @@ def integer_schema(least: int, most: int, default: int | None = None) -> dict[st
 
 
 UUID_TEXT: Final = {"type": "string", "format": "uuid"}
+
+
+def names_of(parameters: Iterable[OpenApiParameter]) -> frozenset[str]:
+    """Return the names of declared parameters."""
+    return frozenset(parameter.name for parameter in parameters)
+
+
 PAGES: Final = [
     query_parameter("page", "1-based.", integer_schema(1, LAST_PAGE, 1)),
     query_parameter("per_page", "Rows of a page.", integer_schema(1, MOST_PER_PAGE, PER_PAGE)),

@@ -34,7 +34,7 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-from proofroom.core.caching.content_tags import collect_tags, depend_on
+from proofroom.core.caching.content_tags import INCOMPLETE, collect_tags, depend_on
 from proofroom.core.database.replica import reading_connection
 
 T = TypeVar("T")
@@ -234,6 +234,7 @@ def watch_rendering() -> Iterator[Rendering]:
 
 def note_failure() -> None:
     """Say that something is left out of what is being made, which may be there the next time."""
+    depend_on(INCOMPLETE)
     rendering = _watched.get()
     if rendering is not None:
         rendering.has_failed = True

@@ -1,8 +1,7 @@
 """The applications around Django that answer what the front cache keeps, for WSGI and ASGI servers.
 
-What may be posted to an endpoint of the front (`front_endpoints`), and what one of its readers reads
-(`front_readers`), is answered on WSGI servers, which serve the site in production; on ASGI servers, where nothing
-here may wait for a database, Django answers it.
+WSGI servers, which serve the site in production, also look for what other processes keep (`shared_answers`); on ASGI
+servers nothing here may wait for Redis.
 """
 
 from __future__ import annotations
@@ -24,8 +23,6 @@ from proofroom.core.caching.front_cache import (
     count_call,
     find,
 )
-from proofroom.core.caching.front_posts import FrontPosts, front_endpoints
-from proofroom.core.caching.front_reads import answer_read
 from proofroom.core.caching.hit_batches import hit_batches
 from proofroom.core.caching.shared_answers import shared_answers
 from proofroom.core.caching.version_lease import lease
@@ -52,7 +49,7 @@ _LOOKED_AT: Final = {
 
 
 class FrontWSGI:
-    """Django's WSGI application, with the front cache, the readers and the endpoints of the front before it.
+    """Django's WSGI application, with the front cache before it.
 
     With `is_listening` it hears of changes by other processes, from the first request on. What it keeps is shared
     with other processes where there is a Redis (`shared_answers`).
@@ -63,7 +60,6 @@ class FrontWSGI:
     ) -> None:
         self._application = application
         self._is_listening = is_listening
-        self._posts = FrontPosts()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if self._is_listening:
@@ -75,25 +71,12 @@ class FrontWSGI:
             return self._application(environ, start_response)
         scheme = _scheme_of(environ, str(environ.get("wsgi.url_scheme", "")))
         request_id = _request_id(environ)
-        endpoint = front_endpoints.get(path) if environ["REQUEST_METHOD"] == "POST" else None
-        if endpoint is not None:
-            start = self._posts.remembering(endpoint, scheme, start_response)
-            reply = self._posts.answer(endpoint, environ, scheme, request_id)
-            return self._send(environ, start, reply)
         asked = FrontRequest(scheme, path, environ)
         reply = _reply(asked, find(asked) or shared_answers.find(asked), request_id)
-        if reply is not None:
-            return self._send(environ, start_response, reply)
-        body = self._send(environ, start_response, answer_read(asked, request_id))
-        shared_answers.keep(asked)
-        return body
-
-    def _send(
-        self, environ: dict[str, Any], start_response: Any, reply: Reply | None
-    ) -> Iterable[bytes]:
-        """Begin a reply, or what Django answers where there is none."""
         if reply is None:
-            return self._application(environ, start_response)
+            body = self._application(environ, start_response)
+            shared_answers.keep(asked)
+            return body
         start_response(_REASONS[HTTPStatus(reply.status)], reply.headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [reply.body]
 

@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import gzip
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from http import HTTPStatus
+from operator import itemgetter
 from typing import Any, Final
+from urllib.parse import parse_qsl, urlencode
 
 import brotli
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
-from django.core.signals import setting_changed
 from django.http import HttpRequest, HttpResponse
 from django.http.request import split_domain_port, validate_host
 from django.http.response import HttpResponseBase
@@ -50,8 +51,7 @@ _READS: Final = ("GET", "HEAD")
 _OF_BODIES: Final = frozenset({"content-type", "content-length", "content-encoding"})
 Headers = list[tuple[str, str]]
 Lines = tuple[tuple[str, str], ...]
-Kind = tuple[str, str]
-"""The route of an answer (`FrontReader`), and what its headers differ by from others of the route."""
+MAX_PATHS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,12 +85,45 @@ class FrontRequest:
             and is_allowed_host(meta.get("HTTP_HOST", ""))
         )
 
-    @cached_property
+    @property
+    def query(self) -> str:
+        """The query without the parameters that the answers of this path ignore, such as `utm_source`."""
+        return query_parameters.query_of(self.path, self.meta.get("QUERY_STRING", ""))
+
+    @property
     def key(self) -> str:
         form = "markdown" if prefers_markdown(self.meta.get("HTTP_ACCEPT", "")) else ""
         # With the length of the path, in which a `?` may stand that was escaped.
-        path, query = self.path, self.meta.get("QUERY_STRING", "")
-        return f"front {self.scheme} {form} {len(path)} {path}?{query}"
+        return f"front {self.scheme} {form} {len(self.path)} {self.path}?{self.query}"
+
+
+class QueryParameters:
+    """The names of the query parameters that the answers of each path depend on, as the views declare them."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, Collection[str]] = {}
+
+    def note(self, path: str, names: Collection[str]) -> None:
+        if len(self._names) >= MAX_PATHS:
+            self._names.clear()
+        self._names[path] = names
+
+    def query_of(self, path: str, query: str) -> str:
+        """Return a query reduced to what the path's answers depend on: all of it where nothing is known."""
+        names = self._names.get(path) if query else None
+        return query if names is None else reduced_query(query, names)
+
+
+query_parameters: Final = QueryParameters()
+
+
+def reduced_query(query: str, names: Collection[str]) -> str:
+    """Return the parameters of a query that have one of these names, in the order of the names.
+
+    `query` is as WSGI hands it over, its bytes as Latin-1.
+    """
+    pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1")
+    return urlencode(sorted((pair for pair in pairs if pair[0] in names), key=itemgetter(0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,59 +196,14 @@ def keep_in_front(
     *,
     scope: str = "",
     is_for_all: bool = True,
-    kind: Kind | None = None,
+    parameters: Collection[str] | None = None,
 ) -> HttpResponse:
     """Have the middleware judge the conditions of a 200, and keep it where it is the same for all who ask.
 
-    Answers of one `kind` have the same headers, but for those of the answer itself: `front_reads` sends them too.
+    `parameters` are the names of the query parameters that answers of this path depend on; None for all of them.
     """
-    response.kept_in_front = (state, answer, scope, is_for_all, kind)  # type: ignore[attr-defined]
+    response.kept_in_front = (state, answer, scope, is_for_all, parameters)  # type: ignore[attr-defined]
     return response
-
-
-class LearntLines:
-    """The headers of answers by their kind, as they were when they left Django.
-
-    A site with middleware of its own has none: nobody knows what that would do with an answer.
-    """
-
-    def __init__(self) -> None:
-        self._lines: dict[tuple[str, Kind], Lines] = {}
-        self._routes: set[tuple[str, str]] = set()
-
-    def know(self, scheme: str, route: str) -> bool:
-        """Whether Django has answered a call of a route before, so that what is made here can be sent."""
-        return (scheme, route) in self._routes and not _has_other_middleware()
-
-    def find(self, scheme: str, kind: Kind, answer: CachedAnswer) -> Lines | None:
-        """The headers of an answer of a kind, those of its own among them; None where they are not known."""
-        lines = self._lines.get((scheme, kind))
-        return (*lines, *answer.headers.items()) if lines is not None else None
-
-    def note(self, scheme: str, kind: Kind, answer: CachedAnswer, lines: Lines) -> None:
-        """Learn those of an answer, but for its own."""
-        self._lines[scheme, kind] = tuple(
-            line for line in lines if answer.headers.get(line[0]) != line[1]
-        )
-        self._routes.add((scheme, kind[0]))
-
-    def clear(self) -> None:
-        self._lines.clear()
-        self._routes.clear()
-
-
-def _has_other_middleware() -> bool:
-    return tuple(settings.MIDDLEWARE) != settings.PRODUCT_MIDDLEWARE
-
-
-learnt_lines: Final = LearntLines()
-
-
-def _forget_with_settings(**kwargs: object) -> None:
-    learnt_lines.clear()
-
-
-setting_changed.connect(_forget_with_settings)
 
 
 Tell = Callable[[Callable[[], None]], object]
@@ -232,14 +220,6 @@ def count_call(
     if address is None:
         return None
     return HitCount(scope, address, count=partial(hit_batches.count, tell=tell))
-
-
-def earlier_calls(scope: str, meta: Mapping[str, Any]) -> HitCount | None:
-    """The calls before this one that this process knows of; None where nothing limits them. Counts nothing."""
-    address = _limited_address(scope, meta)
-    if address is None:
-        return None
-    return HitCount(scope, address, 0, count=lambda key, seconds, hits: hit_batches.seen(key))
 
 
 def _limited_address(scope: str, meta: Mapping[str, Any]) -> str | None:
@@ -259,7 +239,7 @@ def keep_answer(
     *,
     is_kept: bool,
 ) -> Reply:
-    """Keep an answer that just left Django, or would have, and reply to who asked for it."""
+    """Keep an answer that just left Django, and reply to the caller."""
     meta = asked.meta
     if is_kept:
         answers.put(state, asked.key, front)
@@ -298,14 +278,14 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     kept = getattr(response, "kept_in_front", None)
     if kept is None or not isinstance(response, HttpResponse):
         return response
-    state, answer, scope, is_for_all, kind = kept
+    state, answer, scope, is_for_all, parameters = kept
     is_for_all = is_for_all and not response.cookies
     limits = {name: response.headers[name] for name in RATE_LIMIT_HEADERS if name in response}
     apart = {"Content-Length", "ETag", *limits}
     lines = tuple(line for line in response.items() if line[0] not in apart)
     asked = FrontRequest(request.scheme or "", request.path_info, request.META)
-    if kind is not None and asked.is_for_all and not response.cookies:
-        learnt_lines.note(asked.scheme, kind, answer, lines)
+    if parameters is not None:
+        query_parameters.note(asked.path, parameters)
     front = FrontAnswer.of(answer, lines, scope, is_for_all=is_for_all)
     reply = keep_answer(asked, state, front, limits, is_kept=is_for_all and asked.is_for_all)
     response.status_code = reply.status

@@ -23,7 +23,6 @@ class _Batch:
     """The hits of one key. `known` are those of all processes, as they were when this one last told of its own."""
 
     seconds: int
-    max_untold: int
     known: int = 0
     untold: int = 0
     told_at: float | None = None
@@ -47,17 +46,13 @@ class HitBatches:
         seconds: int,
         hits: int = 1,
         tell: Callable[[Callable[[], None]], object] = lambda task: task(),
-        max_untold: int | None = None,
     ) -> int:
-        """Further hits of a key; how many there are now. `tell` may do later what asks the shared counter.
-
-        `max_untold` is for hits that come by the dozen.
-        """
+        """Further hits of a key; how many there are now. `tell` may do later what asks the shared counter."""
         now = time.monotonic()
         with self._lock:
             batch = self._batches.get(key)
             if batch is None:
-                batch = self._batches[key] = _Batch(seconds, max_untold or MAX_UNTOLD)
+                batch = self._batches[key] = _Batch(seconds)
             self._batches.move_to_end(key)
             batch.untold += hits
             due = {key: batch} if self._is_due(batch, now) else {}
@@ -80,11 +75,6 @@ class HitBatches:
             return False
         return batch.known + batch.untold < limit
 
-    def seen(self, key: str) -> int:
-        """The hits of a key that this process knows of, without another one."""
-        batch = self._batches.get(key)
-        return batch.known + batch.untold if batch is not None else 0
-
     def hand_over(self, key: str, hits: int = 1) -> None:
         """Leave the last hits of a key to somebody who counts them with `count_hit`, and knows of all others then."""
         with self._lock:
@@ -102,7 +92,7 @@ class HitBatches:
     def _is_due(batch: _Batch, now: float) -> bool:
         return not batch.is_being_told and (
             batch.told_at is None
-            or batch.untold >= batch.max_untold
+            or batch.untold >= MAX_UNTOLD
             or now - batch.told_at >= TELL_SECONDS
         )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
@@ -24,10 +24,12 @@ import orjson
 from django.apps import apps
 from django.conf import settings
 from django.db import close_old_connections, connection
+from django.http.response import HttpResponseBase
 from django.template import engines
+from django.urls import Resolver404, resolve
 from django.utils.crypto import salted_hmac
 
-from proofroom.core.caching.answer_cache import answers
+from proofroom.core.caching.answer_cache import LONGEST_KEY, answers
 from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.caching.content_version import (
     NO_STATE,
@@ -43,12 +45,10 @@ from proofroom.core.caching.front_cache import (
     compress,
     find,
 )
-from proofroom.core.caching.front_readers import front_readers
 from proofroom.core.caching.redis_cache import redis_error
 from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.database.replica import from_replica
-from proofroom.core.site_urls import PAGE_ROUTE
 
 if TYPE_CHECKING:
     from redis import Redis
@@ -136,9 +136,10 @@ class SharedAnswers:
         return (
             bool(settings.CMS_ENV.redis_url)
             and asked.is_for_all
-            and not asked.meta.get("QUERY_STRING")
+            and not asked.query
+            and len(asked.path) <= LONGEST_KEY
             and time.monotonic() >= self._paused_until
-            and any(each.route == PAGE_ROUTE and each.takes(asked.path) for each in front_readers)
+            and _is_shared_view(asked.path, settings.ROOT_URLCONF)
         )
 
     def _call(self, command: str, *arguments: Any, **options: Any) -> bytes | None:
@@ -152,6 +153,20 @@ class SharedAnswers:
 
 
 shared_answers: Final = SharedAnswers()
+
+
+def share_answers(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Mark a view whose answers take long to make, so that processes share them."""
+    view.shares_answers = True  # type: ignore[attr-defined]
+    return view
+
+
+@lru_cache(maxsize=10_000)
+def _is_shared_view(path: str, urls: str) -> bool:
+    try:
+        return getattr(resolve(path, urls).func, "shares_answers", False)
+    except Resolver404:
+        return False
 
 
 def pack(key: str, state: LiveState, front: FrontAnswer) -> bytes:
