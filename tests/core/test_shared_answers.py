@@ -172,7 +172,7 @@ def test_neither_queries_nor_calls_of_the_api_are_shared() -> None:
     post = make.post()
     both = Processes()
 
-    for address in (f"{PAGE}?a=1", "/search?q=filter", f"/api/public/posts/{post.pk}", "/nothing"):
+    for address in (f"{PAGE}?page=1", "/search?q=filter", f"/api/public/posts/{post.pk}", "/nothing"):
         both.get(address)
         assert not both.get(address).is_kept, address
 
