@@ -240,7 +240,7 @@ def _form_alone(slug: str, locale: str, submission: SubmissionResult | None) -> 
     onward = form.redirect_url if is_taken and not _is_of_site(form.redirect_url) else ""
     with use_template_language(locale):
         context = build_page_context(
-            load_surroundings(PageLocation(f"/forms/{slug}", locale)), [], is_kept=False
+            load_surroundings(PageLocation(f"/forms/{slug}", locale)), []
         ) | {
             "form": form,
             "page_title": form.title,

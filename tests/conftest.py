@@ -133,7 +133,7 @@ def fresh_surroundings(
     from media.render_variants import make_variants
     from proofroom.core.caching import redis_cache
     from proofroom.core.caching.answer_cache import answers
-    from proofroom.core.caching.fragments import fragments
+    from proofroom.core.caching.content_memo import content_memo
     from proofroom.core.caching.hit_batches import hit_batches
     from proofroom.core.caching.shared_answers import shared_answers
     from proofroom.core.caching.version_lease import lease
@@ -164,7 +164,7 @@ def fresh_surroundings(
     app.conf.task_always_eager = app.conf.task_eager_propagates = True
     cache.clear()
     answers.clear()
-    fragments.clear()
+    content_memo.clear()
     frames.clear()
     hit_batches.clear()
     lease.forget()

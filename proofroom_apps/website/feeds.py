@@ -12,7 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from content.models import Post
-from proofroom.core.caching.fragments import made_of
+from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PageLocation, absolute
 from proofroom.definitions.listings import IndexPage, feed_path, list_title
@@ -34,7 +34,7 @@ def render_feed(index: IndexPage, state: LiveState | None = None) -> RenderedPag
         return None
     around = load_surroundings(PageLocation(index.path, index.locale), state=state)
     contents = {"index": index, "listed": listed.content, "site_name": around.site_name}
-    return made_of(
+    return memoize_by_content(
         render_feed,
         contents,
         lambda: _render(index, listed.posts, around.site_name),

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
-from proofroom.core.caching.fragments import made_of
-from proofroom.core.caching.outlines import page_template, render_page
+from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, list_title
@@ -23,6 +23,7 @@ from proofroom_apps.website.page_frame import (
     feeds_of,
     load_surroundings,
     page_links,
+    page_template,
     use_template_language,
 )
 from proofroom_apps.website.queries import (
@@ -134,7 +135,7 @@ def list_page(listing: IndexPage, number: int, state: LiveState | None = None) -
         return None
     if part.contents is None:
         return _render(part)
-    return made_of(
+    return memoize_by_content(
         page_template("site/list.html"), part.contents, lambda: _render(part), text_of=str
     )
 
@@ -170,4 +171,4 @@ def _render(part: ListPage) -> str:
             "stylesheets": LIST_STYLESHEETS,
             "pages": page_links(number, part.last, part.url),
         }
-        return render_page("site/list.html", context)
+        return render_to_string("site/list.html", context)

@@ -10,8 +10,8 @@ from django.utils.encoding import iri_to_uri
 from django.utils.translation import gettext
 
 from media.presenters import SiteImage
+from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
-from proofroom.core.caching.fragments import made_of
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.json import format_time
 from proofroom.core.site_urls import absolute, markdown_path
@@ -37,7 +37,7 @@ def render_post_markdown(found: queries.FoundPost) -> RenderedPage:
     none."""
     depend_on(tag_of_post(found.post.pk))
     media = images(needs_of(found).media, found.post.locale)
-    return made_of(
+    return memoize_by_content(
         render_post_markdown,
         {"content": found.content, "media": media},
         lambda: _render(found, media),

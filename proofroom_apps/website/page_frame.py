@@ -8,16 +8,19 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import Any, Final, TypedDict, cast
 from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.apps import apps
 from django.conf import settings
+from django.template.base import Template
+from django.template.loader import get_template
 from django.utils import timezone, translation
 from django.utils.translation import to_locale
 
 from content.store.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
+from proofroom.core.caching.content_memo import content_key
 from proofroom.core.caching.content_tags import (
     collect_tags,
     depend_on,
@@ -26,7 +29,6 @@ from proofroom.core.caching.content_tags import (
     tag_of_path,
     tag_of_post,
 )
-from proofroom.core.caching.fragments import content_key, fragments
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PageLocation, home_of, search_path
 from proofroom.definitions import PostList, post_types
@@ -256,17 +258,19 @@ def _find_feeds(around: Surroundings, type: str) -> list[FeedLink]:
     ]
 
 
+def page_template(template_name: str) -> Template:
+    """Return the compiled template of a page; another object after its file has changed."""
+    template: Template = cast(Any, get_template(template_name)).template
+    return template
+
+
 def build_page_context(
     around: Surroundings,
     crumbs: Sequence[Crumb],
     *,
     alternates: Sequence[Alternate] = (),
-    is_kept: bool = True,
 ) -> dict[str, object]:
-    """The names that `templates/site/base.html` reads. `alternates` are the languages that the page itself is in.
-
-    The parts of a page that `is_kept` are given again to others where they would be equal.
-    """
+    """Return the names that `templates/site/base.html` reads. `alternates`: the languages the page itself is in."""
     place = around.place
     home = home_of(place.locale)
     links = build_menu_links(around)
@@ -288,5 +292,4 @@ def build_page_context(
         "breadcrumb": crumbs,
         "alternates": alternates,
         "languages": navigation.alternates(around.place, {**around.homes, **own, **paths}),
-        "fragments": fragments if is_kept else None,
     }

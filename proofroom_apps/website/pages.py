@@ -11,9 +11,8 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from content.models import Post
+from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
-from proofroom.core.caching.fragments import fragments, made_of
-from proofroom.core.caching.outlines import page_template, render_page
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage
@@ -27,6 +26,7 @@ from proofroom_apps.website.page_frame import (
     build_page_context,
     feeds_of,
     load_surroundings,
+    page_template,
     use_template_language,
 )
 from proofroom_apps.website.prefetch import (
@@ -68,8 +68,7 @@ class PageContent:
 def post_page(
     found: queries.FoundPost, submission: SubmissionResult | None = None, *, is_counted: bool = True
 ) -> str:
-    """The page of a post that was found, as it was made of the same contents before. As many queries as
-    `load_page_data`."""
+    """Return the page of a post that was found. As many queries as `load_page_data`."""
     post = found.post
     depend_on(tag_of_post(post.pk))
     data = load_page_data(post, needs_of(found), state=found.state, near=found.near)
@@ -87,7 +86,7 @@ def post_page(
         "is_counted": is_counted,
         **data.contents,
     }
-    return made_of(page_template("site/post.html"), contents, make, text_of=str)
+    return memoize_by_content(page_template("site/post.html"), contents, make, text_of=str)
 
 
 def page_of(content: PageContent, submission: SubmissionResult | None = None) -> str:
@@ -102,8 +101,6 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
     place = PageLocation(post.path, post.locale)
     around = data.around
     is_uncounted = bool(content.preview) or not content.is_counted
-    # What a layer has, and what a visitor has typed into a form, stay out of what the process keeps.
-    is_kept = not content.preview and submission is None
     with use_template_language(post.locale):
         crumbs = breadcrumb(place, post.title, around.neighbours)
         paths = {
@@ -124,7 +121,6 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
                 "is_uncounted": is_uncounted,
                 "submission": submission,
             },
-            store=fragments if is_kept else None,
         )
         shown = [] if shows_breadcrumb(items) else crumbs
         told = PageFacts(
@@ -141,7 +137,7 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
         is_on_page = submission is not None and any(
             item.post_module_id == submission.at for item in items
         )
-        context = build_page_context(around, shown, alternates=languages, is_kept=is_kept) | {
+        context = build_page_context(around, shown, alternates=languages) | {
             "seo": seo,
             "feeds": feeds_of(around, post.type),
             "page_title": post.title,
@@ -161,7 +157,7 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
             "is_uncounted": is_uncounted,
             "submission": submission if is_on_page else None,
         }
-        return render_page("site/post.html", context)
+        return render_to_string("site/post.html", context)
 
 
 def _data_of(post: Post) -> SafeString:

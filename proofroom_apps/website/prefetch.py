@@ -14,8 +14,8 @@ from content.store.linked_posts import Neighbour
 from content.store.media_usage import media_shown_in
 from content.store.opening_images import media_of_opening_module, opening_media
 from media.presenters import SiteImage, site_image
+from proofroom.core.caching.content_memo import memoize_by_content, note_failure
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
-from proofroom.core.caching.fragments import made_of, note_failure
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
@@ -128,7 +128,7 @@ class Needs:
 
 def needs_of(found: FoundPost) -> Needs:
     """What the page of a post needs that was found. It is looked for once for the same contents."""
-    return made_of(
+    return memoize_by_content(
         collect_prefetches,
         {"content": found.content},
         lambda: collect_prefetches(found.post, found.modules()),

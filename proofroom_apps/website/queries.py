@@ -51,9 +51,9 @@ from media.models import Asset
 from media.presenters import SiteImage, site_image
 from media.queries import load_assets_by_name
 from proofroom.core.caching.answer_cache import answers
+from proofroom.core.caching.content_memo import content_key
 from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media, tag_of_path
 from proofroom.core.caching.content_version import parse_state, state_text
-from proofroom.core.caching.fragments import content_key
 from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text

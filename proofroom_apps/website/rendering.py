@@ -13,25 +13,14 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any, cast
 
-from django.template.base import Template
-from django.template.context import Context
-from django.template.loader import get_template
+from django.template.loader import render_to_string
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 from media.presenters import SiteImage
 from media.services.references import storage_name
-from proofroom.core.caching.fragments import (
-    Fragment,
-    FragmentStore,
-    FrozenNames,
-    FrozenPart,
-    WatchedContext,
-    note_failure,
-    watch_rendering,
-)
+from proofroom.core.caching.content_memo import note_failure
 from proofroom.core.database.faults import is_database_away
 from proofroom.core.json import Json
 from proofroom.definitions import Module, modules
@@ -78,61 +67,25 @@ def _definitions(items: Sequence[RenderableModule]) -> list[type[Module]]:
     return [known[item.type] for item in items if item.type in known]
 
 
-def render_modules(
-    items: Sequence[RenderableModule],
-    context: Mapping[str, object],
-    *,
-    store: FragmentStore | None = None,
-) -> SafeString:
-    """The modules in the given order. Unknown types and failing modules are left out, and logged.
-
-    With a `store`, what was rendered of the same contents is taken from there.
-    """
+def render_modules(items: Sequence[RenderableModule], context: Mapping[str, object]) -> SafeString:
+    """The modules in the given order. Unknown types and failing modules are left out, and logged."""
     has_heading = opens_with_heading(items)
     # The page's own id is taken, and every module adds those of its headings.
     media = context.get("media")
-    texts = (
+    heading_ids = (
         PageTexts({"main"}, replace_own_images(media)) if isinstance(media, Mapping) else {"main"}
     )
-    names = {"media": {}, "posts": {}, "lists": {}, "page_title": "", **context}
-    page = _ModuleContext(names, texts, FrozenNames(names), store)
+    names = {
+        "media": {}, "posts": {}, "lists": {}, "page_title": "", **context, "heading_ids": heading_ids,
+    }  # fmt: skip
     rendered = [
-        _render(item, page, is_opening=has_heading and place == 0)
+        _render(item, names, is_opening=has_heading and place == 0)
         for place, item in enumerate(items)
     ]
     return mark_safe("\n".join(html for html in rendered if html.strip()))  # noqa: S308  # likewise
 
 
-@dataclass(slots=True)
-class _ModuleContext:
-    """What the modules of a page share: the names of their templates, and the ids of their headings so far."""
-
-    names: Mapping[str, object]
-    heading_ids: set[str]
-    frozen: FrozenNames
-    store: FragmentStore | None
-
-
-class _FrozenModule(FrozenPart):
-    """What a module's template may look at, as it is before the module is rendered."""
-
-    def __init__(self, item: RenderableModule, page: _ModuleContext, *, is_opening: bool) -> None:
-        own = {
-            # Its defaults come from its definition.
-            "props": item.props,
-            "module": [item.post_module_id, item.instance_id, item.type, item.index],
-            "is_opening": is_opening,
-            "heading_ids": sorted(page.heading_ids),
-        }
-        super().__init__(own, page.frozen)
-
-    def value_of(self, name: str) -> object:
-        found = super().value_of(name)
-        # The images of its texts are looked up in the media.
-        return [self.page.value_of("media"), found] if name == "heading_ids" else found
-
-
-def _render(item: RenderableModule, page: _ModuleContext, *, is_opening: bool) -> SafeString:
+def _render(item: RenderableModule, page: Mapping[str, object], *, is_opening: bool) -> SafeString:
     definition = modules.get(item.type)
     if definition is None:
         note_failure()
@@ -147,7 +100,7 @@ def _render(item: RenderableModule, page: _ModuleContext, *, is_opening: bool) -
         note_failure()
         logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)
         # The page keeps its heading when the module that should have shown it fails.
-        title = page.names["page_title"] if is_opening else None
+        title = page["page_title"] if is_opening else None
         return format_html("<h1>{}</h1>", title) if title else mark_safe("")
     if not body.strip():
         return body
@@ -159,44 +112,17 @@ def _render(item: RenderableModule, page: _ModuleContext, *, is_opening: bool) -
     )
 
 
-def _template_of(definition: type[Module]) -> Template:
-    template: Template = cast(Any, get_template(definition.template())).template
-    return template
-
-
 def _body(
-    definition: type[Module], item: RenderableModule, page: _ModuleContext, *, is_opening: bool
+    definition: type[Module],
+    item: RenderableModule,
+    page: Mapping[str, object],
+    *,
+    is_opening: bool,
 ) -> SafeString:
-    """What the template of a module makes, or made of the same contents before."""
-    template = _template_of(definition)
-    part = (definition, template)
-    frozen = _FrozenModule(item, page, is_opening=is_opening)
-    kept = page.store.find(part, frozen) if page.store is not None else None
-    if kept is not None:
-        page.heading_ids.update(kept.heading_ids)
-        return SafeString(kept.text)
-    ids_before = frozenset(page.heading_ids)
     props = full_props(definition, item)
-    names = {
-        **page.names,
-        "heading_ids": page.heading_ids,
-        "props": props,
-        "module": item,
-        "is_opening": is_opening,
-    }
-    given = WatchedContext(names)
-    with watch_rendering() as rendering:
-        more = definition.template_context(props, given)
-        shown = WatchedContext({**names, **more})
-        body = SafeString(template.render(Context(shown)))
-    if page.store is None or given.is_read_whole or shown.is_read_whole or rendering.has_queried:
-        return body
-    # The names that it adds are made of its props and of what it looked at.
-    seen = {"props", *given.seen, *(shown.seen - more.keys())}
-    added = frozenset(page.heading_ids - ids_before)
-    fragment = Fragment(body, frozenset(rendering.tags), added)
-    page.store.keep(part, seen, frozen, fragment)
-    return body
+    names = {**page, "props": props, "module": item, "is_opening": is_opening}
+    more = definition.template_context(props, names)
+    return render_to_string(definition.template(), {**names, **more})
 
 
 def replace_own_images(media: Mapping[str, SiteImage]) -> Callable[[str], TextImage | None]:

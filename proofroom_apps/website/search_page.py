@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import urlencode
 
+from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from proofroom.core.caching.outlines import render_page
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.search import MatchCount, Word, query_words, words_beginning
 from proofroom.core.site_urls import PageLocation, search_path
@@ -147,7 +147,7 @@ def search_page(locale: str, asked: str, number: int, state: LiveState) -> str |
             "results": [_result(post, asked_words) for post in posts],
             "pages": page_links(number, last, url),
         }
-        return render_page("site/search.html", context)
+        return render_to_string("site/search.html", context)
 
 
 def _rounded(number: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from proofroom.core.caching.answer_cache import AnswerCache, CachedAnswer, answers
-from proofroom.core.caching.fragments import fragments
+from proofroom.core.caching.content_memo import content_memo
 from proofroom.core.caching.version_lease import LiveState
 
 FIRST = LiveState(1, None)
@@ -47,5 +47,5 @@ def test_what_was_cleared_may_begin_at_any_version() -> None:
 def test_a_process_keeps_as_much_as_its_setting_says(settings: Any) -> None:
     bounds = (settings.KEPT_ANSWERS_BYTES, settings.KEPT_FRAGMENTS_BYTES)
 
-    assert (answers.most_bytes, fragments.most_bytes) == bounds
+    assert (answers.most_bytes, content_memo.most_bytes) == bounds
     assert sum(bounds) == settings.CMS_ENV.cms_cache_mib * 1024 * 1024

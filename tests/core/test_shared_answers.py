@@ -13,7 +13,7 @@ from django.test import Client
 from content.models import Post
 from proofroom.core.caching import shared_answers as module
 from proofroom.core.caching.answer_cache import answers
-from proofroom.core.caching.fragments import fragments
+from proofroom.core.caching.content_memo import content_memo
 from proofroom.core.caching.shared_answers import MAX_PACKED_BYTES, SharedAnswers, shared_answers
 from proofroom.core.caching.version_lease import lease
 from proofroom.core.models import ContentVersion
@@ -46,7 +46,7 @@ class Processes:
     def get(self, address: str, **meta: Any) -> Answered:
         """Ask a process that knows nothing yet."""
         answers.clear()
-        fragments.clear()
+        content_memo.clear()
         lease.end()
         shared_answers._known = SharedAnswers()._known
         return self.front.get(address, **meta)
@@ -172,7 +172,12 @@ def test_neither_queries_nor_calls_of_the_api_are_shared() -> None:
     post = make.post()
     both = Processes()
 
-    for address in (f"{PAGE}?page=1", "/search?q=filter", f"/api/public/posts/{post.pk}", "/nothing"):
+    for address in (
+        f"{PAGE}?page=1",
+        "/search?q=filter",
+        f"/api/public/posts/{post.pk}",
+        "/nothing",
+    ):
         both.get(address)
         assert not both.get(address).is_kept, address
 

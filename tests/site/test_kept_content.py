@@ -21,12 +21,12 @@ from content.translations.translate import create_translation
 from media.services.files import delete_asset
 from media.services.update import update_asset
 from proofroom.core.caching.answer_cache import answers
+from proofroom.core.caching.content_memo import content_memo
 from proofroom.core.caching.content_version import (
     bump_content_version,
     live_state,
     tags_changed_since,
 )
-from proofroom.core.caching.fragments import fragments
 from proofroom.taxonomies.services import change_term
 from proofroom_apps.menus.services import change_menu, create_menu
 from proofroom_apps.website.page_frame import frames
@@ -154,7 +154,7 @@ def test_no_change_leaves_an_old_answer(settings: Any) -> None:
         answers.clear()
         of_kept_parts = site.answers()
         answers.clear()
-        fragments.clear()
+        content_memo.clear()
         frames.clear()
         fresh = site.answers()
 

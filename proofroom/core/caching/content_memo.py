@@ -1,0 +1,220 @@
+"""Memoizes what is made of content, such as a page: equal content gives what was made of it before.
+
+The key is the content itself, with the type of each value, so nothing has to be told of a change. What is made must
+depend on nothing but its content, the language that is active, and settings. What else it reads, as `{% now %}` does,
+can be as old as `MAX_AGE_SECONDS`.
+"""
+
+from __future__ import annotations
+
+import marshal
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from datetime import date, datetime, timedelta
+from datetime import time as time_of_day
+from decimal import Decimal
+from enum import Enum
+from functools import cached_property
+from hashlib import blake2b
+from threading import Lock
+from typing import Any, Final, TypeVar, cast
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.core.signals import setting_changed
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import get_language
+
+from proofroom.core.caching.content_tags import INCOMPLETE, collect_tags, depend_on
+from proofroom.core.database.replica import reading_connection
+
+T = TypeVar("T")
+Key = tuple[Hashable, str | None, bytes]
+MAX_AGE_SECONDS: Final = 3600.0
+_EACH: Final = 400
+"""Bytes of an entry beside its text."""
+_NO_REFERENCES: Final = 2
+"""The last version of `marshal` that writes the same for equal values, whoever else holds them. It takes values of
+plain types only, and writes different ones for different types."""
+_PLAIN: Final = frozenset({str, bytes, int, float, bool, type(None)})
+
+
+@dataclass(frozen=True, slots=True)
+class MemoEntry:
+    """What was made, the tags of what it depends on, and the moment (`time.monotonic`) when it was made."""
+
+    made: object
+    tags: frozenset[str]
+    size: int
+    made_at: float
+
+
+class ContentMemo:
+    """The most recently used entries, bounded in bytes."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._size = 0
+        self._kept: OrderedDict[Key, MemoEntry] = OrderedDict()
+        self._lock = Lock()
+
+    def find(self, key: Key) -> MemoEntry | None:
+        with self._lock:
+            found = self._kept.get(key)
+            if found is None:
+                return None
+            if time.monotonic() - found.made_at > MAX_AGE_SECONDS:
+                self._drop(key)
+                return None
+            self._kept.move_to_end(key)
+            return found
+
+    def keep(self, key: Key, entry: MemoEntry) -> None:
+        with self._lock:
+            self._drop(key)
+            self._kept[key] = entry
+            self._size += entry.size
+            while self._size > self.most_bytes and self._kept:
+                self._drop(next(iter(self._kept)))
+
+    def clear(self) -> None:
+        with self._lock:
+            self._kept.clear()
+            self._size = 0
+
+    def _drop(self, key: Key) -> None:
+        entry = self._kept.pop(key, None)
+        if entry is not None:
+            self._size -= entry.size
+
+
+content_memo: Final = ContentMemo(settings.KEPT_FRAGMENTS_BYTES)
+
+
+def memoize_by_content(
+    part: Hashable,
+    contents: Mapping[str, object],
+    make: Callable[[], T],
+    text_of: Callable[[T], str] = lambda made: "",
+) -> T:
+    """Return what `make` makes of these contents, or made of equal ones before.
+
+    `part` tells what is made apart from other things of the same contents. `text_of` gives the text by which its size
+    is known. What is incomplete (`note_failure`) or asks the database is made anew each time.
+    """
+    content = digest_of(dict(contents))
+    if content is None:
+        return make()
+    key = (part, get_language(), content)
+    found = content_memo.find(key)
+    if found is not None:
+        depend_on(*found.tags)
+        return cast(T, found.made)
+    with collect_tags() as tags, _noting_queries() as queries:
+        made = make()
+    depend_on(*tags)
+    if not queries and INCOMPLETE not in tags:
+        # A character takes up to four bytes in memory; most texts are Latin.
+        size = 2 * len(text_of(made)) + _EACH
+        content_memo.keep(key, MemoEntry(made, frozenset(tags), size, time.monotonic()))
+    return made
+
+
+def note_failure() -> None:
+    """Say that something is left out of what is being made, which may be there the next time."""
+    depend_on(INCOMPLETE)
+
+
+@contextmanager
+def _noting_queries() -> Iterator[list[str]]:
+    """Collect the statements of the block: what asks the database depends on more than its content."""
+    statements: list[str] = []
+
+    def note(execute: Callable[..., Any], sql: str, *call: Any) -> Any:
+        statements.append(sql)
+        return execute(sql, *call)
+
+    with reading_connection().execute_wrapper(note):
+        yield statements
+
+
+def fingerprint(value: object) -> bytes | None:
+    """Return the content of a value as bytes, equal for equal values of equal types only.
+
+    None for a value that holds an object whose content is not known, such as a model.
+    """
+    try:
+        return b"p" + _dump(value)
+    except ValueError:  # it holds something that is no plain value
+        pass
+    try:
+        return b"t" + _dump(_plain(value))
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def digest_of(value: object) -> bytes | None:
+    """Return a digest of the fingerprint; None for a value without one."""
+    content = fingerprint(value)
+    return None if content is None else blake2b(content, digest_size=24).digest()
+
+
+def content_key(value: object) -> str:
+    """Return a key that is the same for equal content only; a new one for a value without a fingerprint."""
+    return (digest_of(value) or uuid4().bytes).hex()
+
+
+def _dump(value: Any) -> bytes:
+    return marshal.dumps(value, _NO_REFERENCES)
+
+
+def _plain(value: object) -> object:
+    """A value as plain ones that name its type and all that it holds. Raises `TypeError` for what says neither."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    name = f"{kind.__module__}.{kind.__qualname__}"
+    if isinstance(value, Promise):
+        return ("lazy", str(value))
+    if isinstance(value, Enum):
+        return (name, value.name, _plain(value.value))
+    if isinstance(value, SafeString):
+        return (name, str.__str__(value))
+    if isinstance(value, datetime | date | time_of_day | timedelta | UUID | Decimal):
+        return (name, repr(value))
+    if kind in (list, tuple):
+        return (name, [_plain(one) for one in cast("Sequence[object]", value)])
+    if kind in (set, frozenset):
+        held = [_plain(one) for one in cast("Collection[object]", value)]
+        return (name, sorted(map(_dump, held)))
+    own = [(each, _plain(one)) for each, one in sorted(_attributes(value).items())]
+    if isinstance(value, Mapping):
+        pairs = dict.items(value) if isinstance(value, dict) else value.items()
+        return (name, own, [(_plain(key), _plain(one)) for key, one in pairs])
+    if is_dataclass(value) and not isinstance(value, type):
+        return (name, own)
+    raise TypeError(f"no content to compare: {kind!r}")
+
+
+def _attributes(value: object) -> dict[str, object]:
+    """What an object holds, private or not, but for what it only works out once."""
+    held = dict(getattr(value, "__dict__", {}))
+    if is_dataclass(value):
+        held |= {each.name: getattr(value, each.name) for each in fields(value)}
+    kind = type(value)
+    return {
+        name: one
+        for name, one in held.items()
+        if not isinstance(getattr(kind, name, None), cached_property)
+    }
+
+
+def _forget_with_settings(**kwargs: object) -> None:
+    content_memo.clear()
+
+
+setting_changed.connect(_forget_with_settings)
