@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 import orjson
-from proofroom.webhooks.automation.templates import PLACEHOLDER, fault_of, filled, words_of
 from pydantic import JsonValue
 
 from proofroom.core.conditions import value_at
 from proofroom.core.json import Json
+from proofroom.webhooks.placeholders import PLACEHOLDER, fault_of, filled, words_of
 
 ROOTS: Final = frozenset({"agent", "run", "result", "data"})
 """What placeholders and conditions may begin with."""
