@@ -1,14 +1,18 @@
-"""10,000 posts with five modules each, written in bulk: what the benchmarks read."""
+"""10,000 posts with five modules each, written in bulk: what the benchmarks read.
+
+No two modules have the same words: the product keeps what it made by content, for whichever post asks.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from hashlib import blake2b
 from uuid import UUID
 
+import orjson
 from django.db import connection, models
 
 from content.models import ModuleInstance, Post, PostModule, PostTerm
@@ -17,8 +21,8 @@ from content.store.post_paths import path_for
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.caching.content_version import bump_content_version
+from proofroom.core.json import JsonObject
 from proofroom.definitions import find_post_type
-from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.taxonomies.models import Term
 
 WORDS = """
@@ -59,8 +63,9 @@ def seed(posts: int) -> Seeded:
     Term.objects.bulk_create(terms)
     rows = [_post(number, editor.pk) for number in range(posts)]
     in_batches(rows)
+    seen: set[bytes] = set()
     for begin in range(0, posts, BATCH):
-        _add_modules(rows[begin : begin + BATCH])
+        _add_modules(rows[begin : begin + BATCH], seen)
     # Only of types that use the taxonomy: an archive with other terms would be refused.
     in_batches(
         [
@@ -118,11 +123,16 @@ def _post(number: int, author_id: int) -> Post:
     return post
 
 
-def _add_modules(posts: Sequence[Post]) -> None:
+def _add_modules(posts: Sequence[Post], seen: set[bytes]) -> None:
+    """Raises `SystemExit` for a module whose words are among those `seen`."""
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []
     for post in posts:
-        for index, (type_name, props) in enumerate(_modules()):
+        for index, (type_name, props) in enumerate(new_modules()):
+            digest = blake2b(orjson.dumps(props), digest_size=16).digest()
+            if digest in seen:
+                raise SystemExit(f"Two modules of the seed have the same words: {props!r:.200}")
+            seen.add(digest)
             instance = ModuleInstance(id=_uuid(), type=type_name, scope="local", props=props)
             instances.append(instance)
             places.append(PostModule(id=_uuid(), post=post, instance=instance, order_index=index))
@@ -130,41 +140,37 @@ def _add_modules(posts: Sequence[Post]) -> None:
     in_batches(places)
 
 
-def _text(paragraphs: int) -> Any:
-    return from_markdown("\n\n".join(_words(40) for _ in range(paragraphs)))
+def rich_text(paragraphs: Sequence[str]) -> JsonObject:
+    """Plain paragraphs as rich text. Reading them from Markdown would take most of the time of a seed."""
+    return {
+        "type": "doc",
+        "content": [
+            {"type": "paragraph", "content": [{"type": "text", "text": text}]}
+            for text in paragraphs
+        ],
+    }
 
 
-def _cached(make: Callable[[], Any], count: int) -> Callable[[], Any]:
-    """One of `count` values, each made once: parsing Markdown 30,000 times would take a minute."""
-    kept: list[Any] = []
-
-    def choose() -> Any:
-        if len(kept) < count:
-            kept.append(make())
-        return _dice.choice(kept)
-
-    return choose
+def _text(paragraphs: int) -> JsonObject:
+    return rich_text([_words(40) for _ in range(paragraphs)])
 
 
-_article = _cached(lambda: _text(6), 50)
-_note = _cached(lambda: _text(1), 50)
-
-
-def _modules() -> Iterator[tuple[str, dict[str, Any]]]:
+def new_modules() -> Iterator[tuple[str, JsonObject]]:
+    """The modules of one post, with words of their own."""
     yield "hero", {
         "title": _words(6), "subtitle": _words(15), "ctaLabel": "Read on", "ctaUrl": "/blog",
         "imageId": None, "theme": "light",
     }  # fmt: skip
-    yield "prose", {"content": _article()}
+    yield "prose", {"content": _text(6)}
     features = [{"icon": "star", "title": _words(3), "text": _words(12)} for _ in range(6)]
     yield "features-list", {"heading": _words(3), "items": features}
     yield (
         "faq",
         {
             "heading": _words(3),
-            "items": [{"question": _words(8), "answer": _note()} for _ in range(4)],
+            "items": [{"question": _words(8), "answer": _text(1)} for _ in range(4)],
         },
     )
     yield "callout", {
-        "title": _words(4), "body": _note(), "tone": "info", "ctaLabel": "", "ctaUrl": "",
+        "title": _words(4), "body": _text(1), "tone": "info", "ctaLabel": "", "ctaUrl": "",
     }  # fmt: skip
