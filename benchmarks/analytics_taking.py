@@ -15,7 +15,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
 from benchmarks import floor_track, load, servers
-from benchmarks.load import Request
+from benchmarks.load import Series
 from benchmarks.report import Report
 from benchmarks.servers import Server
 from benchmarks.sizes import Sizes
@@ -57,7 +57,7 @@ def _event(post: str, place: int, number: int) -> dict[str, Any]:
     return {**told, "x": 1280 * spread / 997, "y": float(spread * 13), "metadata": metadata}
 
 
-def _post(path: str, batch: int, posts: Sequence[str]) -> Request:
+def _post(path: str, batch: int, posts: Sequence[str]) -> Series:
     made = [orjson.dumps(events(batch, posts, number)) for number in range(_BODIES)]
     agent = b"User-Agent: Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 Safari/537.36\r\n"
     head = b"POST " + path.encode() + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n" + agent
@@ -65,7 +65,7 @@ def _post(path: str, batch: int, posts: Sequence[str]) -> Request:
         head + b"Content-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(body) + body
         for body in made
     ]
-    return lambda number: whole[number % _BODIES]
+    return Series(lambda number: whole[number % _BODIES])
 
 
 def measure(url: str, posts: Sequence[str], sizes: Sizes) -> list[Taken]:
@@ -107,8 +107,8 @@ def _ways(
             (PRODUCT, product, "/api/public/analytics/track"),
             ("bare endpoint", floor, "/track"),
         ):
-            request = _post(path, batch, posts)
-            ways.append((name, batch, _loaded(server, request, batch, sizes)))
+            series = _post(path, batch, posts)
+            ways.append((name, batch, _loaded(server, series, batch, sizes)))
         for durable in (True, False):
             name = f"bare INSERT, {'durable' if durable else 'synchronous_commit off'}"
             ways.append((name, batch, _bare(url, batch, posts, seconds, clients, durable, _insert)))
@@ -119,12 +119,12 @@ def _ways(
     return ways
 
 
-def _loaded(server: Server, request: Request, batch: int, sizes: Sizes) -> Way:
+def _loaded(server: Server, series: Series, batch: int, sizes: Sizes) -> Way:
     def way() -> tuple[float, float, float]:
         before = server.cpu_seconds()
         result = load.run(
             server.port,
-            request,
+            series,
             status=200,
             seconds=sizes.seconds,
             connections=sizes.connections,

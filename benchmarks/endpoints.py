@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from benchmarks.edits import each_second
-from benchmarks.load import Request, get
+from benchmarks.load import Series, get
 from benchmarks.seed import Seeded
 from benchmarks.servers import Server
 
@@ -27,7 +27,7 @@ class Endpoint:
     """`aim` is the most CPU time a request may take, as a multiple of the floor's; None has no aim."""
 
     name: str
-    request: Request
+    series: Series
     floor: str
     aim: float | None
     status: int = 200
@@ -85,7 +85,7 @@ def beside_edits(
     ]
 
 
-def floors(seeded: Seeded) -> dict[str, Request]:
+def floors(seeded: Seeded) -> dict[str, Series]:
     return {
         "staged list": get(lambda n: "/staged"),
         "staged post": get(each("/staged/", seeded.any)),

@@ -6,11 +6,14 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 import uvloop
 
 Request = Callable[[int], bytes]
 """The bytes of the n-th request."""
+LEAST_SHARE: Final = 10
+"""Fresh answers of a round, below which it measures nothing."""
 
 
 @dataclass(slots=True)
@@ -30,53 +33,128 @@ class Result:
         return 1000 * ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 
 
-def get(path: Callable[[int], str], headers: Mapping[str, str] | None = None) -> Request:
-    """GET of a path that may depend on the number of the request."""
+@dataclass(slots=True)
+class Series:
+    """The requests of one row through all its loads, its warming among them: each number is sent once.
+
+    No two answers to a series that `is_fresh` may be the same. There may be a `supply` of so many requests.
+    """
+
+    request: Request
+    is_fresh: bool = False
+    supply: int | None = None
+    change: Callable[[int], None] | None = None
+    """Called before the request of a number is sent, which then has the server for itself."""
+    sent: int = 0
+    _answers: set[int] = field(default_factory=set)
+
+    def share(self, loads: int, least: int) -> int | None:
+        """Return how many requests each of so many loads may send; None for any number.
+
+        Raises `SystemExit` for fewer than `least`.
+        """
+        if self.supply is None:
+            return None
+        share = self.supply // loads
+        if share < max(least, LEAST_SHARE):
+            raise SystemExit(
+                f"{self.supply} fresh answers are too few for {loads} loads: seed more posts, "
+                f"or run fewer rounds. The first is {self.request(0)[:200]!r}"
+            )
+        return share
+
+    def next(self) -> bytes:
+        """Raises `SystemExit` where all have been sent: to begin again would measure what is kept."""
+        number = self.sent
+        if number == self.supply:
+            raise SystemExit(f"All {number} requests were sent: {self.request(0)[:200]!r}")
+        self.sent += 1
+        if self.change is not None:
+            self.change(number)
+        return self.request(number)
+
+    def require_new(self, body: bytes) -> None:
+        """Raise `SystemExit` for a body that was answered before, where each must be fresh."""
+        if not self.is_fresh:
+            return
+        answer = hash(body)
+        if answer in self._answers:
+            raise SystemExit(f"An answer came twice, so it was not made anew: {body[:200]!r}")
+        self._answers.add(answer)
+
+
+def get(path: Callable[[int], str], headers: Mapping[str, str] | None = None) -> Series:
+    """GETs of a path that may depend on the number of the request."""
     rest = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
     tail = f" HTTP/1.1\r\nHost: 127.0.0.1\r\n{rest}\r\n".encode()
-    return lambda number: b"GET " + path(number).encode() + tail
+    return Series(lambda number: b"GET " + path(number).encode() + tail)
 
 
 def run(
-    port: int, request: Request, *, status: int, seconds: float, connections: int, least: int = 0
+    port: int,
+    series: Series,
+    *,
+    status: int,
+    seconds: float,
+    connections: int,
+    least: int = 0,
+    most: int | None = None,
 ) -> Result:
-    """For so many seconds, and `least` requests however long they take.
+    """For so many seconds, but `least` requests however long they take, and `most` however fast they are.
 
-    Raises `SystemExit` at an answer of another status: then nothing was measured.
+    Over a single connection where something changes before each request. Raises `SystemExit` at an answer of another
+    status: then nothing was measured.
     """
-    return uvloop.run(_run(port, request, status, seconds, connections, least))
+    connections = 1 if series.change is not None else connections
+    return uvloop.run(_run(port, series, status, seconds, connections, least, most))
 
 
 async def _run(
-    port: int, request: Request, status: int, seconds: float, connections: int, least: int
+    port: int,
+    series: Series,
+    status: int,
+    seconds: float,
+    connections: int,
+    least: int,
+    most: int | None,
 ) -> Result:
     result = Result()
-    numbers = iter(range(10**9))
+    end = None if most is None else series.sent + most
     begin = time.perf_counter()
-    end = begin + seconds
+    until = begin + seconds
+    changing = 0.0
 
     async def connection() -> None:
+        nonlocal changing
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4 * 1024 * 1024)
-        while (sent := time.perf_counter()) < end or len(result.seconds) < least:
-            writer.write(request(next(numbers)))
-            found = await _answer(reader)
+        while (turn := time.perf_counter()) < until or len(result.seconds) < least:
+            if series.sent == end:
+                break
+            request = series.next()
+            sent = time.perf_counter()
+            if series.change is not None:
+                changing += sent - turn
+            writer.write(request)
+            found, body = await _answer(reader)
             if found != status:
-                raise SystemExit(f"An answer was {found}, not {status}: {request(0)[:200]!r}")
+                raise SystemExit(f"An answer was {found}, not {status}: {request[:200]!r}")
             result.seconds.append(time.perf_counter() - sent)
+            series.require_new(body)
         writer.close()
 
     await asyncio.gather(*(connection() for _ in range(connections)))
-    result.elapsed = time.perf_counter() - begin
+    result.elapsed = time.perf_counter() - begin - changing
     return result
 
 
-async def _answer(reader: asyncio.StreamReader) -> int:
+async def _answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     status = int(head[9:12])
+    body = b""
     at = head.find(b"\r\ncontent-length:")
     if at >= 0:
         length = int(head[at + 17 : head.index(b"\r\n", at + 2)])
-        await reader.readexactly(length)
+        body = await reader.readexactly(length)
     elif b"transfer-encoding: chunked" in head:
-        await reader.readuntil(b"0\r\n\r\n")
-    return status
+        body = await reader.readuntil(b"0\r\n\r\n")
+    return status, body

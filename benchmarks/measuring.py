@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
 from benchmarks import load
 from benchmarks.endpoints import Endpoint
-from benchmarks.load import Request
+from benchmarks.load import Series
 from benchmarks.report import Report
 from benchmarks.servers import Server
 
@@ -41,38 +41,44 @@ class Rounds:
     def measure(
         self,
         endpoints: Sequence[Endpoint],
-        floors: dict[str, Request],
+        floors: Mapping[str, Series],
         product: Server,
         floor: Server,
     ) -> dict[str, Measured]:
-        """By the name of the endpoint or of the floor."""
+        """By the name of the endpoint or of the floor.
+
+        Each series has its numbers from the warming on through all rounds. One that ends gives each load as many.
+        """
         wanted = {item.floor for item in endpoints}
         bare = [Endpoint(name, floors[name], name, None) for name in floors if name in wanted]
         jobs = [(item, floor) for item in bare] + [(item, product) for item in endpoints]
         found = {item.name: Measured() for item, _ in jobs}
+        shares = {item.name: item.series.share(self.count + 1, self.least) for item, _ in jobs}
         for item, server in jobs:
             load.run(
                 server.port,
-                item.request,
+                item.series,
                 status=item.status,
                 seconds=self.warm_seconds,
                 connections=self.connections,
+                most=shares[item.name],
             )
         for number in range(self.count):
             for item, server in jobs if number % 2 == 0 else jobs[::-1]:
                 with item.beside():
-                    self._once(found[item.name], item, server)
+                    self._once(found[item.name], item, server, shares[item.name])
         return found
 
-    def _once(self, found: Measured, item: Endpoint, server: Server) -> None:
+    def _once(self, found: Measured, item: Endpoint, server: Server, most: int | None) -> None:
         before = server.cpu_seconds()
         result = load.run(
             server.port,
-            item.request,
+            item.series,
             status=item.status,
             seconds=self.seconds,
             connections=self.connections,
             least=self.least,
+            most=most,
         )
         spent = server.cpu_seconds() - before
         found.per_second.append(result.per_second)

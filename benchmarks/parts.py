@@ -169,7 +169,7 @@ def _writing(run: Run) -> None:
             run.url, seeded.published, seeded.editor_id, receiver, sizes.write_rounds
         )
     headers = csrf_headers(sessions.cookie_of(seeded.editor_id))
-    create = writes.create_request("/api/posts", headers, 0)
+    create = writes.creations("/api/posts", headers)
     environ = {"FLOOR_DATABASE": run.url, "FLOOR_SCHEMAS": str(sessions.schemas(run.folder))}
     chosen = [Endpoint("POST /api/posts, 5 modules", create, "create", None, status=201)]
     with (
@@ -179,7 +179,7 @@ def _writing(run: Run) -> None:
         rounds = measuring.Rounds(
             sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
         )
-        bare = {"create": writes.create_request("/create", {}, 0)}
+        bare = {"create": writes.creations("/create", {})}
         found = rounds.measure(chosen, bare, product, floor)
     run.say_rounds(f"{sizes.write_rounds} rounds; creations {sizes.rounds} of {sizes.seconds:g} s")
     measuring.show(chosen, found, run.report)

@@ -12,7 +12,7 @@ from typing import Final
 
 from benchmarks import load
 from benchmarks.endpoints import each, fresh
-from benchmarks.load import Request, get
+from benchmarks.load import Series, get
 from benchmarks.report import Report
 from benchmarks.seed import Seeded
 from benchmarks.servers import Server
@@ -27,8 +27,8 @@ class Read:
     """`many` is asked of the site of many posts, `few` of the other one, or of the same with `is_deep`."""
 
     name: str
-    many: Request
-    few: Request
+    many: Series
+    few: Series
     is_deep: bool = False
     times: list[tuple[float, float]] = field(default_factory=list)
     """Medians of each round in milliseconds: of the many, and of the few."""
@@ -99,9 +99,9 @@ def measure(found: Sequence[Read], many: Server, few: Server, rounds: int, secon
             )
 
 
-def _milliseconds(server: Server, request: Request, seconds: float) -> float:
+def _milliseconds(server: Server, series: Series, seconds: float) -> float:
     return load.run(
-        server.port, request, status=200, seconds=seconds, connections=1, least=20
+        server.port, series, status=200, seconds=seconds, connections=1, least=20
     ).percentile(50)
 
 

@@ -12,17 +12,17 @@ from uuid import uuid4
 import httpx
 import orjson
 import psycopg
+from content.document.document.document import PostDocument
 from django.db import transaction
 from django.test import Client
 from psycopg.rows import TupleRow
 
 from benchmarks import floor_writes
 from benchmarks.cpu import cpu_of
-from benchmarks.load import Request
+from benchmarks.load import Series
 from benchmarks.report import Report
 from benchmarks.servers import Server
 from benchmarks.statements import counted
-from content.document.document import PostDocument
 from content.layers import stage
 from content.models import Layer
 from content.store import document_edits
@@ -72,18 +72,17 @@ def new_post(number: int) -> dict[str, object]:
     return {"type": "blog", **words, "modules": _NEW_MODULES}
 
 
-def create_request(path: str, headers: dict[str, str], first: int) -> Request:
-    """POSTs of new posts, each with a slug of its own, counted from `first`."""
+def creations(path: str, headers: dict[str, str]) -> Series:
+    """POSTs of new posts, each with a slug of its own."""
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    made = iter(range(first, first + 10**9))
 
     def request(number: int) -> bytes:
-        body = orjson.dumps(new_post(next(made)))
+        body = orjson.dumps(new_post(number))
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{lines}"
         tail = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         return f"{head}{tail}".encode() + body
 
-    return request
+    return Series(request)
 
 
 def measure(

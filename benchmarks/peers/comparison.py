@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -42,10 +43,7 @@ def measure(
         """The floor is measured again beside each system: its ratios are of the same minutes."""
         floors = endpoints.floors(seeded)
         names = {item.floor: f"{item.floor}, beside {server.name}" for item in items}
-        renamed = [
-            Endpoint(item.name, item.request, names[item.floor], item.aim, item.status)
-            for item in items
-        ]
+        renamed = [replace(item, floor=names[item.floor]) for item in items]
         bare = {names[name]: floors[name] for name in names}
         found.update(rounds.measure(renamed, bare, server, floor))
         chosen.extend(renamed)
