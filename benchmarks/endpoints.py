@@ -13,13 +13,15 @@ from functools import partial
 from typing import Any, Final
 
 from benchmarks.edits import each_second
+from benchmarks.list_changes import Change
 from benchmarks.load import Series, get
-from benchmarks.seed import Seeded
+from benchmarks.seed import WORDS, Seeded
 from benchmarks.servers import Server
 
 WARM = 10
 """How many addresses the warm rounds go round in."""
-ASKED = "kettle"
+ASKED: Final = tuple(itertools.combinations(WORDS, 2))
+"""What is searched for: two words that most posts have, and no question twice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +37,23 @@ class Endpoint:
     """What goes on while it is measured."""
 
 
-def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> list[Endpoint]:
-    live, every, pages = seeded.published, seeded.any, seeded.pages
-    etag = _etag(product, f"/api/public/posts/{live[0]}")
+def endpoints(
+    seeded: Seeded, cookie: Mapping[str, str], etag: str, change: Change
+) -> list[Endpoint]:
+    """No post of a warm row is asked for by a cold one, and no page by two of these. `etag` is that of `etag_of`."""
+    live, every = seeded.published, seeded.any
+    warm_pages, new_pages = seeded.pages[:WARM], seeded.pages[WARM:]
     return [
         # Nothing is kept for the management API, and its lists refuse parameters that they do not declare.
         Endpoint("GET /api/posts", get(lambda n: "/api/posts", cookie), "staged list", 2),
         Endpoint("GET /api/posts/:id", get(each("/api/posts/", every), cookie), "staged post", 3),
-        # A parameter that nobody reads makes each address new to the cache.
-        Endpoint("GET /api/public/posts, cold", get(fresh("/api/public/posts")), "live list", 1.3),
+        Endpoint(
+            "GET /api/public/posts, cold",
+            changed("/api/public/posts", change), "live list, changed", 1.3,
+        ),
         Endpoint(
             "GET /api/public/posts/:id, cold",
-            get(each("/api/public/posts/", live, is_fresh=True)), "live post", 1.3,
+            once("/api/public/posts/", live[WARM:]), "live post", 1.3,
         ),
         Endpoint("GET /api/public/posts, warm", get(lambda n: "/api/public/posts"), "live list", 0.2),
         Endpoint(
@@ -58,18 +65,15 @@ def endpoints(seeded: Seeded, cookie: Mapping[str, str], product: Server) -> lis
             get(lambda n: f"/api/public/posts/{live[0]}", {"If-None-Match": etag}),
             "live post", 0.2, status=304,
         ),
-        # An address with a query is never kept.
-        Endpoint(
-            "GET /blog/:slug, the page, cold", get(each("", pages, is_fresh=True)), "page", 2
-        ),
-        Endpoint("GET /blog/:slug, the page, warm", get(each("", pages[:WARM])), "page", 0.3),
+        Endpoint("GET /blog/:slug, the page, cold", once("", new_pages[::2]), "page", 2),
+        Endpoint("GET /blog/:slug, the page, warm", get(each("", warm_pages)), "page", 0.3),
         Endpoint(
             "GET /blog/:slug, as Markdown",
-            get(each("", pages, is_fresh=True), {"Accept": "text/markdown"}), "Markdown", 2,
+            once("", new_pages[1::2], {"Accept": "text/markdown"}), "Markdown", 2,
         ),
-        Endpoint("GET /blog, the list", get(fresh("/blog")), "list page", 2),
-        Endpoint("GET /blog/feed.xml", get(fresh("/blog/feed.xml")), "feed", 2),
-        Endpoint("GET /search", get(fresh(f"/search?q={ASKED}")), "search page", 3),
+        Endpoint("GET /blog, the list", changed("/blog", change), "list page", 2),
+        Endpoint("GET /blog/feed.xml", changed("/blog/feed.xml", change), "feed", 2),
+        Endpoint("GET /search", once("/search?q=", ["+".join(pair) for pair in ASKED]), "search page", 3),
     ]  # fmt: skip
 
 
@@ -85,34 +89,50 @@ def beside_edits(
     ]
 
 
-def floors(seeded: Seeded) -> dict[str, Series]:
+def floors(seeded: Seeded, change: Change) -> dict[str, Series]:
     return {
         "staged list": get(lambda n: "/staged"),
         "staged post": get(each("/staged/", seeded.any)),
         "live list": get(lambda n: "/live"),
+        "live list, changed": changed("/live", change),
         "live post": get(each("/live/", seeded.published)),
         "page": get(each("/page", seeded.pages)),
         "Markdown": get(each("/markdown", seeded.pages)),
-        "list page": get(lambda n: "/listing"),
-        "feed": get(lambda n: "/feed"),
-        "search page": get(lambda n: f"/search/{ASKED}"),
+        "list page": changed("/listing", change),
+        "feed": changed("/feed", change),
+        "search page": get(each("/search/", ["%20".join(pair) for pair in ASKED])),
     }
+
+
+def each(prefix: str, names: Sequence[str]) -> Callable[[int], str]:
+    """The addresses of these names in turn."""
+    return lambda number: f"{prefix}{names[number % len(names)]}"
+
+
+def once(prefix: str, names: Sequence[str], headers: Mapping[str, str] | None = None) -> Series:
+    """The addresses of these names, each asked for once in the whole run."""
+    return get(lambda n: f"{prefix}{names[n]}", headers, is_fresh=True, supply=len(names))
+
+
+def changed(path: str, change: Change) -> Series:
+    """A list whose posts have other words each time that it is asked for."""
+    return get(new_address(lambda number: path), is_fresh=True, change=change)
 
 
 _numbers: Final = itertools.count()
 
 
-def fresh(path: str) -> Callable[[int], str]:
-    """An address that was never asked for, in any round."""
-    mark = "&" if "?" in path else "?"
-    return lambda number: f"{path}{mark}n={next(_numbers)}"
+def new_address(path: Callable[[int], str]) -> Callable[[int], str]:
+    """These addresses with a parameter that nobody reads: no answer is kept for them as they are.
 
+    What they show may have been made before at another address.
+    """
 
-def each(prefix: str, names: Sequence[str], *, is_fresh: bool = False) -> Callable[[int], str]:
-    """The addresses of these names in turn; with `is_fresh`, each as one that was never asked for."""
-    if is_fresh:
-        return lambda number: f"{prefix}{names[number % len(names)]}?n={next(_numbers)}"
-    return lambda number: f"{prefix}{names[number % len(names)]}"
+    def address(number: int) -> str:
+        found = path(number)
+        return f"{found}{'&' if '?' in found else '?'}n={next(_numbers)}"
+
+    return address
 
 
 def require_same(product: Server, floor: Server, seeded: Seeded, cookie: Mapping[str, str]) -> None:
@@ -160,7 +180,8 @@ def _json(server: Server, path: str, headers: Mapping[str, str]) -> Any:
         return json.load(response)
 
 
-def _etag(server: Server, path: str) -> str:
-    url = f"http://127.0.0.1:{server.port}{path}"
+def etag_of(server: Server, seeded: Seeded) -> str:
+    """The ETag of the first published post."""
+    url = f"http://127.0.0.1:{server.port}/api/public/posts/{seeded.published[0]}"
     with urllib.request.urlopen(url, timeout=20) as response:
         return str(response.headers["ETag"])

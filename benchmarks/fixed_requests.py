@@ -65,7 +65,7 @@ def measure(seeded: Seeded, report: Report) -> None:
         "GET /blog/:slug, as Markdown": read(visitor, page, "?n=", accept="text/markdown"),
         "GET /blog": read(visitor, "/blog", "?n="),
         "GET /blog/feed.xml": read(visitor, "/blog/feed.xml", "?n="),
-        "GET /search": read(visitor, f"/search?q={ASKED}", "&n="),
+        "GET /search": read(visitor, f"/search?q={'+'.join(ASKED[0])}", "&n="),
         "POST /api/posts, 5 modules": create,
     }
     for name, go in requests.items():

@@ -98,17 +98,19 @@ async def feed(connection: Database, path: str) -> str:
 
 
 async def search(connection: Database, path: str) -> str:
-    """The word is the path; each result has the first words around the hit."""
-    word = path.strip("/")
-    question = f"{word}:*"
+    """The words are the path; each result has some of its text around the first hit."""
+    words = path.strip("/").split()
+    question = f"{' & '.join(words)}:*"
     total = (await (await connection.execute(HITS, (question,))).fetchone() or (0,))[0]
     rows = await (await connection.execute(BEST, (question,))).fetchall()
     texts = await _texts(connection, [row[0] for row in rows])
     results = []
     for row in rows:
         whole = "\n".join([row[2], *texts.get(row[0], ())])
-        begin = max(0, whole.lower().find(word) - 60)
-        snippet = escape(whole[begin : begin + 220]).replace(word, f"<mark>{word}</mark>")
+        begin = max(0, whole.lower().find(words[0]) - 60)
+        snippet = escape(whole[begin : begin + 220])
+        for word in words:
+            snippet = snippet.replace(word, f"<mark>{word}</mark>")
         results.append(f'<li><a href="{escape(row[3])}">{escape(row[1])}</a><p>{snippet}</p></li>')
     return f"<!doctype html><title>Search</title><p>{total}</p><ol>{''.join(results)}</ol>"
 

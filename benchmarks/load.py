@@ -83,11 +83,18 @@ class Series:
         self._answers.add(answer)
 
 
-def get(path: Callable[[int], str], headers: Mapping[str, str] | None = None) -> Series:
+def get(
+    path: Callable[[int], str],
+    headers: Mapping[str, str] | None = None,
+    *,
+    is_fresh: bool = False,
+    supply: int | None = None,
+    change: Callable[[int], None] | None = None,
+) -> Series:
     """GETs of a path that may depend on the number of the request."""
     rest = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
     tail = f" HTTP/1.1\r\nHost: 127.0.0.1\r\n{rest}\r\n".encode()
-    return Series(lambda number: b"GET " + path(number).encode() + tail)
+    return Series(lambda number: b"GET " + path(number).encode() + tail, is_fresh, supply, change)
 
 
 def run(

@@ -48,6 +48,7 @@ class Run:
 
 def _reading(run: Run) -> None:
     from benchmarks import endpoints, measuring, plans, sessions
+    from benchmarks.list_changes import list_changes
     from content.models import Post
 
     sizes = run.sizes
@@ -60,9 +61,11 @@ def _reading(run: Run) -> None:
     with (
         servers.product({}, sizes.workers) as product,
         servers.floor(environ, sizes.workers) as floor,
+        list_changes(run.url, seeded.published[: endpoints.WARM]) as change,
     ):
         endpoints.require_same(product, floor, seeded, cookie)
-        chosen = endpoints.endpoints(seeded, cookie, product)
+        etag = endpoints.etag_of(product, seeded)
+        chosen = endpoints.endpoints(seeded, cookie, etag, change)
         if sizes.has_slow_rows:
             chosen += endpoints.beside_edits(chosen, seeded, cookie, product)
         named = [item for item in chosen if run.only in item.name]
@@ -74,7 +77,7 @@ def _reading(run: Run) -> None:
         rounds = measuring.Rounds(
             sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
         )
-        found = rounds.measure(chosen, endpoints.floors(seeded), product, floor)
+        found = rounds.measure(chosen, endpoints.floors(seeded, change), product, floor)
     run.say_rounds(
         f"{sizes.posts:,} posts, {sizes.workers} workers each, {sizes.connections} connections, "
         f"{sizes.rounds} rounds of {sizes.seconds:g} s"

@@ -47,7 +47,7 @@ class Sizes:
 
 
 TINY: Final = Sizes(
-    posts=60,
+    posts=800,
     events=20,
     rounds=5,
     seconds=0.1,

@@ -9,6 +9,7 @@ from typing import Final
 
 from benchmarks import endpoints, measuring, servers
 from benchmarks.endpoints import Endpoint
+from benchmarks.list_changes import list_changes
 from benchmarks.measuring import Measured, Rounds
 from benchmarks.peers import directus, wagtail
 from benchmarks.peers.environments import Unavailable
@@ -41,16 +42,20 @@ def measure(
 
     def load(items: Sequence[Endpoint], server: Server, floor: Server) -> None:
         """The floor is measured again beside each system: its ratios are of the same minutes."""
-        floors = endpoints.floors(seeded)
+        floors = endpoints.floors(seeded, change)
         names = {item.floor: f"{item.floor}, beside {server.name}" for item in items}
         renamed = [replace(item, floor=names[item.floor]) for item in items]
         bare = {names[name]: floors[name] for name in names}
         found.update(rounds.measure(renamed, bare, server, floor))
         chosen.extend(renamed)
 
-    with servers.floor(environ, sizes.workers) as floor:
+    with (
+        servers.floor(environ, sizes.workers) as floor,
+        list_changes(url, seeded.published[: endpoints.WARM]) as change,
+    ):
         with servers.product({}, sizes.workers) as product:
-            ours = endpoints.endpoints(seeded, {}, product)
+            etag = endpoints.etag_of(product, seeded)
+            ours = endpoints.endpoints(seeded, {}, etag, change)
             load([item for item in ours if item.name in _OURS], product, floor)
         posts = min(len(seeded.any), MAX_POSTS)
         try:
