@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import itertools
 import logging
 import threading
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import uvicorn
@@ -18,6 +20,7 @@ from django.test import Client
 
 from benchmarks import mcp, writes
 from benchmarks.endpoints import ASKED
+from benchmarks.list_changes import Change
 from benchmarks.postgres import free_port
 from benchmarks.report import Report
 from benchmarks.seed import Seeded
@@ -31,46 +34,65 @@ _CALLS: Final = 15
 """Of a tool. The server looks around once a second by itself, and on a busy machine a call takes long."""
 
 
-def measure(seeded: Seeded, report: Report) -> None:
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """A request, and what makes it ready each time, which is not measured."""
+
+    send: Callable[[], object]
+    prepare: Callable[[], object] = lambda: None
+
+
+def measure(seeded: Seeded, report: Report, change: Change) -> None:
     """Reads and a creation, then tools of the MCP server, in the report and as a table."""
     editor = Client(headers={"host": "127.0.0.1"})
     editor.force_login(User.objects.get(pk=seeded.editor_id))
     visitor = Client(headers={"host": "127.0.0.1"})
-    numbers = iter(range(10**9))
+    numbers = itertools.count()
 
-    def read(client: Client, path: str, fresh: str = "", **headers: str) -> Callable[[], object]:
+    def read(client: Client, path: str) -> Fixed:
         def go() -> None:
-            # As in a process that has not read the content version within the last second.
-            lease.end()
-            answer = client.get(f"{path}{fresh}{next(numbers)}" if fresh else path, headers=headers)
-            assert answer.status_code == 200, (path, answer.status_code)
+            _get(client, path)
 
-        return go
+        return Fixed(go)
+
+    def fresh(path: Callable[[], str], **headers: str) -> Fixed:
+        """An address never asked for, with an answer that none had. Listed posts have other words each time."""
+        seen: set[int] = set()
+
+        def go() -> None:
+            asked = path()
+            answer = hash(_get(visitor, asked, headers))
+            assert answer not in seen, f"{asked} was made before"
+            seen.add(answer)
+
+        return Fixed(go, lambda: change(next(numbers)))
 
     def create() -> None:
         body = writes.new_post(next(numbers))
         answer = editor.post("/api/posts", body, content_type="application/json")
         assert answer.status_code == 201, answer.content
 
-    post, page = seeded.published[0], seeded.pages[0]
+    post, *posts = seeded.published
+    page, *pages = seeded.pages
+    new_posts, new_pages, questions = iter(posts), iter(pages), iter(ASKED)
     requests = {
         "GET /api/posts": read(editor, "/api/posts"),
         "GET /api/posts/:id": read(editor, f"/api/posts/{post}"),
-        "GET /api/public/posts, cold": read(visitor, "/api/public/posts", "?n="),
+        "GET /api/public/posts, cold": fresh(lambda: f"/api/public/posts?n={next(numbers)}"),
         "GET /api/public/posts, warm": read(visitor, "/api/public/posts"),
-        "GET /api/public/posts/:id, cold": read(visitor, f"/api/public/posts/{post}", "?n="),
+        "GET /api/public/posts/:id, cold": fresh(lambda: f"/api/public/posts/{next(new_posts)}"),
         "GET /api/public/posts/:id, warm": read(visitor, f"/api/public/posts/{post}"),
-        "GET /blog/:slug, cold": read(visitor, page, "?n="),
+        "GET /blog/:slug, cold": fresh(lambda: next(new_pages)),
         "GET /blog/:slug, warm": read(visitor, page),
-        "GET /blog/:slug, as Markdown": read(visitor, page, "?n=", accept="text/markdown"),
-        "GET /blog": read(visitor, "/blog", "?n="),
-        "GET /blog/feed.xml": read(visitor, "/blog/feed.xml", "?n="),
-        "GET /search": read(visitor, f"/search?q={'+'.join(ASKED[0])}", "&n="),
-        "POST /api/posts, 5 modules": create,
+        "GET /blog/:slug, as Markdown": fresh(lambda: next(new_pages), accept="text/markdown"),
+        "GET /blog": fresh(lambda: f"/blog?n={next(numbers)}"),
+        "GET /blog/feed.xml": fresh(lambda: f"/blog/feed.xml?n={next(numbers)}"),
+        "GET /search": fresh(lambda: f"/search?q={'+'.join(next(questions))}"),
+        "POST /api/posts, 5 modules": Fixed(create),
     }
-    for name, go in requests.items():
-        report.statements[name] = least_statements(go)
-        report.allocated[name] = least_allocated(go)
+    for name, request in requests.items():
+        report.statements[name] = least_statements(request.send, request.prepare)
+        report.allocated[name] = least_allocated(request)
     with _mcp_server() as server:
         asyncio.run(_measure_tools(server, post, report))
     rows = [
@@ -84,7 +106,15 @@ def measure(seeded: Seeded, report: Report) -> None:
     report.show_table(("request", "SQL", "KiB held at most"), rows)
 
 
-def least_allocated(work: Callable[[], object]) -> int:
+def _get(client: Client, path: str, headers: Mapping[str, str] | None = None) -> bytes:
+    # As in a process that has not read the content version within the last second.
+    lease.end()
+    answer = client.get(path, headers=headers)
+    assert answer.status_code == 200, (path, answer.status_code)
+    return answer.content
+
+
+def least_allocated(request: Fixed) -> int:
     """The peak of memory that Python holds for it, above what it held before; the least of a few times."""
     peaks = []
     gc.collect()
@@ -92,10 +122,11 @@ def least_allocated(work: Callable[[], object]) -> int:
     tracemalloc.start()
     try:
         for _ in range(_TIMES):
+            request.prepare()
             gc.collect()
             tracemalloc.reset_peak()
             before = tracemalloc.get_traced_memory()[0]
-            work()
+            request.send()
             peaks.append(tracemalloc.get_traced_memory()[1] - before)
     finally:
         tracemalloc.stop()

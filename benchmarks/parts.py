@@ -191,9 +191,12 @@ def _writing(run: Run) -> None:
 
 def _requests(run: Run) -> None:
     from benchmarks import fixed_requests
+    from benchmarks.list_changes import list_changes
 
     run.say_rounds("one request at a time, in one process")
-    fixed_requests.measure(run.seed(min(run.sizes.posts, run.sizes.fixed_posts)), run.report)
+    seeded = run.seed(min(run.sizes.posts, run.sizes.fixed_posts))
+    with list_changes(run.url, seeded.published[:1]) as change:
+        fixed_requests.measure(seeded, run.report, change)
 
 
 def _processes(run: Run) -> None:
