@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from statistics import median
@@ -37,18 +37,29 @@ class Taken:
 
 
 Found = dict[tuple[str, str], Taken]
+Given = Callable[[], dict[str, Any]]
+"""The arguments of the next call."""
+_WARMING: Final = 5
+"""Calls of a session before it is measured."""
 
 
-def measure(post_id: str, product: Server, floor: Server, rounds: int, calls: int) -> Found:
-    """By transport and name: each round goes through all of them, every other one the other way round."""
-    jobs = [
-        (name, server, tool, given)
-        for name, server, tool, given in (
-            (NOTHING, floor, "nothing", {}),
-            ("list_taxonomies", product, "list_taxonomies", {}),
-            ("list_posts, 20", product, "list_posts", {"limit": 20}),
-            ("get_post_context", product, "get_post_context", {"postId": post_id}),
-        )
+def measure(
+    post_ids: Sequence[str], product: Server, floor: Server, rounds: int, calls: int
+) -> Found:
+    """By transport and name: each round goes through all of them, every other one the other way round.
+
+    A cold context is of a post that nobody asked for before. Raises `SystemExit` where there are too few posts.
+    """
+    post_id, *others = post_ids
+    if len(others) < (needed := (rounds + 1) * len(TRANSPORTS) * (calls + _WARMING)):
+        raise SystemExit(f"{len(others)} posts are too few for {needed} cold calls.")
+    new_ids = iter(others)
+    jobs: list[tuple[str, Server, str, Given]] = [
+        (NOTHING, floor, "nothing", dict),
+        ("list_taxonomies", product, "list_taxonomies", dict),
+        ("list_posts, 20", product, "list_posts", lambda: {"limit": 20}),
+        ("get_post_context", product, "get_post_context", lambda: {"postId": post_id}),
+        ("get_post_context, cold", product, "get_post_context", lambda: {"postId": next(new_ids)}),
     ]
     found: Found = {(kind, job[0]): Taken() for kind in TRANSPORTS for job in jobs}
     for number in range(rounds + 1):
@@ -62,16 +73,17 @@ def measure(post_id: str, product: Server, floor: Server, rounds: int, calls: in
 
 
 async def _round(
-    server: Server, kind: str, tool: str, given: dict[str, Any], calls: int
+    server: Server, kind: str, tool: str, given: Given, calls: int
 ) -> tuple[float, float]:
     async with connected(server, kind) as client:
-        for _ in range(5):
-            result = await client.call_tool(tool, given)
+        for _ in range(_WARMING):
+            result = await client.call_tool(tool, given())
             assert not result.is_error, result.content
         before, times = server.cpu_seconds(), []
         for _ in range(calls):
+            arguments = given()
             begin = time.perf_counter()
-            await client.call_tool(tool, given)
+            await client.call_tool(tool, arguments)
             times.append(time.perf_counter() - begin)
         spent = server.cpu_seconds() - before
     return 1000 * median(times), 1000 * spent / calls

@@ -128,7 +128,7 @@ def _mcp(run: Run) -> None:
     sizes = run.sizes
     seeded = run.seed(sizes.posts)
     with servers.mcp(mcp.CREDENTIALS) as product, servers.mcp_floor() as floor:
-        found = mcp.measure(seeded.published[0], product, floor, sizes.rounds, sizes.calls)
+        found = mcp.measure(seeded.published, product, floor, sizes.rounds, sizes.calls)
         run.say_rounds(f"{sizes.posts:,} posts, {sizes.rounds} rounds of {sizes.calls} calls")
         mcp.show(found, run.report)
         count, shown = asyncio.run(mcp.listed(product))
