@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import os
 import shutil
 import stat
 import zipfile
@@ -23,8 +24,8 @@ _DAMAGED: Final = (
 """What Python's reader of ZIP files raises for one that is damaged."""
 
 
-def unpack(archive: Path, folder: Path) -> Path:
-    """Unpack a ZIP archive, and return the folder with its content. Raises `RuleViolation`; links are left out."""
+def unpack(archive: Path, folder: Path) -> None:
+    """Unpack a ZIP archive into a new folder. Raises `RuleViolation`; links are left out."""
     folder.mkdir()
     total = 0
     try:
@@ -58,11 +59,18 @@ def unpack(archive: Path, folder: Path) -> Path:
                         if total > MAX_BYTES:
                             raise _refused(_("The archive is too large when it is unpacked."))
                         file.write(block)
+                    # A power cut must not leave an empty file in a folder that later turns read.
+                    file.flush()
+                    os.fsync(file.fileno())
     except _DAMAGED as error:
         shutil.rmtree(folder, ignore_errors=True)
         # That of the system would name folders of this machine.
         why = error.strerror if isinstance(error, OSError) else error
         raise _refused(_("The archive cannot be read: %(why)s") % {"why": why}) from None
+
+
+def content_folder(folder: Path) -> Path:
+    """The folder with the content of an archive that was unpacked into `folder`."""
     inside = [path for path in folder.iterdir() if not path.name.startswith((".", "__MACOSX"))]
     # Most archives hold one folder, which is the content.
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder

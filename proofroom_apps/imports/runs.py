@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
+from functools import partial
 from typing import Any, ClassVar, Final, cast
 from uuid import UUID
 
@@ -28,12 +26,12 @@ from proofroom.core.background_jobs.runner import JobRunner
 from proofroom.core.content_scope import own_where_limited
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import Conflict, NotFound, invalid
-from proofroom_apps.imports.archives import unpack
 from proofroom_apps.imports.export_runs import ExportOptions, execute_export
 from proofroom_apps.imports.items import Remark
 from proofroom_apps.imports.models import ARCHIVE, ImportChunk, ImportLine, ImportRun
 from proofroom_apps.imports.problems import sentence_of, storable
 from proofroom_apps.imports.registry import importers
+from proofroom_apps.imports.run_folders import remove_folders, unpacked_upload
 from proofroom_apps.imports.run_source import RunSource
 
 MAX_LINES: Final = 20_000
@@ -56,15 +54,19 @@ class ImportRunner(JobRunner[ImportRun]):
     def execute(self, job_id: UUID) -> None:
         rows = ImportRun.objects.select_related("by")
         run = rows.filter(pk=job_id, state=JobState.RUNNING).first()
-        if run is None:
-            return
-        with override(run.language or settings.LANGUAGE_CODE):
-            try:
-                self._carry_out(run, self.actor_of(run))
-            except DATABASE_AWAY:
-                raise  # the sweep goes on with it
-            except Exception as error:
-                end_run(run, JobState.FAILED, self.explain(run, error))
+        if run is not None:
+            with override(run.language or settings.LANGUAGE_CODE):
+                try:
+                    self._carry_out(run, self.actor_of(run))
+                except DATABASE_AWAY:
+                    raise  # the sweep goes on with it
+                except Exception as error:
+                    # A run that ended meanwhile has lost its folder, which is no defect.
+                    if _is_running(job_id):
+                        end_run(run, JobState.FAILED, self.explain(run, error))
+        # It may have ended on another machine, or while this worker unpacked its upload.
+        if not _is_running(job_id):
+            remove_folders(job_id)
 
     def _carry_out(self, run: ImportRun, actor: Actor) -> None:
         if run.is_export:
@@ -73,8 +75,8 @@ class ImportRunner(JobRunner[ImportRun]):
                 end_run(run, JobState.DONE, notes=notes)
             return
         importer = find_importer(run.source)
-        with _uploaded_source(run, importer) as path:
-            importer.execute(run, path, actor, ends=time.monotonic() + self.turn_seconds)
+        path = unpacked_upload(run, importer)
+        importer.execute(run, path, actor, ends=time.monotonic() + self.turn_seconds)
 
     def actor_of(self, job: ImportRun) -> Actor:
         return replace(super().actor_of(job), via=cast("Via", job.via))
@@ -90,6 +92,7 @@ class ImportRunner(JobRunner[ImportRun]):
             self.end(job, JobState.CANCELLED, why)
 
     def on_end(self, job: ImportRun, actor: Actor | None) -> None:
+        transaction.on_commit(partial(remove_folders, job.pk))
         # An export keeps its file until it expires, a dry run for the import.
         if job.state != JobState.DONE or not (job.is_dry_run or job.is_export):
             job.chunks.all().delete()
@@ -109,6 +112,10 @@ class ImportRunner(JobRunner[ImportRun]):
 
 
 IMPORT_RUNS: Final = ImportRunner()
+
+
+def _is_running(run_id: UUID) -> bool:
+    return ImportRun.objects.filter(pk=run_id, state=JobState.RUNNING).exists()
 
 
 def find_importer(source: str) -> RunSource:
@@ -238,17 +245,3 @@ def end_run(run: ImportRun, state: JobState, why: str = "", *, notes: Sequence[s
     if row is not None and row.is_running:
         add_lines(row, [line_of(row, Remark("", note)) for note in notes])
         IMPORT_RUNS.end(row, state, why)
-
-
-@contextmanager
-def _uploaded_source(run: ImportRun, importer: RunSource) -> Iterator[Path]:
-    """The uploaded file as one on this machine; of a folder, its archive unpacked."""
-    with tempfile.TemporaryDirectory(prefix="import-") as folder:
-        path = Path(folder) / "upload"
-        with path.open("wb") as file:
-            for chunk in run.chunks.order_by("number").iterator(chunk_size=4):
-                file.write(bytes(chunk.content))
-        if importer.takes == "file":
-            yield path
-        else:
-            yield unpack(path, Path(folder) / "content")

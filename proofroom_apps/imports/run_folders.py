@@ -1,0 +1,86 @@
+"""Unpacked uploads of runs, each in a folder of this machine that all turns of its run read.
+
+The chunks in the database are the truth: a worker that does not find the folder makes it again. It does so under a
+name of its own and renames the folder once it is complete, so that workers find a whole folder or none.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Final
+from uuid import UUID
+
+from django.conf import settings
+
+from proofroom.core.background_jobs.models import JobState
+from proofroom_apps.imports.archives import content_folder, unpack
+from proofroom_apps.imports.models import ImportRun
+from proofroom_apps.imports.run_source import RunSource
+
+_UPLOAD: Final = "upload"
+_CONTENT: Final = "content"
+
+
+def unpacked_upload(run: ImportRun, importer: RunSource) -> Path:
+    """The uploaded file on this machine; of a folder, its unpacked archive. Raises `RuleViolation`."""
+    folder = _root() / str(run.pk)
+    if not folder.is_dir():
+        _make_folder(folder, run, importer)
+    if importer.takes == "file":
+        return folder / _UPLOAD
+    return content_folder(folder / _CONTENT)
+
+
+def remove_folders(run_id: UUID) -> None:
+    """Remove the folder of a run that is over, also what workers that were killed left of it."""
+    for path in _root().glob(f"{run_id}*"):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def remove_leftover_folders() -> int:
+    """Remove the folders of runs that are over or deleted. Returns how many runs had one."""
+    root = _root()
+    # The folders are listed before the runs are read: a run that begins in between is not among them.
+    found = set(_run_ids(path.name for path in root.iterdir())) if root.is_dir() else set()
+    running = ImportRun.objects.filter(pk__in=found, state=JobState.RUNNING)
+    over = found - set(running.values_list("pk", flat=True))
+    for run_id in over:
+        remove_folders(run_id)
+    return len(over)
+
+
+def _root() -> Path:
+    return Path(settings.DATA_DIR) / "imports"
+
+
+def _run_ids(names: Iterable[str]) -> Iterator[UUID]:
+    for name in names:
+        with suppress(ValueError):
+            yield UUID(name.partition(".")[0])
+
+
+def _make_folder(folder: Path, run: ImportRun, importer: RunSource) -> None:
+    folder.parent.mkdir(mode=0o700, exist_ok=True)
+    made = Path(mkdtemp(prefix=f"{run.pk}.", dir=folder.parent))
+    try:
+        upload = made / _UPLOAD
+        with upload.open("wb") as file:
+            for chunk in run.chunks.order_by("number").iterator(chunk_size=4):
+                file.write(bytes(chunk.content))
+            file.flush()
+            os.fsync(file.fileno())
+        if importer.takes != "file":
+            unpack(upload, made / _CONTENT)
+            upload.unlink()
+        try:
+            made.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another worker was first
+                raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
