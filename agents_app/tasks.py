@@ -11,6 +11,7 @@ from agents_app import ai_settings
 from agents_app.batches.lifecycle import take_back_batch, wake_waiting
 from agents_app.reactions import outcomes, tool_calls
 from agents_app.runs import execution, lifecycle, retention
+from proofroom.core.independent_steps import independent_steps
 
 
 @shared_task(name="agents_app.tasks.run_agent")
@@ -20,7 +21,13 @@ def run_agent(run_id: str) -> None:
 
 @shared_task(name="agents_app.tasks.sweep_runs")
 def sweep_runs() -> int:
-    return lifecycle.sweep_runs() + wake_waiting()
+    count = 0
+    with independent_steps() as step:
+        with step("the sweep of runs"):
+            count += lifecycle.sweep_runs()
+        with step("waking batches that are to be reverted"):
+            count += wake_waiting()
+    return count
 
 
 @shared_task(name="agents_app.tasks.revert_batch")

@@ -12,6 +12,7 @@ from analytics.rollups.aggregate import add_all, close_months
 from analytics.rollups.merge_batches import merge_batches
 from analytics.rollups.merge_rare import merge_rare_values
 from analytics.services.retention import forget_old_events, forget_old_figures
+from proofroom.core.independent_steps import independent_steps
 
 _MAX_SECONDS: Final = 25.0
 """Less than the scheduler waits: the next one goes on where this one ends."""
@@ -20,8 +21,12 @@ _MAX_SECONDS: Final = 25.0
 @shared_task(name="analytics.tasks.add_up_events")
 def add_up_events() -> int:
     """Add what came since to the figures, and close months that are over. Answers how many events."""
-    counted = add_all(_MAX_SECONDS)
-    close_months()
+    counted = 0
+    with independent_steps() as step:
+        with step("adding up events"):
+            counted = add_all(_MAX_SECONDS)
+        with step("closing months"):
+            close_months()
     return counted
 
 
@@ -31,15 +36,24 @@ def merge_rare_figures() -> int:
 
     The batches of heatmaps on these days become one of each sheet, too.
     """
-    merged = merge_rare_values()
-    merge_batches()
+    merged = 0
+    with independent_steps() as step:
+        with step("merging rare values"):
+            merged = merge_rare_values()
+        with step("merging batches of heatmaps"):
+            merge_batches()
     return merged
 
 
 @shared_task(name="analytics.tasks.prune_events")
 def prune_events() -> int:
     """Make months ahead, and delete what `ANALYTICS_RETENTION_DAYS` and `ANALYTICS_FIGURES_DAYS` no longer keep."""
-    keep_ahead()
-    events = forget_old_events(days=settings.CMS_ENV.analytics_retention_days)
-    figures = forget_old_figures(days=settings.CMS_ENV.analytics_figures_days)
-    return events + figures
+    count = 0
+    with independent_steps() as step:
+        with step("making months ahead"):
+            keep_ahead()
+        with step("forgetting old events"):
+            count += forget_old_events(days=settings.CMS_ENV.analytics_retention_days)
+        with step("forgetting old figures"):
+            count += forget_old_figures(days=settings.CMS_ENV.analytics_figures_days)
+    return count

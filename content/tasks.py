@@ -22,6 +22,7 @@ from proofroom.core.background_jobs.registry import (
     register_runner,
     resume_late_jobs,
 )
+from proofroom.core.independent_steps import independent_steps
 
 logger = logging.getLogger(__name__)
 register_runner(DECISION_BATCHES)
@@ -42,14 +43,17 @@ def publish_due_posts() -> int:
 @shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
     """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, draft copies and jobs."""
-    delete_expired_copies()
-    forget_old_rejections()
-    forget_old_jobs()
-    admin = _admin()
-    if admin is None:
-        logger.warning("the trash is not emptied: there is no active admin")
-        return 0
-    return purge(actor=admin, days=settings.CMS_ENV.trash_days)
+    count = 0
+    with independent_steps() as step:
+        with step("deleting expired draft copies"):
+            delete_expired_copies()
+        with step("forgetting old rejections"):
+            forget_old_rejections()
+        with step("forgetting old jobs"):
+            forget_old_jobs()
+        with step("emptying the trash"):
+            count = _empty_trash()
+    return count
 
 
 @shared_task(name="content.tasks.collect_search_words")
@@ -62,6 +66,14 @@ def collect_search_words() -> int:
 def sweep_decisions() -> int:
     """Go on with background jobs whose worker died or whose message was lost. Answers how many."""
     return resume_late_jobs()
+
+
+def _empty_trash() -> int:
+    admin = _admin()
+    if admin is None:
+        logger.warning("the trash is not emptied: there is no active admin")
+        return 0
+    return purge(actor=admin, days=settings.CMS_ENV.trash_days)
 
 
 def _admin() -> Actor | None:

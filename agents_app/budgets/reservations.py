@@ -39,6 +39,7 @@ from agents_app.models import AgentRun, BudgetNotice, Reservation, RunStatus, Sp
 from agents_app.providers.interface import ProviderStopped
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.independent_steps import independent_steps
 from proofroom.core.json import JsonObject
 
 _MICRO: Final = Decimal("0.000001")
@@ -140,7 +141,12 @@ def settle_abandoned() -> int:
     limit = timezone.now() - timedelta(seconds=settings.CMS_ENV.agent_run_timeout) - _ABANDONED
     old = Reservation.objects.filter(created_at__lt=limit)
     runs = list(old.order_by().values_list("run_id", flat=True).distinct())
-    return sum(_settle_as_used(run_id, old.filter(run_id=run_id)) for run_id in runs)
+    count = 0
+    with independent_steps() as step:
+        for run_id in runs:
+            with step(f"settling the reservations of the run {run_id}"):
+                count += _settle_as_used(run_id, old.filter(run_id=run_id))
+    return count
 
 
 @transaction.atomic

@@ -30,6 +30,7 @@ from content.store.scopes import require_all_written_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.database_notifications import is_listening, listen
 from proofroom.core.errors import Conflict, NotAllowed
+from proofroom.core.independent_steps import independent_steps
 from proofroom.core.observability.work_ids import bind_ids
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.core.tools.progress import check_cancelled, report
@@ -138,18 +139,29 @@ def sweep_runs() -> int:
     limit = timezone.now() - DEADLINE_GRACE
     # Their worker lives and hangs: it could not end them by itself.
     overdue = AgentRun.objects.filter(status=RunStatus.RUNNING, deadline_at__lt=limit)
-    touched = _wake_waiting()
-    touched += sum(end_run(run, RunStatus.TIMED_OUT, "The run took too long.") for run in overdue)
     silent = AgentRun.objects.filter(
         status=RunStatus.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE_TIMEOUT
     )
-    for run in silent:
-        if run.attempts < MAX_ATTEMPTS:
-            touched += queue_again(run)
-        else:
-            message = f"Its worker stopped in the middle, {run.attempts} times. Nothing was staged."
-            touched += end_lost_run(run, message)
-    return touched + settle_abandoned()
+    touched = 0
+    with independent_steps() as step:
+        with step("waking runs that wait"):
+            touched += _wake_waiting()
+        for run in overdue:
+            with step(f"ending the run {run.pk}, which is overdue,"):
+                touched += end_run(run, RunStatus.TIMED_OUT, "The run took too long.")
+        for run in silent:
+            with step(f"taking the run {run.pk} from a silent worker"):
+                touched += _take_from_silent_worker(run)
+        with step("settling abandoned reservations"):
+            touched += settle_abandoned()
+    return touched
+
+
+def _take_from_silent_worker(run: AgentRun) -> bool:
+    if run.attempts < MAX_ATTEMPTS:
+        return queue_again(run)
+    message = f"Its worker stopped in the middle, {run.attempts} times. Nothing was staged."
+    return end_lost_run(run, message)
 
 
 @transaction.atomic

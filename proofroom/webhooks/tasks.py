@@ -8,6 +8,7 @@ from uuid import UUID
 from celery import shared_task
 from django.conf import settings
 
+from proofroom.core.independent_steps import independent_steps
 from proofroom.webhooks import delivery, retention
 from proofroom.webhooks.delivery_queue import wake_sender
 from proofroom.webhooks.services.replay import queue_replays
@@ -35,20 +36,29 @@ def replay_deliveries() -> int:
 @shared_task(name="webhooks.tasks.sweep_deliveries")
 def sweep_deliveries() -> int:
     """Send what a lost message, or a process that ended, left waiting, and what is due again."""
-    queue_replays()
-    if delivery.needs_sender():
-        wake_sender()
-        return 1
-    return 0
+    woken = 0
+    with independent_steps() as step:
+        with step("queueing replays"):
+            queue_replays()
+        with step("waking the sender"):
+            if delivery.needs_sender():
+                wake_sender()
+                woken = 1
+    return woken
 
 
 @shared_task(name="webhooks.tasks.prune_deliveries")
 def prune_deliveries() -> int:
     """Delete what was finished long ago, or is of nobody, and secrets that sign no more. Returns how many."""
-    forget_old_secrets()
-    return retention.purge_orphans() + retention.prune_finished(
-        days=settings.CMS_ENV.webhook_delivery_days
-    )
+    count = 0
+    with independent_steps() as step:
+        with step("forgetting old secrets"):
+            forget_old_secrets()
+        with step("purging deliveries of deleted webhooks"):
+            count += retention.purge_orphans()
+        with step("pruning finished deliveries"):
+            count += retention.prune_finished(days=settings.CMS_ENV.webhook_delivery_days)
+    return count
 
 
 @shared_task(name="webhooks.tasks.purge_deliveries")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from proofroom.core.background_jobs.registry import register_runner
+from proofroom.core.independent_steps import independent_steps
 from proofroom_apps.imports.run_folders import remove_leftover_folders
 from proofroom_apps.imports.runs import IMPORT_RUNS, delete_expired_files
 
@@ -14,4 +15,10 @@ register_runner(IMPORT_RUNS)
 @shared_task(name="imports.tasks.sweep_imports")
 def sweep_imports() -> int:
     """Delete files and folders that no import or download needs any more. Answers how many of both."""
-    return delete_expired_files() + remove_leftover_folders()
+    count = 0
+    with independent_steps() as step:
+        with step("deleting expired files"):
+            count += delete_expired_files()
+        with step("removing leftover folders"):
+            count += remove_leftover_folders()
+    return count

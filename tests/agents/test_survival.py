@@ -14,10 +14,11 @@ from django.db import connection
 from django.utils import timezone
 
 from agents_app.models import AgentRun
-from agents_app.runs import execution, ownership
+from agents_app.runs import execution, lifecycle, ownership
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run, sweep_runs
 from content.models import Draft
+from proofroom.core.independent_steps import StepsFailed
 from tests import make
 from tests.agents.environment import set_env
 from tests.conftest import RunOnCommit
@@ -26,12 +27,12 @@ from tests.fake_provider import Reply, serving
 LONG_AGO = timedelta(minutes=2)
 
 
-def _new() -> AgentRun:
+def _new(slug: str = "a-post") -> AgentRun:
     return create_run(
         agent_id="seo-specialist",
         scope="dropdown",
         actor=make.actor("editor"),
-        post_id=make.post().pk,
+        post_id=make.post(slug=slug).pk,
     )
 
 
@@ -111,6 +112,32 @@ def test_a_run_that_hangs_beyond_its_time_is_ended() -> None:
 
     run.refresh_from_db()
     assert run.status == "timed_out"
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_a_run_that_cannot_be_swept_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch, attempts: int
+) -> None:
+    """Of three runs the second is broken; the first hangs, the others lost their workers."""
+    hanging, broken, lost = (_new(f"post-{number}") for number in range(3))
+    _running(hanging, silent=timedelta(0), left=-60)
+    _running(broken, silent=2 * LONG_AGO, attempts=attempts, left=-60)
+    _running(lost, silent=LONG_AGO, attempts=2)
+    take_back = vars(lifecycle)["take_back"]
+
+    def failing(run: AgentRun) -> None:
+        if run.pk == broken.pk:
+            raise ZeroDivisionError
+        take_back(run)
+
+    monkeypatch.setattr(lifecycle, "take_back", failing)
+
+    with pytest.raises(StepsFailed, match=str(broken.pk)):
+        sweep_runs()
+
+    statuses = dict(AgentRun.objects.values_list("pk", "status"))
+    assert statuses == {hanging.pk: "timed_out", broken.pk: "running", lost.pk: "failed"}
 
 
 def _execute_in_thread(run: AgentRun) -> threading.Thread:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -20,6 +21,7 @@ from content.tasks import sweep_decisions
 from proofroom.core.background_jobs import runner
 from proofroom.core.background_jobs.models import BackgroundJob
 from proofroom.core.background_jobs.registry import job_runners
+from proofroom.core.independent_steps import StepsFailed
 from proofroom.core.models import Event
 from tests import make
 
@@ -169,3 +171,61 @@ def test_a_job_that_a_worker_is_at_is_not_woken(sent: list[str]) -> None:
             assert pool.submit(resume_elsewhere).result(timeout=60) == 0
         assert pool.submit(resume_elsewhere).result(timeout=60) == 1
     assert sent == [f"post job {job.pk}"]
+
+
+def test_a_job_that_cannot_be_resumed_stops_no_other(
+    sent: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, other = new_job("Tea"), new_job("Milk")
+    sent.clear()
+    resume = POST_JOBS.resume
+
+    def failing(job: PostJob) -> None:
+        if job.pk == broken.pk:
+            raise ZeroDivisionError
+        resume(job)
+
+    monkeypatch.setattr(POST_JOBS, "resume", failing)
+    monkeypatch.setattr(runner, "MAX_WOKEN", 1)
+    late = timezone.now() - timedelta(hours=1)
+    PostJob.objects.update(touched_at=late)
+    PostJob.objects.filter(pk=broken.pk).update(touched_at=late - timedelta(hours=1))
+
+    with pytest.raises(StepsFailed):
+        sweep_decisions()
+    assert sweep_decisions() == 1
+
+    assert sent == [f"post job {other.pk}"]
+    broken.refresh_from_db()
+    assert (broken.state, broken.touched_at > late) == (JobState.RUNNING, True)
+
+
+@pytest.mark.parametrize(
+    ("method", "task"),
+    [("resume_late", "content.tasks.sweep_decisions"), ("forget_old", "content.tasks.purge_trash")],
+)
+def test_a_kind_of_jobs_that_fails_stops_no_other_kind(
+    monkeypatch: pytest.MonkeyPatch, method: str, task: str
+) -> None:
+    app.loader.import_default_modules()
+    first, *others = job_runners
+    asked: list[str] = []
+
+    def broken() -> int:
+        raise ZeroDivisionError
+
+    def followed(name: str) -> Callable[[], int]:
+        def run() -> int:
+            asked.append(name)
+            return 0
+
+        return run
+
+    monkeypatch.setattr(first, method, broken)
+    for one in others:
+        monkeypatch.setattr(one, method, followed(one.task))
+
+    with pytest.raises(StepsFailed):
+        app.tasks[task].apply().get()
+
+    assert asked == [one.task for one in others]

@@ -12,6 +12,7 @@ from celery import shared_task
 
 from proofroom.core.background_jobs.runner import JobRunner
 from proofroom.core.hooks import ExtensionPoint
+from proofroom.core.independent_steps import independent_steps
 
 job_runners: Final[ExtensionPoint[JobRunner[Any]]] = ExtensionPoint()
 
@@ -28,9 +29,19 @@ def register_runner(runner: JobRunner[Any]) -> None:
 
 def resume_late_jobs() -> int:
     """Go on with jobs of every kind whose worker died or whose message was lost. Returns how many. For the sweep."""
-    return sum(runner.resume_late() for runner in job_runners)
+    count = 0
+    with independent_steps() as step:
+        for runner in job_runners:
+            with step(f"resuming jobs of {runner.task}"):
+                count += runner.resume_late()
+    return count
 
 
 def forget_old_jobs() -> int:
     """Delete the jobs of every kind that ended long ago. Returns how many rows."""
-    return sum(runner.forget_old() for runner in job_runners)
+    count = 0
+    with independent_steps() as step:
+        for runner in job_runners:
+            with step(f"forgetting jobs of {runner.task}"):
+                count += runner.forget_old()
+    return count

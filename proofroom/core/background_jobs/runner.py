@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import get_language, override
@@ -26,6 +26,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import BackgroundJob, JobState
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
+from proofroom.core.independent_steps import independent_steps
 from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
@@ -123,18 +124,35 @@ class JobRunner(ABC, Generic[J]):
         self.end(job, JobState.CANCELLED, actor=actor)
         return job
 
-    @transaction.atomic
     def resume_late(self) -> int:
         """Go on with what a lost message or a dead worker left. Returns how many. What is locked is being done."""
         rows = self.model._default_manager.filter(
             state=JobState.RUNNING, touched_at__lt=timezone.now() - self.late_after
         )
         locked = rows.select_for_update(no_key=True, of=("self",), skip_locked=True)
-        late = list(locked.order_by("touched_at")[:MAX_WOKEN])
-        for job in late:
-            with override(job.language or settings.LANGUAGE_CODE):
-                self.resume(job)
-        return len(late)
+        with transaction.atomic():
+            late = list(locked.order_by("touched_at").values_list("pk", flat=True)[:MAX_WOKEN])
+        resumed = 0
+        with independent_steps() as step:
+            for job_id in late:
+                with step(f"resuming {self.noun} {job_id}"):
+                    resumed += self._resume_one(locked, job_id)
+        return resumed
+
+    def _resume_one(self, locked: QuerySet[J], job_id: UUID) -> int:
+        """Resume a late job, unless a worker took it up meanwhile."""
+        try:
+            with transaction.atomic():
+                job = locked.filter(pk=job_id).first()
+                if job is None:
+                    return 0
+                with override(job.language or settings.LANGUAGE_CODE):
+                    self.resume(job)
+        except Exception:
+            # It goes behind the others, of which a sweep wakes only the first few.
+            self.model._default_manager.filter(pk=job_id).update(touched_at=timezone.now())
+            raise
+        return 1
 
     def resume(self, job: J) -> None:
         """Wake a worker for a job that is late and locked, or end it where workers took it up often enough. Messages

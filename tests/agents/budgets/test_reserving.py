@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
+from django.db.models import QuerySet
 from django.utils import timezone
 
+from agents_app.budgets import reservations
 from agents_app.budgets.limits import BudgetExceeded
 from agents_app.budgets.reservations import reserve, settle, settle_abandoned, settle_lost
 from agents_app.models import AgentRun, Budget, Reservation, RunStatus, Spending
 from agents_app.providers.interface import ProviderStopped
+from proofroom.core.independent_steps import StepsFailed
 from proofroom.core.models import Event
 
 pytestmark = pytest.mark.django_db
@@ -197,6 +200,31 @@ def test_the_sweep_settles_what_nobody_can_settle_any_more(
     run.refresh_from_db()
     assert (run.output_tokens, run.cost) == (5, None)
     assert [row[2:] for row in spendings()] == [(0, Decimal("0.04")), (5, Decimal(0))]
+
+
+def test_a_run_that_cannot_be_settled_keeps_no_other_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.undo()
+    broken, other = running(), running()
+    for run in (broken, other):
+        reserve(agent_id="writer", run=run, tokens=5, cost=None)
+    Reservation.objects.update(created_at=timezone.now() - timedelta(seconds=361))
+    settle_as_used = reservations._settle_as_used
+
+    def failing(run_id: UUID | None, rows: QuerySet[Reservation]) -> int:
+        if run_id == broken.pk:
+            raise ZeroDivisionError
+        return settle_as_used(run_id, rows)
+
+    monkeypatch.setattr(reservations, "_settle_as_used", failing)
+
+    with pytest.raises(StepsFailed, match=str(broken.pk)):
+        settle_abandoned()
+
+    assert [row.run_id for row in Reservation.objects.all()] == [broken.pk]
+    other.refresh_from_db()
+    assert other.output_tokens == 5
 
 
 def told() -> list[tuple[str, str, str | None, str]]:

@@ -1,0 +1,45 @@
+"""Steps of a task of which one that fails keeps no other one back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import TypeAlias
+
+from proofroom.core.diagnostics.availability import is_database_away
+
+logger = logging.getLogger(__name__)
+Step: TypeAlias = Callable[[str], AbstractContextManager[None]]
+
+
+class StepsFailed(Exception):
+    """Some steps failed and were logged. The others were done."""
+
+
+@contextmanager
+def independent_steps() -> Iterator[Step]:
+    """Go on after a step that fails. Raises `StepsFailed` at the end, so that the task counts as failed.
+
+        with independent_steps() as step:
+            for run in overdue:
+                with step(f"run {run.pk}"):
+                    end_run(run)
+
+    A database that is away ends all: no other step would get any further.
+    """
+    failed: list[str] = []
+
+    @contextmanager
+    def step(what: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if is_database_away(error):
+                raise
+            logger.exception("%s failed, the others go on", what)
+            failed.append(what)
+
+    yield step
+    if failed:
+        raise StepsFailed(f"failed, see the log above: {', '.join(failed)}")
