@@ -22,6 +22,7 @@ from content.store.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, RuleViolation, invalid
+from proofroom.core.independent_steps import independent_steps
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.observability.metrics import MetricReading
@@ -143,25 +144,36 @@ def publish_due_posts(actor: Actor) -> int:
     """Publish the drafts whose `publishAt` has come. Answers how many. Safe to run twice."""
     due = due_posts(timezone.now())
     count = 0
-    for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
-        try:
-            with transaction.atomic():
-                post = lock_post(pk, actor)
-                is_due = post.publish_at is not None and post.publish_at <= timezone.now()
-                if post.status == Status.DRAFT and is_due:
-                    _require_language(post)
-                    move_status(post=post, status=Status.PUBLISHED, actor=actor)
-                    count += 1
-        # One that cannot be published must not keep the others waiting.
-        except CmsError as error:
-            logger.warning("post %s is not published on schedule: %s", pk, error.message)
-            _record_failure(pk, error.message, actor)
-        except DatabaseError:
-            logger.exception("post %s is not published on schedule now, perhaps soon", pk)
-        except Exception:
-            logger.exception("post %s is not published on schedule", pk)
-            _record_failure(pk, _("Something went wrong; the log says what."), actor)
+    # One that cannot be published must not keep the others waiting, nor must the record of its failure.
+    with independent_steps() as step:
+        for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
+            with step(f"the schedule of the post {pk}"):
+                count += _publish_due_post(pk, actor)
     return count
+
+
+def _publish_due_post(post_id: UUID, actor: Actor) -> bool:
+    """Publish a post whose time has come, or record why not. Answers whether it was published."""
+    try:
+        with transaction.atomic():
+            post = lock_post(post_id, actor)
+            is_due = post.publish_at is not None and post.publish_at <= timezone.now()
+            if post.status != Status.DRAFT or not is_due:
+                return False
+            _require_language(post)
+            move_status(post=post, status=Status.PUBLISHED, actor=actor)
+    except CmsError as error:
+        logger.warning("post %s is not published on schedule: %s", post_id, error.message)
+        _record_failure(post_id, error.message, actor)
+        return False
+    except DatabaseError:
+        logger.exception("post %s is not published on schedule now, perhaps soon", post_id)
+        return False
+    except Exception:
+        logger.exception("post %s is not published on schedule", post_id)
+        _record_failure(post_id, _("Something went wrong; the log says what."), actor)
+        return False
+    return True
 
 
 def _require_language(post: Post) -> None:

@@ -15,6 +15,8 @@ from content.models import Layer, Post
 from content.posts import publish
 from content.posts.variations import create_variation
 from proofroom.core.errors import RuleViolation
+from proofroom.core.independent_steps import StepsFailed
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox import events
 from tests import make
@@ -178,6 +180,29 @@ def test_one_that_cannot_be_published_stalls_no_other_and_is_said(
 
     assert (status(first), status(second)) == ("draft", "published")
     assert f"post {first.pk} is not published on schedule: It is broken." in caplog.text
+
+
+def test_a_failure_that_cannot_be_recorded_stalls_no_other_post(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    first, second = make.post(status="draft"), make.post("Second", slug="second", status="draft")
+    overdue(first, minutes=2)
+    overdue(second)
+    payload_of = vars(publish)["event_payload"]
+
+    def failing(post: Post) -> JsonObject:
+        if post.pk == first.pk:
+            raise ZeroDivisionError
+        found: JsonObject = payload_of(post)
+        return found
+
+    # Of a post that is broken in this way neither its publication nor its failure can be recorded.
+    monkeypatch.setattr(publish, "event_payload", failing)
+
+    with pytest.raises(StepsFailed, match=str(first.pk)):
+        tick()
+
+    assert (status(first), status(second)) == ("draft", "published")
 
 
 def test_a_date_that_waits_in_review_and_passed_is_not_approved_past_the_rules() -> None:
