@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -24,6 +24,7 @@ from content.store.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
+from proofroom.core.independent_steps import independent_steps
 from proofroom.core.models import Event
 
 _AT_ONCE: Final = 500
@@ -132,17 +133,24 @@ def purge_trash(*, actor: Actor, days: int) -> int:
     old = Post.objects.filter(deleted_at__lt=timezone.now() - timedelta(days=days))
     due = old.filter(~Exists(below)).order_by("deleted_at", "pk")
     count = 0
-    for pk in list(due.values_list("pk", flat=True)[:_AT_ONCE]):
-        with transaction.atomic():
-            post = lock_post_in(due, pk)
-            if post is None:
-                continue
-            payload = event_payload(post)
-            own = PostModule.objects.filter(Q(post=post) | Q(post__variation_of=post))
-            own = own.exclude(instance__scope="global")
-            instances = list(own.values_list("instance_id", flat=True))
-            post.delete()
-            ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True).delete()
-            outbox.record("post.purged", actor=actor, post_id=pk, payload=payload)
-        count += 1
+    with independent_steps() as step:
+        for pk in list(due.values_list("pk", flat=True)[:_AT_ONCE]):
+            with step(f"purging the post {pk}"):
+                count += _purge(due, pk, actor)
     return count
+
+
+@transaction.atomic
+def _purge(due: QuerySet[Post], post_id: UUID, actor: Actor) -> bool:
+    """Delete one post for good, unless it is not due any more. Answers whether it was deleted."""
+    post = lock_post_in(due, post_id)
+    if post is None:
+        return False
+    payload = event_payload(post)
+    own = PostModule.objects.filter(Q(post=post) | Q(post__variation_of=post))
+    own = own.exclude(instance__scope="global")
+    instances = list(own.values_list("instance_id", flat=True))
+    post.delete()
+    ModuleInstance.objects.filter(pk__in=instances, placements__isnull=True).delete()
+    outbox.record("post.purged", actor=actor, post_id=post_id, payload=payload)
+    return True

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from cms_project.celery import app
 from content.models import Draft, ModuleInstance, Post, PostModule, Revision
+from content.posts import trash as trash_module
 from content.posts.create import create_post
 from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts
@@ -21,7 +22,8 @@ from content.store import document_edits
 from content.tasks import purge_trash as purge_trash_task
 from proofroom.accounts.models import User
 from proofroom.core.errors import NotAllowed
-from proofroom.core.json import Json
+from proofroom.core.independent_steps import StepsFailed
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 from proofroom_apps.previews.models import PreviewLink
 from proofroom_apps.previews.services import create_preview_link
@@ -257,3 +259,24 @@ def test_without_an_admin_nothing_is_emptied() -> None:
 
     assert purge_trash_task.apply().get() == 0
     assert Post.objects.count() == 1
+
+
+def test_a_post_that_cannot_be_purged_keeps_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, other = make.post("Broken", slug="broken"), make.post("Other", slug="other")
+    trash(broken, days=40)
+    trash(other, days=31)
+    payload_of = vars(trash_module)["event_payload"]
+
+    def failing(post: Post) -> JsonObject:
+        if post.pk == broken.pk:
+            raise ZeroDivisionError
+        found: JsonObject = payload_of(post)
+        return found
+
+    monkeypatch.setattr(trash_module, "event_payload", failing)
+
+    with pytest.raises(StepsFailed, match=str(broken.pk)):
+        purge()
+
+    assert list(Post.objects.values_list("pk", flat=True)) == [broken.pk]
+    assert [event.post_id for event in Event.objects.filter(name="post.purged")] == [other.pk]
