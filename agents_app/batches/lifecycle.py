@@ -5,6 +5,7 @@ Posts that cannot be run on are named by id, which tells nothing of what is ther
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,11 +29,13 @@ from agents_app.runs.undo import take_back, undo_run
 from content.models import Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import CmsError, Conflict, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.core.validation.input_validation import parse_uuid
 
+logger = logging.getLogger(__name__)
 MAX_POSTS: Final = 100
 
 
@@ -254,6 +257,12 @@ def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
         return found | {
             "error": _("The post is in the trash. Restore it first.") if in_trash else ""
         }
+    except DATABASE_AWAY:
+        raise  # the sweep goes on with it
+    except Exception:
+        # One run that cannot be undone keeps no other one from it.
+        logger.exception("run %s of batch %s cannot be undone", run_id, batch.pk)
+        return found | {"error": _("Something went wrong; the log says what.")}
     return found | {
         "reverted": list(done.reverted),
         "kept": list(done.kept),

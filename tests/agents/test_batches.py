@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.test import Client
@@ -15,11 +16,13 @@ from agents_app.batches.queries import progress_of
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.runs import execution
 from agents_app.runs.retry import retry_run
+from agents_app.runs.undo import UndoneRun
 from content.layers import approve, digest_of, open_layers, submit
 from content.models import Post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.store import document_edits
+from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import send
@@ -208,6 +211,38 @@ def test_what_a_dead_worker_left_of_taking_back_is_done_once(
     assert batch.reverted_at is not None
     assert len(calls) == 4, "the second one twice, no other again"
     assert all(not open_layers(post).ai_review.changes.paths for post in found)
+
+
+def test_a_run_that_cannot_be_undone_keeps_no_other_one(
+    openai: OpenAI, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    openai(Reply({"post": {"metaTitle": "Better"}}))
+    found = posts(3)
+    batch = done(found)
+    monkeypatch.setattr(lifecycle, "send_revert", lambda batch_id: None)
+    lifecycle.revert_batch(batch_id=batch.pk, actor=make.actor("admin"))
+    broken = AgentRun.objects.get(batch=batch, post=found[1])
+    undo = vars(lifecycle)["undo_run"]
+
+    def failing(*, run_id: UUID, actor: Actor) -> UndoneRun:
+        if run_id == broken.pk:
+            raise ZeroDivisionError
+        undone: UndoneRun = undo(run_id=run_id, actor=actor)
+        return undone
+
+    monkeypatch.setattr(lifecycle, "undo_run", failing)
+    lifecycle.take_back_batch(batch.pk)
+
+    batch.refresh_from_db()
+    errors = {run_id: one["error"] for run_id, one in batch.reverted.items() if one["error"]}
+    assert errors == {str(broken.pk): "Something went wrong; the log says what."}
+    assert batch.reverted_at is not None
+    assert [bool(open_layers(post).ai_review.changes.paths) for post in found] == [
+        False,
+        True,
+        False,
+    ]
+    assert f"run {broken.pk} of batch {batch.pk} cannot be undone" in caplog.text
 
 
 def test_while_runs_go_on_a_batch_is_not_taken_back(signed_in: SignedIn) -> None:
