@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
+from proofroom.core.independent_steps import StepsFailed
 from proofroom.core.models import Event
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.services import replay
@@ -224,3 +225,32 @@ def test_a_time_without_events_replays_nothing(receiver: Receiver) -> None:
     row = _since(webhook)
 
     assert (row.replay_until, replay.queue_replays()) == (None, 0)
+
+
+def test_a_replay_that_fails_stops_no_other(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, other = sending.webhook(receiver, "/broken"), sending.webhook(receiver, "/other")
+    Webhook.objects.update(is_active=False)
+    event = sending.happened()
+    Webhook.objects.update(is_active=True)
+    for webhook in (broken, other):
+        _since(webhook)
+    wants = vars(replay)["webhook_wants"]
+
+    def failing(webhook: Webhook, event: Event) -> bool:
+        if webhook.pk == broken.pk:
+            raise ZeroDivisionError
+        return bool(wants(webhook, event))
+
+    monkeypatch.setattr(replay, "webhook_wants", failing)
+
+    with pytest.raises(StepsFailed):
+        sweep_deliveries()
+    sending.send()
+
+    assert [(row.event_id, row.webhook_id) for row in Delivery.objects.all()] == [
+        (event.pk, other.pk)
+    ]
+    assert len(receiver.at("/other")) == 1
+    assert list(Webhook.objects.filter(replay_until__isnull=False)) == [broken]

@@ -5,6 +5,7 @@ A replay's cursor moves with what was queued, so that one that is killed goes on
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
@@ -16,7 +17,9 @@ from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import Conflict, invalid
+from proofroom.core.independent_steps import independent_steps
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
@@ -110,25 +113,53 @@ def cancel_replay(*, webhook_id: UUID | str, actor: Actor) -> Webhook:
 def queue_replays() -> int:
     """Queue the next batches of every replay. Returns how many deliveries."""
     total = 0
-    for _batch in range(MAX_BATCHES):
-        queued = queue_next_batch()
-        if queued is None:
-            break
-        total += queued
+    failed: list[UUID] = []
+    with independent_steps() as step:
+        for _batch in range(MAX_BATCHES):
+            with step("a replay"):
+                try:
+                    queued = queue_next_batch(leave_out=failed)
+                except ReplayFailed as error:
+                    failed.append(error.webhook_id)
+                    raise
+                if queued is None:
+                    break
+                total += queued
     return total
 
 
+class ReplayFailed(Exception):
+    """A batch of this webhook's replay could not be queued."""
+
+    def __init__(self, webhook_id: UUID) -> None:
+        super().__init__(f"the replay of webhook {webhook_id} failed")
+        self.webhook_id = webhook_id
+
+
 @transaction.atomic
-def queue_next_batch() -> int | None:
-    """Queue one batch of the replay that waits first. Returns None if there is none that no other process is at."""
+def queue_next_batch(*, leave_out: Collection[UUID] = ()) -> int | None:
+    """Queue one batch of the replay that waits first. Returns None if there is none that no other process is at.
+
+    Raises `ReplayFailed`, so that the caller goes on with the replays of other webhooks.
+    """
     webhook = (
         Webhook.objects.select_for_update(skip_locked=True, no_key=True)
         .filter(replay_until__isnull=False)
+        .exclude(pk__in=leave_out)
         .order_by("replay_after", "pk")
         .first()
     )
     if webhook is None:
         return None
+    try:
+        return _queue_batch(webhook)
+    except DATABASE_AWAY:
+        raise
+    except Exception as error:
+        raise ReplayFailed(webhook.pk) from error
+
+
+def _queue_batch(webhook: Webhook) -> int:
     found = list(
         Event.objects.filter(
             id__gt=webhook.replay_after or 0, id__lte=webhook.replay_until, name__in=webhook.events
