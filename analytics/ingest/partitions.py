@@ -17,6 +17,7 @@ from django.db import OperationalError, connection, transaction
 
 from analytics.models import AnalyticsEvent
 from analytics.periods import today
+from proofroom.core.independent_steps import independent_steps
 
 logger = logging.getLogger(__name__)
 MONTHS_AHEAD: Final = 3
@@ -54,11 +55,12 @@ def keep_ahead() -> list[date]:
         cursor.execute(_MONTHS_OF_REST)
         wanted |= {month for (month,) in cursor.fetchall()}
     made = []
-    for month in sorted(wanted - set(months())):
-        with _lock_maintenance() as is_locked:
-            if is_locked and month not in months():
-                _create_partition(month)
-                made.append(month)
+    with independent_steps() as step:
+        for month in sorted(wanted - set(months())):
+            with step(f"making the month {month:%Y-%m}"), _lock_maintenance() as is_locked:
+                if is_locked and month not in months():
+                    _create_partition(month)
+                    made.append(month)
     return made
 
 

@@ -14,6 +14,7 @@ from analytics.periods import day_of
 from analytics.rollups.aggregate import lock_state
 from analytics.rollups.heat_batches import BATCHES, MAX_HITS, PLACE, SUMS, pack_cell
 from analytics.rollups.rollup_sql import Dialect, dialect
+from proofroom.core.independent_steps import independent_steps
 
 _MERGED: Final = "analytics_merged_batches"
 
@@ -31,23 +32,31 @@ def merge_batches(now: datetime | None = None) -> int:
     )
     days: list[date] = sorted({row["day"] for row in several})
     made = 0
-    for day in days:
-        with transaction.atomic(), connection.cursor() as cursor:
-            lock_state(wait=True)
-            cursor.execute(
-                _merge_day(dialect()), {"day": connection.ops.adapt_datefield_value(day)}
-            )
-            cursor.execute(
-                f"DELETE FROM {BATCHES} WHERE (sheet_id, day) IN (SELECT sheet_id, day FROM {_MERGED})"  # noqa: S608
-            )
-            columns = "sheet_id, day, last_event, cells"
-            cursor.execute(f"INSERT INTO {BATCHES} ({columns}) SELECT {columns} FROM {_MERGED}")  # noqa: S608
-            made += cursor.rowcount
-            cursor.execute(f"DROP TABLE {_MERGED}")
+    with independent_steps() as step:
+        for day in days:
+            with step(f"merging the batches of {day}"):
+                made += _merge_day(day)
     return made
 
 
-def _merge_day(sql: Dialect) -> str:
+@transaction.atomic
+def _merge_day(day: date) -> int:
+    lock_state(wait=True)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _select_merged(dialect()), {"day": connection.ops.adapt_datefield_value(day)}
+        )
+        cursor.execute(
+            f"DELETE FROM {BATCHES} WHERE (sheet_id, day) IN (SELECT sheet_id, day FROM {_MERGED})"  # noqa: S608
+        )
+        columns = "sheet_id, day, last_event, cells"
+        cursor.execute(f"INSERT INTO {BATCHES} ({columns}) SELECT {columns} FROM {_MERGED}")  # noqa: S608
+        made: int = cursor.rowcount
+        cursor.execute(f"DROP TABLE {_MERGED}")
+    return made
+
+
+def _select_merged(sql: Dialect) -> str:
     """Makes the temporary table of what the batches of a day come to. A cell with too many hits for a number has
     several."""
     key = "sheet_id, day, last_event"

@@ -19,6 +19,7 @@ from analytics.periods import day_of
 from analytics.rollups.aggregate import lock_state
 from analytics.rollups.heat_batches import PAGE_ALONE, PAGE_OF_MODULES
 from analytics.rollups.rollup_sql import FORM
+from proofroom.core.independent_steps import independent_steps
 
 MAX_VALUES_KEPT: Final = 200
 """Values of one dimension on one day or in one month, of the site and of each post."""
@@ -35,19 +36,22 @@ def merge_rare_values(now: datetime | None = None) -> int:
         grain=Grain.MONTH, day__lt=this_day.replace(day=1)
     )
     merged = 0
-    for table in (SiteCount, PostCount):
-        names = ["post_id"] if table is PostCount else []
-        names += ["dimension", "grain", "day"]
-        crowded = (
-            table._default_manager.filter(is_over, day__gte=this_day - _PERIOD)
-            .filter(dimension__in=_REPORTED_DIMENSIONS)
-            .values(*names)
-            .annotate(number=Count("id"))
-            .filter(number__gt=MAX_VALUES_KEPT)
-            .order_by(*names)
-        )
-        for row in list(crowded):
-            merged += _merge_values(table, {name: row[name] for name in names})
+    with independent_steps() as step:
+        for table in (SiteCount, PostCount):
+            names = ["post_id"] if table is PostCount else []
+            names += ["dimension", "grain", "day"]
+            crowded = (
+                table._default_manager.filter(is_over, day__gte=this_day - _PERIOD)
+                .filter(dimension__in=_REPORTED_DIMENSIONS)
+                .values(*names)
+                .annotate(number=Count("id"))
+                .filter(number__gt=MAX_VALUES_KEPT)
+                .order_by(*names)
+            )
+            for row in list(crowded):
+                of = {name: row[name] for name in names}
+                with step(f"merging rare values of {of}"):
+                    merged += _merge_values(table, of)
     return merged
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from uuid import UUID
 
 import pytest
@@ -11,9 +11,11 @@ from django.db.migrations.executor import MigrationExecutor
 
 from analytics.models import HeatBatch, HeatSheet
 from analytics.periods import Period
+from analytics.rollups import merge_batches as merge_module
 from analytics.rollups.heatmaps import HeatmapSpec, module_clicks, page_heatmap
 from analytics.rollups.merge_batches import merge_batches
 from analytics.tasks import merge_rare_figures
+from proofroom.core.independent_steps import StepsFailed
 from tests.analytics.heat_cells import batch, pack, stored_cells
 
 DAY = date(2026, 11, 20)
@@ -58,6 +60,27 @@ def test_batches_of_a_day_that_is_over_become_one_of_each_sheet_and_say_the_same
     assert merge_batches(NOW) == 1
     assert batches() == one_each
     assert stored_cells() == after
+
+
+@pytest.mark.django_db
+def test_a_day_that_cannot_be_merged_keeps_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = sheet()
+    for day in (DAY, NEXT):
+        batch(page, day, [pack(1, 1)])
+        batch(page, day, [pack(1, 1)])
+    merge_day = merge_module._merge_day
+
+    def failing(day: date) -> int:
+        if day == DAY:
+            raise ZeroDivisionError
+        return merge_day(day)
+
+    monkeypatch.setattr(merge_module, "_merge_day", failing)
+
+    with pytest.raises(StepsFailed, match="2026-11-20"):
+        merge_batches(NOW + timedelta(days=1))
+
+    assert batches() == [(page.pk, DAY, 1), (page.pk, DAY, 1), (page.pk, NEXT, 1)]
 
 
 @pytest.mark.django_db

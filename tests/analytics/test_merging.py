@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -10,7 +11,9 @@ import pytest
 from analytics.experiments.evaluation import count_arms, count_goals
 from analytics.models import HeatBatch, HeatSheet, PostCount, SiteCount
 from analytics.periods import Period
+from analytics.rollups import merge_rare
 from analytics.rollups.merge_rare import OTHER, merge_rare_values
+from proofroom.core.independent_steps import StepsFailed
 from tests.analytics.heat_cells import batch, pack
 
 pytestmark = pytest.mark.django_db
@@ -123,3 +126,23 @@ def test_spots_in_modules_that_are_made_up_go_and_those_of_the_page_stay() -> No
     left = {(name, DAY) for name in ("", "~", real, *made_up[:198])}
     assert set(cells) == left | {(made_up[-1], NOW.date())}
     assert HeatSheet.objects.count() == 202
+
+
+def test_a_day_that_cannot_be_merged_keeps_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = date(2026, 11, 19)
+    crowd(205, broken)
+    crowd(205)
+    merge = merge_rare._merge_values
+
+    def failing(table: type[SiteCount | PostCount], of: dict[str, Any]) -> int:
+        if of["day"] == broken:
+            raise ZeroDivisionError
+        return merge(table, of)
+
+    monkeypatch.setattr(merge_rare, "_merge_values", failing)
+
+    with pytest.raises(StepsFailed, match="2026, 11, 19"):
+        merge_rare_values(NOW)
+
+    assert SiteCount.objects.filter(day=DAY).count() == 200
+    assert SiteCount.objects.filter(day=broken).count() == 205

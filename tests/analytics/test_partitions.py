@@ -18,6 +18,7 @@ from analytics.models import GOAL_MAX, AnalyticsEvent, RollUp
 from analytics.services.retention import forget_old_events
 from analytics.services.track import Seen, record_events
 from analytics.tasks import prune_events
+from proofroom.core.independent_steps import StepsFailed
 
 pytestmark = [pytest.mark.services, pytest.mark.django_db]
 
@@ -186,3 +187,23 @@ def test_an_emptied_table_keeps_its_months(tmp_path: Any) -> None:
 
     assert (emptied, AnalyticsEvent.objects.count()) == (0, 1)
     assert months() == before
+
+
+def test_a_month_that_cannot_be_made_keeps_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    ahead = [later(this_month(), number) for number in (2, 3)]
+    with connection.cursor() as cursor:
+        for month in ahead:
+            cursor.execute(f"DROP TABLE analytics_event_{month:%Y_%m}")
+    create = partitions._create_partition
+
+    def failing(month: date) -> None:
+        if month == ahead[0]:
+            raise ZeroDivisionError
+        create(month)
+
+    monkeypatch.setattr(partitions, "_create_partition", failing)
+
+    with pytest.raises(StepsFailed, match=f"{ahead[0]:%Y-%m}"):
+        keep_ahead()
+
+    assert [month for month in months() if month in ahead] == ahead[1:]
