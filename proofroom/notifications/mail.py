@@ -15,6 +15,7 @@ from django.utils import timezone, translation
 from proofroom.accounts.models import User
 from proofroom.accounts.queries import preferences_of
 from proofroom.core.actor import Actor
+from proofroom.core.independent_steps import independent_steps
 from proofroom.notifications.kinds import notification_kinds
 from proofroom.notifications.models import Channel, Notification, NotificationChoice
 from proofroom.notifications.queries import describe, notifications_of
@@ -41,7 +42,12 @@ def mail_notifications() -> int:
     users = User.objects.filter(
         pk__in=wanted.values("user"), notifications__in=fresh, is_active=True
     ).exclude(email="")
-    return sum(_mail(user) for user in users.distinct().order_by("pk"))
+    count = 0
+    with independent_steps() as step:
+        for user in users.distinct().order_by("pk"):
+            with step(f"the mail to account {user.pk}"):
+                count += _mail(user)
+    return count
 
 
 def _mail(user: User) -> bool:
@@ -59,11 +65,13 @@ def _mail(user: User) -> bool:
         return False
     try:
         _send(user, rows)
-    except OSError:  # those of SMTP are such, too
-        logger.exception("Notifications of account %s could not be mailed", user.pk)
+    except Exception as error:
         for row in rows:
             told = Notification.objects.filter(pk=row.pk, mailed_event_id=row.event_id)
             told.update(mailed_event_id=claimed[row.pk])
+        if not isinstance(error, OSError):  # errors of SMTP are such, too
+            raise
+        logger.exception("Notifications of account %s could not be mailed", user.pk)
         return False
     return True
 

@@ -12,10 +12,12 @@ from django.test import Client
 
 from forms.models import FormDefinition
 from forms.services.submissions import delete_submission, submit_form
-from proofroom.accounts.models import User
+from proofroom.accounts.models import Preferences, User
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import RuleViolation
+from proofroom.core.independent_steps import StepsFailed
 from proofroom.core.models import Event
+from proofroom.notifications import mail
 from proofroom.notifications.mail import mail_notifications
 from proofroom.notifications.models import Notification, NotificationChoice
 from proofroom.notifications.queries import describe, notifications_of
@@ -117,6 +119,33 @@ def test_a_mail_names_the_form_and_nothing_that_was_sent(mailoutbox: list[EmailM
         assert secret not in mail.body + mail.subject
     send()
     assert mail_notifications() == 1
+
+
+def test_a_person_who_cannot_be_mailed_keeps_no_other_from_a_mail(
+    mailoutbox: list[EmailMessage], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    admin, editor = make.actor("admin"), make.actor("editor")
+    make.form()
+    for actor in (admin, editor):
+        choose_channels(actor=actor, channels={KIND: "mail"})
+    send()
+    first, second = sorted((admin.user.pk, editor.user.pk))
+    preferences_of = vars(mail)["preferences_of"]
+
+    def failing(user: User) -> Preferences:
+        if user.pk == first:
+            raise ZeroDivisionError
+        found: Preferences = preferences_of(user)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mail, "preferences_of", failing)
+        with pytest.raises(StepsFailed, match=str(first)):
+            mail_notifications()
+
+    assert [one.to for one in mailoutbox] == [[User.objects.get(pk=second).email]]
+    assert mail_notifications() == 1
+    assert mailoutbox[1].to == [User.objects.get(pk=first).email]
 
 
 @pytest.mark.parametrize("case", ["read", "off", "may not", "inactive", "no server"])
