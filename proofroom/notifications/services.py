@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -26,10 +27,22 @@ from proofroom.notifications.models import MAX_SUBJECTS, Channel, Notification, 
 from proofroom.notifications.queries import notifications_of
 
 
+@dataclass(frozen=True)
+class _KindSubscriber:
+    """Adds the notifications of one kind. Each kind has its own, so that one that fails keeps no other one back."""
+
+    kind: NotificationKind
+
+    def __call__(self, events: Sequence[Event]) -> None:
+        _add_of_kind(self.kind, events)
+
+
 def register_kind(kind: NotificationKind) -> None:
     """Register a kind, and subscribe to its events. Called at start."""
     notification_kinds.register(kind, name=kind.name)
-    outbox.subscribe_to_many(kind.events, add_notifications, id="notifications.notify")
+    outbox.subscribe_to_many(
+        kind.events, _KindSubscriber(kind), id=f"notifications.notify.{kind.name}"
+    )
 
 
 def people_with(permission: str, *, but: int | None) -> list[int]:
@@ -41,13 +54,17 @@ def people_with(permission: str, *, but: int | None) -> list[int]:
 def add_notifications(events: Sequence[Event]) -> None:
     """Add what happened to the notifications of those whom it concerns. Told twice of an event, it adds it once."""
     for kind in notification_kinds:
-        groups: dict[str, list[tuple[Event, Notice]]] = defaultdict(list)
-        for event in events:
-            if event.name in kind.events and event.forgotten_at is None:
-                for notice in kind.find_notices(event):
-                    groups[notice.group].append((event, notice))
-        for group, found in groups.items():
-            _add(kind, group, found)
+        _add_of_kind(kind, events)
+
+
+def _add_of_kind(kind: NotificationKind, events: Sequence[Event]) -> None:
+    groups: dict[str, list[tuple[Event, Notice]]] = defaultdict(list)
+    for event in events:
+        if event.name in kind.events and event.forgotten_at is None:
+            for notice in kind.find_notices(event):
+                groups[notice.group].append((event, notice))
+    for group, found in groups.items():
+        _add(kind, group, found)
 
 
 def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice]]) -> None:

@@ -24,6 +24,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
+from proofroom.notifications.kinds import Notice, NotificationKind, notification_kinds
 from proofroom.notifications.models import Notification
 from proofroom.notifications.queries import count_unread, describe, notifications_of
 from proofroom.notifications.services import (
@@ -31,8 +32,10 @@ from proofroom.notifications.services import (
     mark_all_read,
     mark_read,
     purge_notifications,
+    register_kind,
 )
 from tests import make
+from tests.core.listening import own_subscriptions
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -296,3 +299,35 @@ def test_what_is_no_moment_marks_nothing(signed_in: SignedIn, until: str) -> Non
 
     assert client.post("/admin/notifications/seen/", {"until": until}).status_code == 422
     assert Notification.objects.filter(is_seen=True).count() == 0
+
+
+def test_a_kind_that_fails_keeps_no_other_from_an_event() -> None:
+    reader = make.user("admin")
+    failures: list[Exception] = [ZeroDivisionError()]
+
+    def kind(name: str, find: Callable[[Event], list[Notice]]) -> NotificationKind:
+        return NotificationKind(
+            name, name, "posts.view", ("post.exported",), find, lambda _rows: {}
+        )
+
+    def broken(event: Event) -> list[Notice]:
+        if failures:
+            raise failures[0]
+        return other(event)
+
+    def other(event: Event) -> list[Notice]:
+        return [Notice([reader.pk], "group", str(event.pk))]
+
+    with own_subscriptions(), notification_kinds.registered_temporarily(alone=True):
+        register_kind(kind("tests.broken", broken))
+        register_kind(kind("tests.other", other))
+        event = outbox.record("post.exported", actor=make.actor("editor"), payload={})
+
+        assert not outbox.dispatch(event.pk)
+        kinds = Notification.objects.order_by("kind").values_list("kind", flat=True)
+        assert list(kinds) == ["tests.other"]
+
+        failures.clear()
+        Event.objects.update(next_at=None)
+        assert outbox.dispatch(event.pk)
+        assert list(kinds.all()) == ["tests.broken", "tests.other"]
