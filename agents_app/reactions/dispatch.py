@@ -18,7 +18,7 @@ from agents_app.definitions.agents import get_agent, only_enabled
 from agents_app.definitions.reaction_templates import path_in_full
 from agents_app.definitions.reaction_type import reaction_types
 from agents_app.definitions.schema import AgentDefinition, CallReaction, Reaction, ToolReaction
-from agents_app.models import AgentRun, RunReaction, RunStatus
+from agents_app.models import AgentRun, ReactionStatus, RunReaction, RunStatus
 from proofroom.core import outbox
 from proofroom.core.json import JsonObject, format_time
 from proofroom.core.models import Event
@@ -102,6 +102,7 @@ REACTION_GONE_MESSAGE: Final = (
     "The reaction is not in the agent's file any more, or the file cannot be read."
 )
 AGENT_OFF_MESSAGE: Final = "The agent is turned off."
+CANNOT_BEGIN_MESSAGE: Final = "The reaction could not begin; the log says why."
 _BODY_MAX: Final = 1_000_000
 
 
@@ -173,20 +174,26 @@ def start_reactions(event: Event) -> None:
     deliveries: list[Delivery] = []
     rows: list[RunReaction] = []
     for number, reaction in enumerate(agent.reactions, 1):
-        if number in begun or not trigger_holds(reaction, run, values):
+        if number in begun:
             continue
         row = RunReaction(
-            run=run,
-            number=number,
-            kind=reaction.type,
-            trigger=reaction.trigger,
-            target=target_of(reaction)[:200],
+            run=run, number=number, kind=reaction.type, trigger=reaction.trigger, target=""
         )
-        if isinstance(reaction, ToolReaction):
-            row.next_attempt_at = timezone.now()
+        try:
+            if not trigger_holds(reaction, run, values):
+                continue
+            row.target = target_of(reaction)[:200]
+        except Exception:
+            # Told again, it would fail again, and keep the others from beginning.
+            logger.exception("reaction %s to run %s cannot begin", number, run.pk)
+            row.status, row.finished_at = ReactionStatus.FAILED, timezone.now()
+            row.error = CANNOT_BEGIN_MESSAGE
         else:
-            row.delivery = new_delivery(event, channel_of_reaction(run.agent_id, number))
-            deliveries.append(row.delivery)
+            if isinstance(reaction, ToolReaction):
+                row.next_attempt_at = timezone.now()
+            else:
+                row.delivery = new_delivery(event, channel_of_reaction(run.agent_id, number))
+                deliveries.append(row.delivery)
         rows.append(row)
     queue_all(deliveries)
     RunReaction.objects.bulk_create(rows)

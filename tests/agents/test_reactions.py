@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agents_app.definitions.agents import switch_agent
+from agents_app.definitions.reaction_type import reaction_types
 from agents_app.models import RunReaction
 from agents_app.reactions.dispatch import start_reactions
 from agents_app.runs.creation import create_run
@@ -223,3 +224,31 @@ def test_what_became_of_a_call_outlives_its_delivery(
 
     assert outcomes(run) == before
     assert [row[2] for row in before] == ["succeeded", "failed"]
+
+
+def test_a_reaction_that_cannot_begin_keeps_no_other_one(
+    receiver: Receiver,
+    agents_dir: Path,
+    run_on_commit: RunOnCommit,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    urls = [receiver.url(path) for path in ("/broken", "/other")]
+    write_reacting(agents_dir, *(webhook(url) for url in urls))
+    type_ = reaction_types()["webhook"]
+    target = type_.target
+
+    def failing(config: Any) -> str:
+        if config.url == urls[0]:
+            raise ZeroDivisionError
+        return target(config)
+
+    monkeypatch.setattr(type_, "target", failing)
+
+    with run_on_commit():
+        run = ended()
+
+    assert outcomes(run) == [
+        (1, "webhook", "failed", 0, "The reaction could not begin; the log says why."),
+        (2, "webhook", "succeeded", 1, ""),
+    ]
+    assert (len(receiver.at("/broken")), len(receiver.at("/other"))) == (0, 1)
