@@ -25,6 +25,7 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.database.inserts import insert_rows
 from proofroom.core.database.statements import (
     BoundUpdate,
@@ -131,7 +132,32 @@ class WebhookRecovers(Exception):
 
 
 def store_outcomes(ended: Sequence[EndedCall]) -> None:
-    """Store what ended. Deliveries taken from the sender meanwhile (forgotten, deleted) are left as they are."""
+    """Store what ended. Deliveries taken from the sender meanwhile (forgotten, deleted) are left as they are.
+
+    An outcome that cannot be stored ends its delivery, and no other one.
+    """
+    claims = [end.delivery.claimed_until for end in ended]
+    try:
+        _store_together(ended)
+    except DATABASE_AWAY:
+        raise
+    except Exception:
+        # What was to be stored stands on the rows in memory.
+        for end, claimed_until in zip(ended, claims, strict=True):
+            end.delivery.claimed_until = claimed_until
+        if len(ended) > 1:
+            for end in ended:
+                store_outcomes([end])
+            return
+        # Sent again, it would come to the same outcome.
+        delivery = ended[0].delivery
+        logger.exception("the outcome of delivery %s cannot be stored", delivery.pk)
+        give_up(
+            delivery, "The outcome of the call could not be stored; the log says why.", failed=True
+        )
+
+
+def _store_together(ended: Sequence[EndedCall]) -> None:
     now = timezone.now()
     outcomes = [(end, outcome_of(end.came, now)) for end in ended]
     failed = {end.delivery.webhook_id for end, outcome in outcomes if not outcome.is_success}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from collections.abc import Sequence
 from datetime import UTC, timedelta
 from typing import Any
 
@@ -13,14 +14,16 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.models import Event
 from proofroom.core.tasks import dispatch_event, dispatch_events
+from proofroom.webhooks import delivery
 from proofroom.webhooks.dispatch import queue_for_webhooks
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus
 from proofroom.webhooks.tasks import send_deliveries, sweep_deliveries
 from tests import make
 from tests.conftest import RunOnCommit
-from tests.receiver import Receiver
+from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
 
 pytestmark = pytest.mark.django_db
@@ -341,3 +344,31 @@ def test_after_a_minute_the_work_goes_to_a_new_message(
 
     assert not delivery_queue.is_locked()
     assert sending.send() == 1
+
+
+def test_an_outcome_that_cannot_be_stored_keeps_no_other_one(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = ("/broken", "/refused", "/other")
+    broken, refused, other = (sending.webhook(receiver, path) for path in paths)
+    receiver.say("/refused", Reply(500))
+    sending.happened()
+    insert_rows = vars(delivery)["insert_rows"]
+
+    def failing(rows: Sequence[Attempt], updates: Sequence[BoundUpdate]) -> None:
+        if any(row.delivery.webhook_id == broken.pk for row in rows):
+            raise ZeroDivisionError
+        insert_rows(rows, updates=updates)
+
+    monkeypatch.setattr(delivery, "insert_rows", failing)
+
+    assert sending.send() == 3
+    assert sending.send() == 0
+
+    states = {row.webhook_id: (row.status, row.last_error) for row in Delivery.objects.all()}
+    assert states == {
+        broken.pk: ("failed", "The outcome of the call could not be stored; the log says why."),
+        refused.pk: ("pending", "The address answered 500."),
+        other.pk: ("succeeded", ""),
+    }
+    assert [len(receiver.at(path)) for path in paths] == [1, 1, 1]
