@@ -27,6 +27,7 @@ CALL_SECONDS = 10.0
 MAX_CALLS_PER_CHANNEL: Final = 8
 """Calls of one channel that are under way at once."""
 GRACE_SECONDS = 5.0
+_FAILED_HERE: Final = "The call failed here; the log says more."
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,23 +120,27 @@ class CallThread:
             task.add_done_callback(self._calls.discard)
 
     async def _make(self, call: Call) -> None:
-        """Wait for the call's turn in its channel, make it, and hand over how it ended."""
+        """Wait for the call's turn in its channel, make it, and hand over how it ended, whatever fails."""
         async with self._channels.setdefault(
             call.delivery.lane, asyncio.Semaphore(MAX_CALLS_PER_CHANNEL)
         ):
             at = timezone.now()
             begun = time.monotonic()
-            request = call.outgoing
-            headers = request_headers(call.delivery, request, at)
+            request, headers = call.outgoing, dict[str, str]()
             receiver = call.delivery.lane.partition(":")[0]
-            with (
-                bind_ids({"cause_id": call.delivery.event_id}),
-                measure(OperationKind.DELIVERY, receiver) as measured,
-            ):
-                came = await self._send(request, headers)
-                measured.outcome = (
-                    f"{came.status // 100}xx" if isinstance(came, HttpResult) else "no answer"
-                )
+            came: HttpResult | CallRefused | Unreachable = Unreachable(_FAILED_HERE)
+            try:
+                headers = request_headers(call.delivery, request, at)
+                with (
+                    bind_ids({"cause_id": call.delivery.event_id}),
+                    measure(OperationKind.DELIVERY, receiver) as measured,
+                ):
+                    came = await self._send(request, headers)
+                    measured.outcome = (
+                        f"{came.status // 100}xx" if isinstance(came, HttpResult) else "no answer"
+                    )
+            except Exception:  # the sender waits for each call to end
+                logger.exception("a call of the channel failed")
             ms = round((time.monotonic() - begun) * 1000)
             self._ended.put(EndedCall(call.delivery, request, at, ms, headers, came))
 
@@ -158,4 +163,4 @@ class CallThread:
             return Unreachable("The address did not answer in time.")
         except Exception:  # one call that fails in a way nobody thought of must not end the others
             logger.exception("a call of the channel failed")
-            return Unreachable("The call failed here; the log says more.")
+            return Unreachable(_FAILED_HERE)

@@ -17,7 +17,7 @@ from django.utils import timezone
 from proofroom.core.database.statements import BoundUpdate
 from proofroom.core.models import Event
 from proofroom.core.tasks import dispatch_event, dispatch_events
-from proofroom.webhooks import delivery
+from proofroom.webhooks import delivery, http_calls
 from proofroom.webhooks.dispatch import queue_for_webhooks
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus
 from proofroom.webhooks.tasks import send_deliveries, sweep_deliveries
@@ -372,3 +372,32 @@ def test_an_outcome_that_cannot_be_stored_keeps_no_other_one(
         other.pk: ("succeeded", ""),
     }
     assert [len(receiver.at(path)) for path in paths] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("broken_part", ["request_headers", "measure"])
+def test_a_call_that_fails_here_keeps_no_other_one(
+    receiver: Receiver, monkeypatch: pytest.MonkeyPatch, broken_part: str
+) -> None:
+    broken = sending.webhook(receiver, "/broken")
+    other = sending.webhook(receiver, "/other")
+    sending.happened()
+    part = vars(http_calls)[broken_part]
+    calls: list[object] = []
+
+    def failing(*given: object) -> object:
+        calls.append(given)
+        if len(calls) == 1:
+            raise ZeroDivisionError
+        return part(*given)
+
+    monkeypatch.setattr(http_calls, broken_part, failing)
+
+    assert sending.send() == 2
+
+    states = sorted((row.status, row.last_error) for row in Delivery.objects.all())
+    assert states == [
+        ("pending", "The call failed here; the log says more."),
+        ("succeeded", ""),
+    ]
+    assert sum(len(receiver.at(path)) for path in ("/broken", "/other")) == 1
+    assert {row.webhook_id for row in Delivery.objects.all()} == {broken.pk, other.pk}
