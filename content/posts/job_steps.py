@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -10,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from content.models import JobKind, JobOutcome, Post, PostJob, PostJobItem, Status
 from content.posts.copy import copy_below
@@ -19,10 +21,15 @@ from content.posts.undo import undo_delete, undo_restore, undo_status
 from content.store.layer_state import lock_post
 from content.store.traffic import running_variations
 from proofroom.core.actor import Actor
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.json import format_time
 
+logger = logging.getLogger(__name__)
 Items = Sequence[PostJobItem]
+DEFECT_TEXT: Final = gettext_lazy(
+    "Something went wrong with this post. Try it on its own, or check the log."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +72,11 @@ def _copy_level(items: Items, below: Mapping[UUID, UUID], actor: Actor) -> None:
     try:
         with transaction.atomic():
             copies = copy_below(below={item.post: below[item.post] for item in items}, actor=actor)
-    except NotAllowed:
+    except (NotAllowed, *DATABASE_AWAY):
         raise
-    except CmsError as error:
+    except Exception as error:
         if len(items) == 1:
-            items[0].outcome, items[0].why = JobOutcome.REFUSED, error.message
+            items[0].outcome, items[0].why = JobOutcome.REFUSED, _explain(items[0], error)
         else:
             for item in items:
                 _copy_level([item], below, actor)
@@ -81,6 +88,13 @@ def _copy_level(items: Items, below: Mapping[UUID, UUID], actor: Actor) -> None:
         else:
             why = _("The page or its parent copy was deleted in the meantime.")
             item.outcome, item.why = JobOutcome.REFUSED, why
+
+
+def _explain(item: PostJobItem, error: Exception) -> str:
+    if isinstance(error, CmsError):
+        return error.message
+    logger.error("the page %s cannot be copied", item.post, exc_info=error)
+    return str(DEFECT_TEXT)
 
 
 def _undo_copy(item: PostJobItem, actor: Actor) -> None:

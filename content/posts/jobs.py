@@ -8,12 +8,12 @@ from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, QuerySet
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem
 from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
-from content.posts.job_steps import STEPS
+from content.posts.job_steps import DEFECT_TEXT, STEPS
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.runner import PartRunner
@@ -33,9 +33,7 @@ class PostJobRunner(PartRunner[PostJob, PostJobItem]):
     model = PostJob
     task: ClassVar[str] = "content.tasks.run_post_job"
     noun: ClassVar[str] = "post job"
-    defect_text = gettext_lazy(
-        "Something went wrong with this post. Try it on its own, or check the log."
-    )
+    defect_text = DEFECT_TEXT
 
     def next_part(self, job: PostJob) -> list[PostJobItem]:
         if job.is_undo:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem, Status
-from content.posts import jobs
+from content.post_jobs import jobs, steps
 from content.posts.edit import edit_post
 from content.posts.job_steps import STEPS
-from content.posts.jobs import (
     POST_JOBS,
     cancel_job,
     outcomes_of,
@@ -112,6 +112,31 @@ def test_a_page_whose_address_is_taken_keeps_no_other_one_back() -> None:
 
     assert outcomes_of(job) == {"done": 4, "refused": 1}
     assert "other" in job.items.get(outcome=JobOutcome.REFUSED).why
+
+
+@pytest.mark.usefixtures("later")
+def test_a_page_that_cannot_be_copied_keeps_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    top = tree()
+    broken = Post.objects.get(path="/top/middle/leaf").pk
+    _copy, job = start_copy(post_id=top.pk, actor=make.actor())
+    copy_below = vars(steps)["copy_below"]
+
+    def failing(*, below: Mapping[UUID, UUID], actor: Actor) -> dict[UUID, Post]:
+        if broken in below:
+            raise ZeroDivisionError
+        found: dict[UUID, Post] = copy_below(below=below, actor=actor)
+        return found
+
+    monkeypatch.setattr(steps, "copy_below", failing)
+    POST_JOBS.execute(job.pk)
+
+    job.refresh_from_db()
+    assert job.state == JobState.DONE
+    assert copied() == [
+        "/top-copy", "/top-copy/middle", "/top-copy/middle/leaf2", "/top-copy/other",
+    ]  # fmt: skip
+    item = job.items.get(outcome=JobOutcome.REFUSED)
+    assert (item.post, item.why) == (broken, str(POST_JOBS.defect_text))
 
 
 @pytest.mark.usefixtures("later")
