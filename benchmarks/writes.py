@@ -12,7 +12,7 @@ from uuid import uuid4
 import httpx
 import orjson
 import psycopg
-from content.document.document.document import PostDocument
+from content.document.document import PostDocument
 from django.db import transaction
 from django.test import Client
 from psycopg.rows import TupleRow

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeAlias
 
-from proofroom.core.diagnostics.availability import is_database_away
+from proofroom.core.database.faults import is_database_away
 
 logger = logging.getLogger(__name__)
 Step: TypeAlias = Callable[[str], AbstractContextManager[None]]

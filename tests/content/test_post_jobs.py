@@ -13,9 +13,10 @@ from django.test import Client
 from django.utils import timezone
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem, Status
-from content.post_jobs import jobs, steps
+from content.posts import job_steps, jobs
 from content.posts.edit import edit_post
 from content.posts.job_steps import STEPS
+from content.posts.jobs import (
     POST_JOBS,
     cancel_job,
     outcomes_of,
@@ -119,7 +120,7 @@ def test_a_page_that_cannot_be_copied_keeps_no_other_one(monkeypatch: pytest.Mon
     top = tree()
     broken = Post.objects.get(path="/top/middle/leaf").pk
     _copy, job = start_copy(post_id=top.pk, actor=make.actor())
-    copy_below = vars(steps)["copy_below"]
+    copy_below = vars(job_steps)["copy_below"]
 
     def failing(*, below: Mapping[UUID, UUID], actor: Actor) -> dict[UUID, Post]:
         if broken in below:
@@ -127,7 +128,7 @@ def test_a_page_that_cannot_be_copied_keeps_no_other_one(monkeypatch: pytest.Mon
         found: dict[UUID, Post] = copy_below(below=below, actor=actor)
         return found
 
-    monkeypatch.setattr(steps, "copy_below", failing)
+    monkeypatch.setattr(job_steps, "copy_below", failing)
     POST_JOBS.execute(job.pk)
 
     job.refresh_from_db()
