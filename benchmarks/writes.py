@@ -12,7 +12,6 @@ from uuid import uuid4
 import httpx
 import orjson
 import psycopg
-from content.document.document import PostDocument
 from django.db import transaction
 from django.test import Client
 from psycopg.rows import TupleRow
@@ -23,6 +22,7 @@ from benchmarks.load import Series
 from benchmarks.report import Report
 from benchmarks.servers import Server
 from benchmarks.statements import counted
+from content.document.document import PostDocument
 from content.layers import stage
 from content.models import Layer
 from content.store import document_edits
