@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from errno import ENOSPC
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from agents_app.models import AgentRun, RunStatus
@@ -16,7 +19,8 @@ from analytics.tasks import add_up_events
 from cms_project.system_health import worker_and_scheduler
 from content.models import Post
 from content.posts.publish import read_overdue_metrics
-from proofroom.core.observability.metrics import MetricReading
+from proofroom.core.observability import metrics
+from proofroom.core.observability.metrics import MetricReading, all_readings, read_metrics
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -75,3 +79,42 @@ def test_a_run_that_no_worker_takes_is_told_of(django_assert_num_queries: Any) -
     age = found.pop("proofroom_oldest_run_waiting_seconds")
     assert found == {"proofroom_runs queued": 2, "proofroom_runs running": 1}
     assert 7_200 <= age < 7_300
+
+
+def test_gauges_that_cannot_be_read_keep_no_others_back(caplog: pytest.LogCaptureFixture) -> None:
+    assert values(all_readings())["proofroom_readings_failed"] == 0
+
+    def broken() -> Iterator[MetricReading]:
+        yield MetricReading("tests_half", "Never told.", 1)
+        raise ZeroDivisionError
+
+    def other() -> Iterator[MetricReading]:
+        yield MetricReading("tests_other", "Told.", 2)
+
+    with read_metrics.registered_temporarily(broken, other, alone=True):
+        found = values(all_readings())
+
+    assert found == {"tests_other": 2, "proofroom_readings_failed": 1}
+    assert "Some metrics cannot be read" in caplog.text
+
+
+def test_a_request_is_answered_though_no_metrics_can_be_kept(
+    monkeypatch: pytest.MonkeyPatch, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    sent: list[Mapping[str, str]] = []
+
+    def refuse() -> Mapping[str, metrics.Histogram]:
+        raise OSError(ENOSPC, "No space left on device")
+
+    def add(_value: float, labels: Mapping[str, str]) -> None:
+        sent.append(dict(labels))
+
+    names = [*(kind.name for kind in metrics.DURATIONS.values()), metrics.STATEMENTS.name]
+    monkeypatch.setattr(metrics, "_prometheus_histograms", refuse)
+    monkeypatch.setattr(metrics, "_otlp_histograms", lambda: dict.fromkeys(names, add))
+
+    assert client.get("/health").status_code == 200
+    assert client.get("/health").status_code == 200
+
+    assert len(sent) == 4
+    assert caplog.text.count("metrics of operations cannot be kept") == 1

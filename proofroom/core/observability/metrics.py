@@ -28,6 +28,8 @@ from proofroom.core.observability.operations import (
     operation_ended,
 )
 from proofroom.core.once import once
+from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.repeated_errors import log_once
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Meter, _Gauge
@@ -104,8 +106,17 @@ read_metrics: Final[Hook[[], Iterable[MetricReading]]] = Hook()
 
 
 def all_readings() -> list[MetricReading]:
-    """What waits in every app, as it is now."""
-    return [each for readings in read_metrics() for each in readings]
+    """What waits in every app, as it is now. What cannot be read is left out and counted."""
+    found: list[MetricReading] = []
+    failed = 0
+    for read in read_metrics:
+        try:
+            found += list(read())
+        except Exception as error:
+            log_once(logger, "Some metrics cannot be read and are left out.", error)
+            failed += 1
+    text = "Groups of gauges that cannot be read, and are left out."
+    return [*found, MetricReading("proofroom_readings_failed", text, failed)]
 
 
 def count_readings(
@@ -127,16 +138,30 @@ def operation_labels(operation: MeasuredOperation) -> dict[str, str]:
     return dict(zip(DURATIONS[operation.kind].labels, values, strict=True))
 
 
+_failure_logged: Final = OnceAMinute()
+
+
 def record_operation(operation: MeasuredOperation) -> None:
-    """Add an operation to the histograms of whoever collects them."""
-    for histograms in (_prometheus_histograms(), _otlp_histograms()):
-        if not histograms:
-            continue
-        labels = operation_labels(operation)
-        histograms[DURATIONS[operation.kind].name](operation.seconds, labels)
-        if operation.kind is OperationKind.REQUEST:
-            del labels["status"]
-            histograms[STATEMENTS.name](operation.statements, labels)
+    """Add an operation to the histograms of whoever collects them.
+
+    Never raises: a request that was answered is not lost because a full disk takes no metrics.
+    """
+    for find_histograms in (_prometheus_histograms, _otlp_histograms):
+        try:
+            _add_to(find_histograms(), operation)
+        except Exception:
+            if _failure_logged.is_due():
+                logger.exception("metrics of operations cannot be kept")
+
+
+def _add_to(histograms: Mapping[str, Histogram], operation: MeasuredOperation) -> None:
+    if not histograms:
+        return
+    labels = operation_labels(operation)
+    histograms[DURATIONS[operation.kind].name](operation.seconds, labels)
+    if operation.kind is OperationKind.REQUEST:
+        del labels["status"]
+        histograms[STATEMENTS.name](operation.statements, labels)
 
 
 operation_ended.register(record_operation)
