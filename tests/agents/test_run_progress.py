@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from asgiref.sync import sync_to_async
@@ -15,14 +15,16 @@ from django.contrib.sessions.models import Session
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.translation import get_language
 
-from agents_app.consumers import RunFeed
+from agents_app.consumers import BatchFeed, RunFeed, RunSnapshot
 from agents_app.models import AgentBatch, AgentRun
 from agents_app.providers.interface import StepRecord
 from agents_app.runs.labels import run_progress
 from agents_app.runs.run_log import add_step
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.realtime.hub import RowPage, read_feeds
+from proofroom.core.realtime.hub import Feed, RowPage, read_feeds
 from proofroom.core.realtime.sessions import PageConnection
 from tests import make
 from tests.browser.agents_scene import run
@@ -193,6 +195,54 @@ def test_however_many_pages_follow_they_are_told_in_four_queries() -> None:
             counts.append(len(queries))
         assert [page.queue.qsize() for page in pages] == [1] * number
     assert counts == [4, 1, 4, 1]
+
+
+def page_of(row_id: UUID, language: str = "en") -> RowPage:
+    key = session_of("editor")
+    editor = make.user("editor")
+    session = PageConnection(editor.pk, key, editor.get_session_auth_hash(), "agents.view")
+    return RowPage(session, row_id, language)
+
+
+@pytest.mark.parametrize("method", ["load", "load_details"])
+def test_a_feed_that_cannot_be_read_keeps_no_other_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, method: str
+) -> None:
+    broken, other = BatchFeed(), RunFeed()
+    batch, run_ = page_of(uuid4()), page_of(begun().pk)
+    pages: dict[Feed[Any], list[RowPage]] = {broken: [batch], other: [run_]}
+
+    def fail(*_given: object) -> None:
+        raise ZeroDivisionError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(broken, method, fail)
+        for _turn in range(2):
+            broken.has_news = other.has_news = False
+            read_feeds(pages, ())()
+
+    assert (batch.queue.qsize(), run_.queue.qsize()) == (0, 1)
+    assert (broken.has_news, other.has_news) == (True, False)
+    assert caplog.text.count("BatchFeed tells its pages nothing until this works") == 1
+    read_feeds(pages, ())()
+    assert batch.queue.get_nowait() == 4404
+
+
+def test_a_page_that_cannot_be_told_keeps_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    own = begun().pk
+    german, english = page_of(own, "de"), page_of(own)
+    message = RunSnapshot.message
+
+    def failing(self: RunSnapshot) -> JsonObject:
+        if get_language() == "de":
+            raise ZeroDivisionError
+        return message(self)
+
+    monkeypatch.setattr(RunSnapshot, "message", failing)
+    read_feeds({RunFeed(): [german, english]}, ())()
+
+    assert german.queue.get_nowait() == 1011
+    assert isinstance(english.queue.get_nowait(), dict)
 
 
 def test_pages_without_a_session_are_put_out_in_three_queries() -> None:

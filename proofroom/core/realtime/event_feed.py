@@ -95,32 +95,36 @@ class EventFeed(Feed[EventPage]):
 
     def tell(self, pages: Mapping[EventPage, ActorUser]) -> None:
         for page, person in pages.items():
-            if page.post_id is not None and self._is_outside(person, page.post_id):
-                page.end(NOT_FOUND)
-                continue
-            events: Sequence[EventMessage] | None = self._new
-            if page in self._missed:
-                page.has_begun = True
-                page.say(self._signal("hello") | {"version": VERSION})
-                events = self._missed[page]
-            heard = [
-                event
-                for event in events or ()
-                if page.post_id in (None, event.post_id) and self._may_hear(person, event)
-            ]
-            if events is None or len(heard) > MAX_EVENTS_PER_TURN:
-                page.say(self._signal("reload"))
-            else:
-                for event in heard:
-                    page.say(message(event, person.pk))
-            if (editors := self._editors_at(page)) != page.editors:
-                page.editors = editors
-                page.say({"editing": [*presence_message(person.pk, editors)]})
+            with self.telling(page):
+                self._tell_page(page, person)
         self._new.clear()
         if time.monotonic() >= self._ping_at:
             self._ping_at = time.monotonic() + PING_SECONDS
             for page in self.pages:
                 page.say(self._signal("ping"))
+
+    def _tell_page(self, page: EventPage, person: ActorUser) -> None:
+        if page.post_id is not None and self._is_outside(person, page.post_id):
+            page.end(NOT_FOUND)
+            return
+        events: Sequence[EventMessage] | None = self._new
+        if page in self._missed:
+            page.has_begun = True
+            page.say(self._signal("hello") | {"version": VERSION})
+            events = self._missed[page]
+        heard = [
+            event
+            for event in events or ()
+            if page.post_id in (None, event.post_id) and self._may_hear(person, event)
+        ]
+        if events is None or len(heard) > MAX_EVENTS_PER_TURN:
+            page.say(self._signal("reload"))
+        else:
+            for event in heard:
+                page.say(message(event, person.pk))
+        if (editors := self._editors_at(page)) != page.editors:
+            page.editors = editors
+            page.say({"editing": [*presence_message(person.pk, editors)]})
 
     def _signal(self, name: str) -> JsonObject:
         """With the last event there is, which a page that comes again asks for what followed."""

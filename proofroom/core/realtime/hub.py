@@ -11,8 +11,8 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Any, ClassVar, Final, Generic, TypeVar
 from uuid import UUID
@@ -23,11 +23,14 @@ from django.utils import translation
 
 from proofroom.core.actor import ActorUser
 from proofroom.core.content_scope import reading_scopes
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.database_notifications import Subscription, is_listening, listen
 from proofroom.core.json import JsonObject
 from proofroom.core.realtime.sessions import PageConnection, still_authorized
 
+logger = logging.getLogger(__name__)
 CLOSE_NORMAL: Final = 1000
+SERVER_ERROR: Final = 1011
 BAD_REQUEST: Final = 4400
 NOT_AUTHORIZED: Final = 4401
 NOT_FOUND: Final = 4404
@@ -83,6 +86,7 @@ class Feed(ABC, Generic[Page]):
     def __init__(self) -> None:
         self.pages: set[Page] = set()
         self.has_news = True
+        self.is_failing = False
         self.subscriptions: Sequence[Subscription] = ()
 
     @abstractmethod
@@ -94,7 +98,28 @@ class Feed(ABC, Generic[Page]):
 
     @abstractmethod
     def tell(self, pages: Mapping[Page, ActorUser]) -> None:
-        """Tell these what was read. Reads nothing."""
+        """Tell these what was read, each in a block of `telling`. Reads nothing."""
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Read in the block. An error keeps no other feed from being read; this one is read again soon."""
+        try:
+            yield
+        except DATABASE_AWAY:
+            raise
+        except Exception:
+            if not self.is_failing:
+                logger.exception("%s tells its pages nothing until this works", type(self).__name__)
+            self.has_news = self.is_failing = True
+
+    @contextmanager
+    def telling(self, page: Page) -> Iterator[None]:
+        """Tell a page in the block. An error closes this page, which may come again, and no other."""
+        try:
+            yield
+        except Exception:
+            logger.exception("%s cannot tell a page, and closes it", type(self).__name__)
+            page.end(SERVER_ERROR)
 
 
 class Snapshot(ABC):
@@ -165,18 +190,21 @@ class RowFeed(Feed[RowPage], Generic[SnapshotT]):
 
     def tell(self, pages: Mapping[RowPage, ActorUser]) -> None:
         for page in pages:
-            snapshot = self.found.get(page.row_id)
-            if snapshot is None or page in self._hidden:
-                page.end(NOT_FOUND)
-                continue
-            page.version = snapshot.version
-            with translation.override(page.language):
-                page.say(snapshot.message())
-            if snapshot.is_over:
-                page.finish(CLOSE_NORMAL)
+            with self.telling(page):
+                self._tell_page(page)
+
+    def _tell_page(self, page: RowPage) -> None:
+        snapshot = self.found.get(page.row_id)
+        if snapshot is None or page in self._hidden:
+            page.end(NOT_FOUND)
+            return
+        page.version = snapshot.version
+        with translation.override(page.language):
+            page.say(snapshot.message())
+        if snapshot.is_over:
+            page.finish(CLOSE_NORMAL)
 
 
-logger = logging.getLogger(__name__)
 CHECK_SECONDS: Final = 2.0
 """How often pages are looked at that nothing is told to: who was logged out must not stay connected."""
 LOOK_SECONDS: Final = 5.0
@@ -293,18 +321,23 @@ def read_feeds(
     """Read feeds for their pages. What it answers tells them, and puts out who may hear nothing any more, also of
     those that are only checked.
 
-    Besides what the feeds read, two queries where there is something to tell or somebody to check.
+    A feed that fails keeps no other one back. Besides what the feeds read, two queries where there is something to
+    tell or somebody to check.
     """
-    told = {feed: feed.read(some) for feed, some in pages.items()}
+    told: dict[Feed[Any], Collection[OpenPage]] = {}
+    for feed, some in pages.items():
+        with feed.reading():
+            told[feed] = feed.read(some)
     asked = {*checked, *(page for some in told.values() for page in some)}
     users = still_authorized({page.connection for page in asked}) if asked else {}
-    heard = {
-        feed: {page: users[page.connection] for page in some if page.connection in users}
-        for feed, some in told.items()
-    }
-    for feed, some in heard.items():
-        if some:
-            feed.load_details(some)
+    heard: dict[Feed[Any], dict[OpenPage, ActorUser]] = {}
+    for feed, listeners in told.items():
+        to_tell = {page: users[page.connection] for page in listeners if page.connection in users}
+        with feed.reading():
+            if to_tell:
+                feed.load_details(to_tell)
+            heard[feed] = to_tell
+            feed.is_failing = False
 
     def tell() -> None:
         for page in asked:
