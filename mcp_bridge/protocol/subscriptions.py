@@ -42,6 +42,7 @@ from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
 from mcp_bridge.protocol import resources
 from mcp_bridge.worker_threads import Workers
 from proofroom.core.actor import Actor
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.database_notifications import Subscription, is_listening, listen
 from proofroom.core.errors import CmsError
 from proofroom.core.outbox.events import EVENTS_CHANNEL
@@ -291,7 +292,7 @@ def read_changes(
     """Return what changed for each of the subscribers.
 
     One query for the events; where there are any, one for each visibility rule and those of each credential that
-    wants to hear of them.
+    wants to hear of them. An error of one subscriber keeps no other one from hearing of them.
     """
     events = [event for event in tail.read() if changes_of(event)]
     wanted = {event for one in events for event in changes_of(one)}
@@ -301,7 +302,8 @@ def read_changes(
     outside: dict[Principal, IsOutside] = {}
     tools: dict[Principal, frozenset[str]] = {}
     found: dict[SubscribedClient, list[ServerEvent]] = {}
-    for subscriber in subscribers:
+
+    def look_for(subscriber: SubscribedClient) -> None:
         principal = subscriber.principal
         if has_access_changed and subscriber.wants_tools:
             if principal not in tools:
@@ -316,13 +318,13 @@ def read_changes(
             or (isinstance(event, ResourceUpdated) and event.uri in subscriber.uris)
         }
         if not of_resources:
-            continue
+            return
         if principal not in actors:
             actor = actors[principal] = actor_or_none(principal)
             outside[principal] = find_outside(posts, [actor] if actor else [])
         actor = actors[principal]
         if actor is None:
-            continue
+            return
         for event in events:
             if event.post_id is not None and outside[principal](actor, event.post_id):
                 continue
@@ -335,6 +337,14 @@ def read_changes(
                     and may_read(principal, actor, change)
                 ):
                     found.setdefault(subscriber, []).append(change)
+
+    for subscriber in subscribers:
+        try:
+            look_for(subscriber)
+        except DATABASE_AWAY:
+            raise
+        except Exception:
+            logger.exception("An MCP client cannot be told of changes")
     return found
 
 

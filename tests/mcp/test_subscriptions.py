@@ -21,6 +21,7 @@ from mcp_bridge.protocol.subscriptions import (
     readable_uris,
     usable_tools,
 )
+from proofroom.core.actor import Actor
 from proofroom.core.realtime.event_tail import Tail
 from proofroom.core.tools import load_tools
 from tests import make
@@ -69,6 +70,28 @@ def test_a_change_of_a_post_is_told_once_to_who_follows_it() -> None:
     follower.add(found[follower])
     assert len(follower._waiting) == 1
     assert read_changes(tail, [follower, elsewhere], False) == {}
+
+
+def test_a_client_that_cannot_be_told_keeps_no_other_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    post = make.post("One")
+    broken = SubscribedClient(principal(), uris=[uri_of(post)])
+    other = SubscribedClient(principal(), uris=[uri_of(post)])
+    tail = begun()
+    actor_for = vars(subscriptions)["actor_for"]
+
+    def failing(who: Principal) -> Actor:
+        if who == broken.principal:
+            raise ZeroDivisionError
+        found: Actor = actor_for(who)
+        return found
+
+    monkeypatch.setattr(subscriptions, "actor_for", failing)
+    stage_in_review(str(post.pk), {"title": "A"})
+
+    assert set(read_changes(tail, [broken, other], False)) == {other}
+    assert "An MCP client cannot be told of changes" in caplog.text
 
 
 def test_a_new_post_and_one_in_the_trash_change_the_list() -> None:
