@@ -6,6 +6,7 @@ the first findings. It takes as long as the storage takes to list its files: not
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -22,6 +23,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.core.tools import progress
 
+logger = logging.getLogger(__name__)
 MAX_FILES_LISTED: Final = 200
 """Findings that are named; the rest are counted."""
 _CHECKS_KEPT: Final = 20
@@ -87,21 +89,28 @@ def _in_use() -> QuerySet[StoredFile]:
 
 def _folders(path: str = "") -> Iterator[tuple[str, list[str]]]:
     """Every folder of the storage, however deep, with its files."""
-    try:
-        inside, files = default_storage.listdir(path)
-    except FileNotFoundError:  # nothing was ever stored
-        return
+    inside, files = _list(path)
     yield path, files
     for name in inside:
         yield from _folders(f"{path}/{name}" if path else name)
 
 
+def _list(path: str) -> tuple[list[str], list[str]]:
+    """The folders and files in a folder. One that cannot be listed, such as `lost+found`, hides no other one."""
+    try:
+        inside, files = default_storage.listdir(path)
+    except FileNotFoundError:  # nothing was ever stored
+        return [], []
+    except OSError:
+        # Whether its files are there is asked one by one.
+        logger.exception("the folder %r of the storage cannot be listed", path)
+        return [], []
+    return list(inside), list(files)
+
+
 def _compare_folder(folder: str, report: IntegrityReport) -> None:
     """One folder, without those in it. What is written while this runs has its row first, so rows are read last."""
-    try:
-        files = set(default_storage.listdir(folder)[1])
-    except FileNotFoundError:
-        files = set()
+    files = set(_list(folder)[1])
     start = f"{folder}/" if folder else ""
     rows = StoredFile.objects.filter(is_deleted=False, name__startswith=_storable(start))
     unknown = set(files)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.core.files.storage import default_storage
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
@@ -93,6 +94,31 @@ def test_files_without_a_row_are_named_however_deep() -> None:
 
 
 @pytest.mark.usefixtures("variants_later")
+def test_a_folder_that_cannot_be_listed_hides_no_other_one(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed, gone = store(picture("PNG", (9, 9))), store(picture("PNG", (8, 8)))
+    path(gone.file.name).unlink()
+    put("lost/and.txt")
+    put("orphan/of.txt")
+    listdir = default_storage.listdir
+    folder = str(closed.file.name).partition("/")[0]
+
+    def failing(name: str) -> tuple[list[str], list[str]]:
+        if name in (folder, "lost"):
+            raise PermissionError(13, "Permission denied")
+        return listdir(name)
+
+    monkeypatch.setattr(default_storage, "listdir", failing)
+
+    found = check()
+
+    assert found.missing == [(str(gone.pk), str(gone.file.name))]
+    assert found.orphaned == ["orphan/of.txt"]
+    assert found.checked == 2
+    assert "'lost' of the storage cannot be listed" in caplog.text
+
+
 def test_what_is_on_its_way_or_kept_for_a_while_is_neither() -> None:
     store(picture("PNG", (9, 9)))  # its sizes are still to be made
     file_store.reserve(["zz/being-written.png"])
