@@ -23,23 +23,16 @@ COLOURS = ("color-contrast", "link-in-text-block")
 def barriers(page: Any, without: Sequence[str] = (), **options: Any) -> list[str]:
     """What axe finds on the page by its standards, `without` the parts that these selectors find."""
     asked = {"runOnly": [*STANDARDS], "rules": OF_ITS_OWN, **options}
-    return [
-        line
-        for _, rule, line in _findings(page, without, asked)
-        # The name of a row in a tree leaves out the rows below it, whose words are in it as well.
-        if rule != "label-content-name-mismatch" or 'role="treeitem"' not in line
-    ]
+    return [line for _, line in _findings(page, without, asked)]
 
 
 def serious(page: Any, without: Sequence[str] = (), **options: Any) -> list[str]:
     """What axe finds on the page of serious barriers, `without` the parts that these selectors find."""
-    return [line for impact, _, line in _findings(page, without, options) if impact in SERIOUS]
+    return [line for impact, line in _findings(page, without, options) if impact in SERIOUS]
 
 
-def _findings(
-    page: Any, without: Sequence[str], options: dict[str, Any]
-) -> list[tuple[str, str, str]]:
-    """Each finding with its impact and its rule."""
+def _findings(page: Any, without: Sequence[str], options: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return each finding with its impact."""
     from axe_playwright_python.sync_playwright import Axe
 
     # Of what passes it would else describe every node, which takes longer than the rules. Stylesheets that import
@@ -49,7 +42,6 @@ def _findings(
     return [
         (
             item["impact"],
-            item["id"],
             f"{page.url} {item['id']}: {node['html'][:300]} {node.get('failureSummary', '')[:200]}",
         )
         for item in told.response["violations"]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from content.models import Post
+from content.models import Layer, Post
 from content.posts.trash import delete_post
 from content.translations.translate import create_translation
 from proofroom_apps.editorial.posts import page_tree
 from tests import make
-from tests.browser.test_looks import serious_in_any_light
+from tests.browser.test_looks import barriers, serious_in_any_light
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 URL = "/admin/content/post/tree/"
@@ -44,8 +44,12 @@ def opened(open_page: Any, **options: Any) -> Any:
     return page
 
 
-def row(page: Any, title: str) -> Any:
+def item(page: Any, title: str) -> Any:
     return page.locator(f"li[data-label='{title}']")
+
+
+def row(page: Any, title: str) -> Any:
+    return item(page, title).locator("> .tree-row")
 
 
 def labels(page: Any) -> list[str]:
@@ -57,14 +61,19 @@ def labels(page: Any) -> list[str]:
 
 def focused(page: Any) -> str:
     return str(
-        page.evaluate("document.activeElement.dataset.label ?? document.activeElement.tagName")
+        page.evaluate(
+            """() => {
+                const { activeElement: active } = document;
+                return active.closest("li")?.dataset.label ?? active.tagName;
+            }"""
+        )
     )
 
 
 def drag(page: Any, title: str, onto: str, part: float) -> None:
-    row(page, title).locator("> .tree-row").hover()
-    grip = row(page, title).locator("> .tree-row .tree-grip").bounding_box()
-    target = row(page, onto).locator("> .tree-row").bounding_box()
+    row(page, title).hover()
+    grip = row(page, title).locator(".tree-grip").bounding_box()
+    target = row(page, onto).bounding_box()
     page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
     page.mouse.down()
     page.mouse.move(target["x"] + 200, target["y"] + target["height"] * part, steps=6)
@@ -74,6 +83,7 @@ def drag(page: Any, title: str, onto: str, part: float) -> None:
 def test_the_tree_is_walked_with_the_keyboard(open_page: Any) -> None:
     site()
     page = opened(open_page)
+    assert barriers(page) == []
     assert serious_in_any_light(page) == []
     row(page, "Products").focus()
     press = page.keyboard.press
@@ -98,6 +108,7 @@ def test_the_tree_is_walked_with_the_keyboard(open_page: Any) -> None:
     row(page, "Services").focus()
     press("Shift+F10")
     page.get_by_role("menuitem", name="Edit page").wait_for()
+    assert barriers(page) == []
     assert serious_in_any_light(page) == []
     press("Escape")
     assert focused(page) == "Services"
@@ -105,12 +116,45 @@ def test_the_tree_is_walked_with_the_keyboard(open_page: Any) -> None:
     page.wait_for_url("**/change/")
 
 
+def test_a_row_is_named_by_the_words_that_it_shows(open_page: Any) -> None:
+    posts = site()
+    make.staged(posts["Overview"], {"title": "Everything"}, layer=Layer.REVIEW)
+    delete_post(post_id=posts["Products"].pk, actor=make.actor())
+    page = opened(open_page)
+
+    tree = page.get_by_role("tree", name="Page tree")
+    for name in (
+        "Overview /products/overview Parent page is in the trash AI Review 2 Review 1 Published",
+        "Details /products/overview/details Published",
+        "Prices /products/prices Parent page is in the trash Draft",
+    ):
+        expect(tree.get_by_role("treeitem", name=name, exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="AI Review 2 Overview", exact=True)).to_be_visible()
+    assert barriers(page) == []
+
+
+def test_the_menu_of_a_row_opens_at_its_row_and_lets_tab_go_on_there(open_page: Any) -> None:
+    site()
+    page = opened(open_page)
+    row(page, "Prices").hover()
+
+    row(page, "Prices").get_by_role("link", name="Actions for Prices").click()
+
+    menu = page.get_by_role("menu").bounding_box()
+    opener = row(page, "Prices").locator(".tree-actions").bounding_box()
+    assert menu["x"] + menu["width"] == pytest.approx(opener["x"] + opener["width"], abs=1)
+    assert 0 <= menu["y"] - opener["y"] - opener["height"] < 10
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("menu")).to_be_hidden()
+    expect(page.get_by_label("Select Prices")).to_be_focused()
+
+
 def test_neighbours_change_places_and_back(open_page: Any) -> None:
     site()
     page = opened(open_page)
     row(page, "Prices").focus()
 
-    first = row(page, "Products").locator("li[data-page]").first
+    first = item(page, "Products").locator("li[data-page]").first
 
     page.keyboard.press("Control+Shift+ArrowUp")
     expect(first).to_have_attribute("data-label", "Prices")
@@ -186,6 +230,9 @@ def test_a_large_tree_opens_level_by_level(open_page: Any, monkeypatch: pytest.M
     window.get_by_role("button", name="Show more pages").click()
     row(window, "Team").wait_for()
     assert labels(window) == ["Products", "Overview", "Prices", "Team", "Services"]
+    below = row(window, "Products").get_attribute("aria-owns")
+    expect(window.locator(f"#{below} > li")).to_have_count(3)
+    assert barriers(window) == []
     assert serious_in_any_light(window) == []
     window.reload()
     row(window, "Overview").wait_for()

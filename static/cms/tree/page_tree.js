@@ -1,11 +1,12 @@
 // The tree of pages: levels open and close, pages move by dragging, by keys and by the menu of a row, and what was done
-// can be undone. Roles and keys follow the ARIA tree pattern. Without this file the tree is a list whose rows lead to the
-// same pages.
+// can be undone. Roles and keys follow the ARIA tree pattern: the row of a page is the tree item, and owns the group of the
+// pages below it. Without this file the tree is a list whose rows lead to the same pages.
 
 import { announce, fetchJson, fetchPage, notifyAdded, swap, watchFocus } from "../http.js";
 import { openTask } from "./page_task.js";
 
 const root = document.querySelector("[data-page-tree]");
+const frame = document.querySelector("[data-tree-frame]");
 const menu = document.querySelector("[data-row-menu]");
 const said = document.querySelector("[data-said]");
 const jobs = document.getElementById("tree-jobs");
@@ -23,16 +24,18 @@ const toggled = new Set(JSON.parse(localStorage.getItem(storageKey) ?? "[]"));
 
 const tree = () => root.querySelector("[data-tree-root]");
 const itemOf = (element) => element?.closest?.("li[data-page], li[data-next]");
+/** The element that has the role, the focus and the name: without the pages below it. A row of its own has all in one. */
+const rowOf = (item) => item.querySelector(":scope > .tree-row") ?? item;
 const listOf = (item) => item.querySelector(":scope > ol");
 const aboveOf = (item) => itemOf(item.parentElement);
 const siblingsOf = (item) => [...item.parentElement.children].filter((one) => one.matches("li[data-page]"));
-const isOpen = (item) => item.getAttribute("aria-expanded") === "true";
-const hasBelow = (item) => item.hasAttribute("aria-expanded");
+const isOpen = (item) => rowOf(item).getAttribute("aria-expanded") === "true";
+const hasBelow = (item) => rowOf(item).hasAttribute("aria-expanded");
 const fill = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 const byId = (id) => root.querySelector(`li[data-page="${CSS.escape(id)}"]`);
 
 function visible() {
-  return [...root.querySelectorAll("li[role=treeitem]")].filter((item) => !item.parentElement.closest("[data-closed]"));
+  return [...tree().querySelectorAll("li")].filter((item) => !item.parentElement.closest("[data-closed]"));
 }
 
 // Roles, and the one row that Tab reaches.
@@ -43,14 +46,20 @@ function prepare(list) {
   if (isRoot) {
     list.setAttribute("aria-label", words.treeLabel);
     if (mayEdit) list.setAttribute("aria-multiselectable", "true");
+  } else {
+    const above = itemOf(list);
+    list.id = `below-${above.dataset.page}`;
+    rowOf(above).setAttribute("aria-owns", list.id);
   }
   for (const item of list.children) {
-    item.setAttribute("role", "treeitem");
-    item.tabIndex = -1;
+    const row = rowOf(item);
+    row.setAttribute("role", "treeitem");
+    row.tabIndex = -1;
     if (!item.dataset.page) continue;
-    item.setAttribute("aria-labelledby", `n-${item.dataset.page} e-${item.dataset.page}`);
-    if (mayEdit) item.setAttribute("aria-selected", "false");
-    for (const control of item.querySelectorAll(":scope > .tree-row :is(a, button, input)")) control.tabIndex = -1;
+    item.setAttribute("role", "none");
+    row.setAttribute("aria-labelledby", `n-${item.dataset.page} e-${item.dataset.page}`);
+    if (mayEdit) row.setAttribute("aria-selected", "false");
+    for (const control of row.querySelectorAll("a, button, input")) control.tabIndex = -1;
     if (mayEdit && !isFlat) addGrip(item);
     if (isFlat) { item.querySelector(":scope > .page-tree-open")?.remove(); continue; }
     const below = listOf(item);
@@ -64,7 +73,7 @@ function prepare(list) {
 }
 
 function show(item, isShown) {
-  item.setAttribute("aria-expanded", String(isShown));
+  rowOf(item).setAttribute("aria-expanded", String(isShown));
   item.toggleAttribute("data-closed", !isShown);
   item.querySelector("[data-toggle]").setAttribute("aria-expanded", String(isShown));
 }
@@ -81,7 +90,7 @@ async function open(item, isShown = !isOpen(item), { quiet = false } = {}) {
   show(item, isShown);
   remember(item, isShown);
   if (quiet) return;
-  if (!isShown && item.contains(document.activeElement) && document.activeElement !== item) focus(item);
+  if (!isShown && item.contains(document.activeElement) && document.activeElement !== rowOf(item)) focus(item);
   announce(fill(isShown ? words.saidOpen : words.saidClosed, { label: item.dataset.label }));
 }
 
@@ -123,15 +132,19 @@ async function loadMore(row) {
 }
 
 function focus(item) {
-  for (const other of root.querySelectorAll("li[tabindex='0']")) reach(other, false);
+  reachOnly(item);
+  rowOf(item).focus({ preventScroll: true });
+  rowOf(item).scrollIntoView({ block: "nearest" });
+}
+
+function reachOnly(item) {
+  for (const other of root.querySelectorAll("[role=treeitem][tabindex='0']")) reach(itemOf(other), false);
   reach(item, true);
-  item.focus({ preventScroll: true });
-  item.querySelector(":scope > .tree-row")?.scrollIntoView({ block: "nearest" });
 }
 
 /** Have Tab reach a row and what is in it, or not. */
 function reach(item, isReached) {
-  item.tabIndex = isReached ? 0 : -1;
+  rowOf(item).tabIndex = isReached ? 0 : -1;
   for (const control of item.querySelectorAll(":scope > .tree-row :is(a, button, input):not([data-toggle])")) {
     control.tabIndex = isReached ? 0 : -1;
   }
@@ -172,10 +185,9 @@ const KEYS = {
 };
 
 root.addEventListener("keydown", (event) => {
-  const item = event.target;
-  if (!item.matches("li[role=treeitem]")) {
-    const row = itemOf(event.target);
-    if (event.key === "Escape" && row && !menu.contains(event.target)) focus(row);
+  const item = itemOf(event.target);
+  if (!event.target.matches("[role=treeitem]")) {
+    if (event.key === "Escape" && item) focus(item);
     return;
   }
   if ((event.ctrlKey || event.metaKey) && event.shiftKey && event.key.startsWith("Arrow")) {
@@ -203,10 +215,7 @@ root.addEventListener("keydown", (event) => {
 
 root.addEventListener("focusin", ({ target }) => {
   const item = itemOf(target);
-  if (item && item.tabIndex !== 0) {
-    for (const other of root.querySelectorAll("li[tabindex='0']")) reach(other, false);
-    reach(item, true);
-  }
+  if (item && rowOf(item).tabIndex !== 0) reachOnly(item);
 });
 
 root.addEventListener("click", (event) => {
@@ -231,7 +240,7 @@ const chosen = () => boxes().filter((box) => box.checked).map((box) => box.value
 
 function showChosen() {
   const number = chosen().length;
-  for (const box of boxes()) itemOf(box)?.setAttribute("aria-selected", String(box.checked));
+  for (const box of boxes()) rowOf(itemOf(box)).setAttribute("aria-selected", String(box.checked));
   bar.hidden = number === 0;
   const count = bar.querySelector("[data-chosen-count]");
   count.textContent = number === 1 ? count.dataset.one : fill(count.dataset.many, { number });
@@ -247,11 +256,14 @@ bar.querySelector("[data-task=move]").addEventListener("click", (event) => {
   ask(chosen());
 });
 
-// The menu of a row.
+// The menu of a row. It lies beside the tree, since what is in a row belongs to the row's name.
+
+let menuItem = null;
 
 function openMenu(item) {
   const { page, site } = item.dataset;
   if (!page) return;
+  closeMenu({ back: false });
   const find = (act) => menu.querySelector(`[data-act=${act}]`);
   find("edit").href = words.change.replace(/0{8}-0{4}-0{4}-0{4}-0{12}/, page);
   find("site").hidden = !site;
@@ -264,18 +276,32 @@ function openMenu(item) {
     find("up").hidden = isFlat || all[0] === item;
     find("down").hidden = isFlat || all.at(-1) === item;
   }
-  item.querySelector(":scope > .tree-row .tree-actions").append(menu);
+  menuItem = item;
+  rowOf(item).classList.add("has-menu");
   menu.hidden = false;
+  placeMenu();
   choices()[0].focus();
 }
+
+/** Put the menu below the actions of its row, with the same end. */
+function placeMenu() {
+  const actions = rowOf(menuItem).querySelector(".tree-actions").getBoundingClientRect();
+  const whole = frame.getBoundingClientRect();
+  const isRightToLeft = getComputedStyle(frame).direction === "rtl";
+  menu.style.insetBlockStart = `${actions.bottom - whole.top}px`;
+  menu.style.insetInlineEnd = `${isRightToLeft ? actions.left - whole.left : whole.right - actions.right}px`;
+}
+addEventListener("resize", () => { if (!menu.hidden) placeMenu(); });
 
 const choices = () => [...menu.querySelectorAll("[role=menuitem]")].filter((one) => !one.hidden);
 
 function closeMenu({ back = true } = {}) {
   if (menu.hidden) return;
-  const item = itemOf(menu);
+  const item = menuItem;
+  menuItem = null;
+  rowOf(item).classList.remove("has-menu");
   menu.hidden = true;
-  if (back && item) focus(item);
+  if (back) focus(item);
 }
 
 menu.addEventListener("keydown", (event) => {
@@ -284,15 +310,14 @@ menu.addEventListener("keydown", (event) => {
   const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
   if (next !== undefined) all[(next + all.length) % all.length].focus();
   else if (event.key === "Escape") closeMenu();
-  else if (event.key === "Tab") return closeMenu({ back: false });
+  else if (event.key === "Tab") return closeMenu(); // the browser goes on from the row
   else return;
   event.preventDefault();
   event.stopPropagation();
 });
 menu.addEventListener("click", (event) => {
   const { act } = event.target.closest("[data-act]")?.dataset ?? {};
-  const item = itemOf(menu);
-  event.stopPropagation();
+  const item = menuItem;
   if (!act || event.target.closest("a")) return;
   closeMenu();
   if (act === "move") ask([item.dataset.page]);
@@ -401,7 +426,6 @@ async function refresh(id) {
   const kept = new Set(chosen());
   const scroll = window.scrollY;
   closeMenu({ back: false });
-  document.body.append(menu);
   const page = await fetchPage(location.href).catch(() => null);
   const fresh = page?.getElementById(root.id);
   if (!fresh) return;
@@ -527,7 +551,7 @@ if (tree()) {
   document.querySelector("[data-tree-keys]").hidden = false;
   const controls = document.querySelector("[data-tree-open]");
   controls.hidden = isFlat || !root.querySelector("[data-toggle]");
-  const every = (isShown) => { for (const item of root.querySelectorAll("li[aria-expanded]")) open(item, isShown, { quiet: true }); };
+  const every = (isShown) => { for (const row of root.querySelectorAll("[role=treeitem][aria-expanded]")) open(itemOf(row), isShown, { quiet: true }); };
   controls.querySelector("[data-open-all]").hidden = !isWhole;
   controls.querySelector("[data-open-all]").addEventListener("click", () => every(true));
   controls.querySelector("[data-close-all]").addEventListener("click", () => every(false));
