@@ -17,6 +17,9 @@ UNAVAILABLE: Final = "unavailable"
 UNAVAILABLE_MESSAGE: Final = (
     "The database cannot be reached just now. Nothing was changed; try again in a moment."
 )
+TABLES_CHANGED_MESSAGE: Final = (
+    "The database was upgraded during this request. Nothing was changed; try again in a moment."
+)
 OUTCOME_UNKNOWN: Final = "outcome_unknown"
 OUTCOME_UNKNOWN_MESSAGE: Final = (
     "The connection to the database was lost while the change was stored. It may have been done: look before you "
@@ -32,8 +35,15 @@ class CommitInterrupted(OperationalError):
     """The connection was lost while PostgreSQL was asked to commit: the changes may be stored or not."""
 
 
+class TablesChanged(psycopg.OperationalError):
+    """A migration changed a table that a transaction reads with a plan of before. The next attempt has a new plan."""
+
+
 def is_database_away(error: BaseException | None) -> bool:
-    """Return whether the error, or one that it followed from, says that PostgreSQL cannot be reached."""
+    """Return whether the error, or one that it followed from, says that PostgreSQL cannot be reached.
+
+    A migration that comes between counts as well: the caller finds the database as soon as it asks again.
+    """
     while error is not None:
         if isinstance(error, psycopg.InterfaceError) and "connection" in str(error):
             return True
@@ -56,6 +66,7 @@ class Outage:
 
 
 _NOTHING_CHANGED: Final = Outage(UNAVAILABLE, UNAVAILABLE_MESSAGE, is_repeatable=True)
+_BETWEEN: Final = Outage(UNAVAILABLE, TABLES_CHANGED_MESSAGE, is_repeatable=True)
 _MAY_BE_DONE: Final = Outage(OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_MESSAGE, is_repeatable=False)
 
 
@@ -64,6 +75,8 @@ def describe_outage(error: BaseException | None) -> Outage:
     while error is not None:
         if isinstance(error, CommitInterrupted):
             return _MAY_BE_DONE
+        if isinstance(error, TablesChanged):
+            return _BETWEEN
         error = error.__cause__ or error.__context__
     return _NOTHING_CHANGED
 
@@ -78,4 +91,7 @@ def log_database_away(error: BaseException | None, what: str) -> None:
     """
     level = logging.ERROR if _outage_logged.is_due() else logging.INFO
     said = " ".join(str(error).split())
-    logger.log(level, "%s: the database cannot be reached: %s", what, said)
+    if describe_outage(error) is _BETWEEN:
+        logger.log(level, "%s: a migration came between: %s", what, said)
+    else:
+        logger.log(level, "%s: the database cannot be reached: %s", what, said)

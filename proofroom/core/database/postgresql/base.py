@@ -15,6 +15,7 @@ from django.db.utils import InterfaceError, OperationalError
 from proofroom.core.database.event_loop_reads import longest_wait
 from proofroom.core.database.faults import CommitInterrupted
 from proofroom.core.database.postgresql.answer_watch import answer_watch
+from proofroom.core.database.postgresql.outdated_plans import ReplanningCursor
 from proofroom.core.database.postgresql.pool import Connection, ConnectionPool, is_dead
 from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 from proofroom.core.database.postgresql.timestamps import utc_adapters
@@ -35,7 +36,11 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return None
         if self.alias not in self._connection_pools:
             alias = self.alias
-            parameters = {**self.get_connection_params(), "autocommit": True}
+            parameters = {
+                **self.get_connection_params(),
+                "autocommit": True,
+                "cursor_factory": ReplanningCursor,
+            }
 
             def connect() -> Connection:
                 connection = ReadingConnection.connect(**parameters)

@@ -59,6 +59,7 @@ class ConnectionPool:
         self._idle: deque[tuple[Connection, float]] = deque()
         self._is_closed = False
         self._left_alone_until = 0.0
+        self._renewed_at = -1.0
 
     def open(self) -> None:
         """Nothing to do: connections are opened by whoever needs one."""
@@ -94,7 +95,9 @@ class ConnectionPool:
         """Take a connection back, and keep it where it may serve somebody else."""
         connection._pool = None
         try:
-            is_kept = not self._is_closed and _is_clean(connection)
+            is_kept = (
+                not self._is_closed and not self._is_outdated(connection) and _is_clean(connection)
+            )
             if is_kept:
                 self._left_alone_until = 0.0  # it answered
                 self._keep(connection)
@@ -112,6 +115,15 @@ class ConnectionPool:
         """Called when the server said nothing: open no connection for a while, and use none of before."""
         self._left_alone_until = time.monotonic() + SILENCE_SECONDS
         self._close_idle()
+
+    def renew(self) -> None:
+        """Called when a migration changed a table: use no connection of before, with its prepared statements."""
+        self._renewed_at = time.monotonic()
+        self._close_idle()
+
+    def _is_outdated(self, connection: Connection) -> bool:
+        # One of ours knows; another kind has no plans of before.
+        return getattr(connection, "opened_at", self._renewed_at + 1) <= self._renewed_at
 
     def _close_idle(self) -> None:
         with self._lock:

@@ -23,6 +23,7 @@ from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
 from proofroom.core.database.event_loop_reads import WouldBlock, longest_wait
+from proofroom.core.database.postgresql.outdated_plans import drop_plans
 from proofroom.core.database.postgresql.pool import ConnectionPool
 
 RV = TypeVar("RV")
@@ -64,13 +65,19 @@ class PreparedReads:
         values = adapter.dump_sequence(parameters, [PyFormat.AUTO] * len(parameters))
         key = (sql, tuple(adapter.types or ()))
         server = connection.pgconn
-        is_first = server.transaction_status == TransactionStatus.IDLE
-        if is_first and not connection.autocommit:
-            self._require_success(server.exec_(connection._get_tx_start_command()))
+        status = server.transaction_status
+        if status == TransactionStatus.IDLE and not connection.autocommit:
+            self._begin()
         try:
             result = self._execute(key, values, adapter.formats)
-        except (InvalidSqlStatementName, FeatureNotSupported):
-            # Somebody took back what was prepared, or a migration changed what the query answers.
+        except FeatureNotSupported as error:
+            drop_plans(connection, error, status)
+            if not connection.autocommit:
+                self._require_success(server.exec_(b"ROLLBACK"))
+                self._begin()
+            result = self._execute(key, values, adapter.formats)
+        except InvalidSqlStatementName:
+            # Somebody took back what was prepared.
             names = [*self._names.values()]
             self.forget()
             if not connection.autocommit:
@@ -84,6 +91,10 @@ class PreparedReads:
     def forget(self) -> None:
         """Prepare everything anew, under other names: those of before may be gone from the server."""
         self._names.clear()
+
+    def _begin(self) -> None:
+        connection = self._connection
+        self._require_success(connection.pgconn.exec_(connection._get_tx_start_command()))
 
     def _execute(
         self, key: tuple[str, tuple[int, ...]], values: Sequence[Any], formats: Any
@@ -163,6 +174,7 @@ class ReadingConnection(psycopg.Connection[Any]):
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
+        self.opened_at = time.monotonic()
         self.reads = PreparedReads(self)
 
     def wait(self, gen: PQGen[RV], *arguments: Any, **settings: Any) -> RV:
