@@ -17,7 +17,7 @@ from content.checks import differences
 from content.document.document import FIELD_NAMES, PostDocument
 from content.document.labels import label_of
 from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
-from content.document.translated_words import words
+from content.translated_words import words
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
