@@ -17,12 +17,12 @@ from content.checks import differences
 from content.document.document import FIELD_NAMES, PostDocument
 from content.document.labels import label_of
 from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
-from content.translated_words import words
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
 from content.posts.variations import create_variation
 from content.store import search
+from content.translated_words import words
 from content.translations.translate import create_translation
 from proofroom.core.json import Json
 from proofroom_apps.editorial.post_editor.form import post_sections
