@@ -116,23 +116,7 @@ def once(prefix: str, names: Sequence[str], headers: Mapping[str, str] | None = 
 
 def changed(path: str, change: Change) -> Series:
     """A list whose posts have other words each time that it is asked for."""
-    return get(new_address(lambda number: path), is_fresh=True, change=change)
-
-
-_numbers: Final = itertools.count()
-
-
-def new_address(path: Callable[[int], str]) -> Callable[[int], str]:
-    """These addresses with a parameter that nobody reads: no answer is kept for them as they are.
-
-    What they show may have been made before at another address.
-    """
-
-    def address(number: int) -> str:
-        found = path(number)
-        return f"{found}{'&' if '?' in found else '?'}n={next(_numbers)}"
-
-    return address
+    return get(lambda number: path, is_fresh=True, change=change)
 
 
 def require_same(product: Server, floor: Server, seeded: Seeded, cookie: Mapping[str, str]) -> None:
