@@ -326,6 +326,28 @@ def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
         )
 
 
+def test_an_event_without_a_post_is_told_in_a_round_of_its_own() -> None:
+    class Locks(Listener):
+        def __call__(self, event: Event) -> None:
+            outbox.require_own_transaction()
+            super().__call__(event)
+
+    other, locks = Listener("other"), Locks("locks")
+    subscribe([NAME], other)
+    subscribe([NAME], locks)
+    ids = [record(None), record(), record(None), record(OTHER)]
+
+    assert outbox.sweep(25) == 4
+
+    assert other.ids == ids
+    assert sorted(locks.ids) == ids
+    for id_ in ids:
+        assert state(id_) == (told("other", "locks"), 1, True, False)
+    more = [record(), record(None)]
+    assert outbox.dispatch_all(more)
+    assert sorted(locks.ids) == [*ids, *more]
+
+
 def test_two_subscribers_of_one_name_are_refused() -> None:
     subscribe([NAME], Listener())
 

@@ -236,12 +236,12 @@ def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool
         logger.info("events are told later: %s", error)
         return Round(gave_way=True)
     round_.tell_apart()
-    taken = [event for event in round_.events if event.post_id not in round_.alone]
+    taken = [event for event in round_.events if not round_.is_alone(event)]
     left = [event for event in (*round_.waiting, *taken) if event.dispatched_at is None]
     told = Round(len(taken), frozenset(event.pk for event in left))
-    return sum(
-        (dispatch_due(EventSelection(posts=(post_id,)), limit) for post_id in round_.alone), told
-    )
+    apart = [EventSelection(posts=(post_id,)) for post_id in round_.alone]
+    apart += [EventSelection(events=(event_id,)) for event_id in round_.alone_events]
+    return sum((dispatch_due(which, limit) for which in apart), told)
 
 
 def _locked(which: Q, limit: int) -> list[Event]:
@@ -345,8 +345,8 @@ class _LockedEvents:
     """The events that one transaction has locked, oldest first, and those of their posts that wait for their time.
 
     `held` says until when a subscriber is told nothing more of a post, because it did not take an earlier event.
-    `alone` are posts that want a round of their own, and are left to it. `rows` are those that go to the database
-    with the note of who was told.
+    `alone` are posts, and `alone_events` events without one, that want a round of their own and are left to it.
+    `rows` are those that go to the database with the note of who was told.
     """
 
     events: list[Event]
@@ -355,6 +355,7 @@ class _LockedEvents:
     held: dict[tuple[UUID, str], datetime] = field(default_factory=dict)
     apart: dict[int, list[Subscriber]] = field(default_factory=dict)
     alone: dict[UUID, None] = field(default_factory=dict)
+    alone_events: dict[int, None] = field(default_factory=dict)
     rows: list[Model] = field(default_factory=list)
 
     def take_along(self, room: int) -> None:
@@ -368,6 +369,12 @@ class _LockedEvents:
         self.events += [event for event in more if event.post_id not in taken]
         self.waiting += [event for event in earlier if event.post_id not in taken]
         self.events.sort(key=lambda event: event.pk)
+
+    def is_alone(self, event: Event) -> bool:
+        """Whether the event is left to a round of its own."""
+        return event.pk in self.alone_events or (
+            event.post_id is not None and event.post_id in self.alone
+        )
 
     def _in_order(self) -> list[Event]:
         return sorted((*self.events, *self.waiting), key=lambda event: event.pk)
@@ -398,7 +405,7 @@ class _LockedEvents:
             for event in self._in_order():
                 if not is_due(event, self.now):
                     self._hold_back(event, _missing(event))
-                elif event.post_id in self.alone:
+                elif self.is_alone(event):
                     if event.told:
                         event.save(update_fields=["told"])
                 elif self._tell_and_note(event):
@@ -441,8 +448,9 @@ class _LockedEvents:
             failed = self._tell_one(event)
         except NeedsOwnTransaction:
             if event.post_id is None:
-                raise
-            self.alone[event.post_id] = None
+                self.alone_events[event.pk] = None
+            else:
+                self.alone[event.post_id] = None
             event.save(update_fields=["told"])
             return False
         missing = _missing(event)
