@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
 from django.conf import settings
+from proofroom.core.caching.fragments import note_failure
+from pydantic import ValidationError
 
 from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
 from forms.form_input import is_slug
 from forms.models import FormDefinition
 from proofroom.core.database.statements import Statement
 
+logger = logging.getLogger(__name__)
 _AUTOCOMPLETE: Final[Mapping[str, str]] = {
     "name": "name",
     "fullname": "name",
@@ -89,33 +93,19 @@ class SiteForm:
 
 
 def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
-    """The forms of these slugs that there are, by slug. One query."""
+    """The forms of these slugs that there are, by slug. One query. A broken form is left out, and no other one."""
     default: str = settings.CMS_ENV.default_locale
     known = [slug for slug in slugs if is_slug(slug)]
     rows = _FORMS.rows(known, locale, default)
     found: dict[str, SiteForm] = {}
     # The page's own language last, so that it stays.
     for row in sorted(rows, key=lambda row: bool(row["locale"] == locale)):
-        fields: list[SiteField] = []
-        for field in map(Field.model_validate, row["fields"]):
-            autocomplete = _AUTOCOMPLETE_BY_TYPE.get(field.type, "")
-            if field.type in ("text", "textarea", "date"):
-                autocomplete = _AUTOCOMPLETE.get(field.name.replace("_", "").lower(), "")
-            fields.append(
-                SiteField(
-                    name=field.name,
-                    label=field.label,
-                    type=field.type,
-                    required=field.required,
-                    options=tuple(field.options or ()),
-                    min_length=field.min_length,
-                    max_length=field.longest if field.type in MAX_LENGTHS else None,
-                    pattern=field.pattern or "",
-                    placeholder=field.placeholder or "",
-                    help=field.help or "",
-                    autocomplete=autocomplete,
-                )
-            )
+        try:
+            fields = [_site_field(Field.model_validate(field)) for field in row["fields"]]
+        except ValidationError:  # what is stored can be older than the rules for fields
+            logger.exception("the form %s (%s) cannot be shown", row["slug"], row["locale"])
+            note_failure()
+            continue
         found[row["slug"]] = SiteForm(
             slug=row["slug"],
             title=row["title"],
@@ -128,6 +118,25 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
             fields=tuple(fields),
         )
     return found
+
+
+def _site_field(field: Field) -> SiteField:
+    autocomplete = _AUTOCOMPLETE_BY_TYPE.get(field.type, "")
+    if field.type in ("text", "textarea", "date"):
+        autocomplete = _AUTOCOMPLETE.get(field.name.replace("_", "").lower(), "")
+    return SiteField(
+        name=field.name,
+        label=field.label,
+        type=field.type,
+        required=field.required,
+        options=tuple(field.options or ()),
+        min_length=field.min_length,
+        max_length=field.longest if field.type in MAX_LENGTHS else None,
+        pattern=field.pattern or "",
+        placeholder=field.placeholder or "",
+        help=field.help or "",
+        autocomplete=autocomplete,
+    )
 
 
 def form_address(slug: str, locale: str) -> str:

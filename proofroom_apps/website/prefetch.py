@@ -18,6 +18,7 @@ from proofroom.core.caching.content_memo import memoize_by_content, note_failure
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.statements import Row
+from proofroom.core.diagnostics.availability import is_database_away
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import PageLocation
@@ -256,8 +257,20 @@ def load_page_data(
             wanted: [card_of(row, media) for row in rows] for wanted, rows in found.listed.items()
         },
         sources={
-            source.name: source.load(sorted(needs.named[source.name]), post.locale)
+            source.name: _load_source(source, needs, post.locale)
             for source in module_sources
             if source.name in needs.named
         },
     )
+
+
+def _load_source(source: ModuleSource, needs: Needs, locale: str) -> Mapping[str, object]:
+    """Load what the modules of a page name in a source. One that fails leaves its modules out, and not the page."""
+    try:
+        return source.load(sorted(needs.named[source.name]), locale)
+    except Exception as error:
+        if is_database_away(error):
+            raise
+        logger.exception("the source %s of a page cannot be loaded", source.name)
+        note_failure()
+        return {}

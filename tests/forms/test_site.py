@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from html import unescape
 from typing import Any
 
@@ -14,10 +15,10 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
 from content.posts.publish import set_status
-from forms.models import FormSubmission
+from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import delete_form, update_form
 from proofroom.core.models import Event
-from proofroom_apps.website import queries
+from proofroom_apps.website import prefetch, queries
 from proofroom_apps.website.pages import PageContent, page_of
 from tests import make
 from tests.content.test_definitions import paragraph
@@ -82,6 +83,36 @@ def test_the_page_shows_the_form_with_labels_and_what_browsers_check(at, client)
     assert 'tabindex="-1" autocomplete="off"' in field(html, "homepage_url")
     assert 'aria-invalid="' not in html
     assert f'method="post" action="/forms/contact#form-{at}"' in html
+
+
+def test_a_form_that_is_broken_takes_neither_the_page_nor_another_form(
+    client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    home()
+    make.form()
+    make.form("other")
+    modules = [("form", {"form": "contact"}), ("form", {"form": "other"})]
+    with_modules(page("Contact"), modules)
+    FormDefinition.objects.filter(slug="contact").update(fields=[{"name": "x", "type": "gone"}])
+
+    html = text(client.get("/contact"))
+
+    assert re.findall(r'action="/forms/(\w+)', html) == ["other"]
+    assert "the form contact (en) cannot be shown" in caplog.text
+
+
+def test_a_source_of_modules_that_fails_does_not_take_the_page(
+    at: str, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_names: Collection[str], _locale: str) -> Mapping[str, object]:
+        raise ZeroDivisionError
+
+    broken = prefetch.ModuleSource("forms", "form-reference", fail)
+    with prefetch.module_sources.registered_temporarily(broken, alone=True):
+        html = text(client.get("/contact"))
+
+    assert "<h1>Contact</h1>" in html
+    assert '<form class="form"' not in html
 
 
 def test_what_is_taken_leads_back_to_the_page_which_says_thanks(at, client):
