@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +13,13 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from proofroom.core.actor import Actor
 from proofroom.core.admin.navigation import MAX_COUNT
 from proofroom.core.content_scope import reading_scopes, visible_post_ids
+from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.models import Event
+from proofroom.core.repeated_errors import log_once
 from proofroom.notifications.kinds import NotificationText, notification_kinds
 from proofroom.notifications.models import Notification
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +62,24 @@ def count_unseen(actor: Actor) -> int:
 
 
 def describe(rows: Sequence[Notification]) -> list[NotificationLine]:
-    """Return the lines of these rows, in their order. A query or two for each kind among them."""
+    """Return the lines of these rows, in their order. A query or two for each kind among them.
+
+    The lines of a kind that fails are left out, and those of no other one.
+    """
     by_kind: dict[str, list[Notification]] = defaultdict(list)
     for row in rows:
         by_kind[row.kind].append(row)
     texts: dict[int, NotificationText] = {}
     for name, of_kind in by_kind.items():
         kind = notification_kinds.get(name)
-        if kind is not None:
+        if kind is None:
+            continue
+        try:
             texts.update(kind.describe(of_kind))
+        except DATABASE_AWAY:
+            raise
+        except Exception as error:
+            log_once(logger, f"Notifications of the kind {name} cannot be shown.", error)
     return [
         NotificationLine(row.pk, texts[row.pk], row.updated_at, row.read_at is None)
         for row in rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
 
@@ -24,7 +24,12 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
-from proofroom.notifications.kinds import Notice, NotificationKind, notification_kinds
+from proofroom.notifications.kinds import (
+    Notice,
+    NotificationKind,
+    NotificationText,
+    notification_kinds,
+)
 from proofroom.notifications.models import Notification
 from proofroom.notifications.queries import count_unread, describe, notifications_of
 from proofroom.notifications.services import (
@@ -331,3 +336,32 @@ def test_a_kind_that_fails_keeps_no_other_from_an_event() -> None:
         Event.objects.update(next_at=None)
         assert outbox.dispatch(event.pk)
         assert list(kinds.all()) == ["tests.broken", "tests.other"]
+
+
+def test_a_kind_that_cannot_be_described_hides_no_other_one(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    reader = make.actor("admin")
+
+    def fail(_rows: Sequence[Notification]) -> dict[int, NotificationText]:
+        raise ZeroDivisionError
+
+    def describe_other(rows: Sequence[Notification]) -> dict[int, NotificationText]:
+        return {row.pk: NotificationText("Other", "/", "star") for row in rows}
+
+    for number, name in enumerate(("tests.broken", "tests.other"), 1):
+        Notification.objects.create(
+            user_id=reader.user.pk, kind=name, group="", subjects=["1"], event_id=number,
+            created_at=timezone.now(), updated_at=timezone.now(),
+        )  # fmt: skip
+    kinds = [
+        NotificationKind(name, name, "posts.view", ("post.exported",), lambda _event: [], describe_)
+        for name, describe_ in (("tests.broken", fail), ("tests.other", describe_other))
+    ]
+    with notification_kinds.registered_temporarily(alone=True):
+        for kind in kinds:
+            notification_kinds.register(kind, name=kind.name)
+
+        assert lines(reader) == [("Other", "")]
+
+    assert "Notifications of the kind tests.broken cannot be shown." in caplog.text
