@@ -26,6 +26,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotFound, invalid
+from proofroom.core.independent_steps import independent_steps
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.oauth.addresses import resource
@@ -331,7 +332,18 @@ def purge() -> int:
 
     Returns how many connections and clients.
     """
-    clear_expired()
+    count = 0
+    with independent_steps() as step:
+        with step("clearing expired tokens"):
+            clear_expired()
+        with step("purging unused connections"):
+            count += _purge_connections()
+        with step("purging unused clients"):
+            count += _purge_clients()
+    return count
+
+
+def _purge_connections() -> int:
     now = timezone.now()
     old: datetime = now - timedelta(days=UNUSED_CLIENTS_KEPT_DAYS)
     # What a person keeps out stays known, or the next token would let it in again.
@@ -339,8 +351,12 @@ def purge() -> int:
         ~_has_token(), Q(last_used_at=None) | Q(last_used_at__lt=old), connected_at__lt=old
     )
     connections: int = over.delete()[0]
-    unused = now - timedelta(hours=UNUSED_HOURS)
+    return connections
+
+
+def _purge_clients() -> int:
+    unused = timezone.now() - timedelta(hours=UNUSED_HOURS)
     known = OAuthClient.objects.filter(client_id=OuterRef("client_id"))
     OAuthClientKeys.objects.filter(~Exists(known), read_at__lt=unused).delete()
     clients: int = OAuthClient.objects.filter(connections=None, created__lt=unused).delete()[0]
-    return connections + clients
+    return clients

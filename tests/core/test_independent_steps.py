@@ -42,6 +42,11 @@ STEPS = {
         "proofroom_apps.imports.tasks.delete_expired_files",
         "proofroom_apps.imports.tasks.remove_leftover_folders",
     ],
+    "oauth.tasks.purge": [
+        "proofroom.oauth.connections.clear_expired",
+        "proofroom.oauth.connections._purge_connections",
+        "proofroom.oauth.connections._purge_clients",
+    ],
     "webhooks.tasks.prune_deliveries": [
         "proofroom.webhooks.tasks.forget_old_secrets",
         "proofroom.webhooks.retention.purge_orphans",
