@@ -21,7 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotAuthenticated
 from proofroom.core.tools import Tool
-from proofroom.oauth.scopes import DIAGNOSTICS, DIAGNOSTICS_PERMISSION, PROPOSE, READ
+from proofroom.oauth.scopes import AGENTS, DIAGNOSTICS, DIAGNOSTICS_PERMISSION, PROPOSE, READ
 
 SCOPE_KEY = "cms.mcp.principal"
 """Where the accepted principal travels in the scope of a request."""
@@ -147,6 +147,8 @@ def missing_scope(principal: Principal, tool: Tool[BaseModel]) -> str:
     needed = PROPOSE
     if tool.group == DIAGNOSTICS:
         needed = DIAGNOSTICS
+    elif is_agent_start(tool):
+        needed = AGENTS
     elif tool.kind == "read":
         needed = READ
     return "" if principal.scopes is None or needed in principal.scopes else needed

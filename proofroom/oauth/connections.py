@@ -31,7 +31,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.oauth.addresses import resource
 from proofroom.oauth.models import OAuthClient, OAuthClientKeys, OAuthConnection
-from proofroom.oauth.scopes import DIAGNOSTICS, grantable
+from proofroom.oauth.scopes import DIAGNOSTICS, add_agents, grantable
 from proofroom.oauth.token_values import hash_value
 
 UNUSED_CLIENTS_KEPT_DAYS: Final = 90
@@ -67,6 +67,7 @@ def connect(
             "role": actor.user.role,
             "scopes": granted,
             "content_scope": content_scope.to_json(),
+            "propose_starts_agents": False,
             "connected_at": timezone.now(),
             "ended_at": None,
         },
@@ -276,6 +277,7 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
         "user_id",
         "role",
         "content_scope",
+        "propose_starts_agents",
         "last_used_at",
         allowed=F("scopes"),
         name=F("client__client_id"),
@@ -300,7 +302,9 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
         row["user_id"],
         row["role"],
         # Tokens of earlier consents may do no more than the last one allows.
-        frozenset(row["scope"].split()).intersection(row["allowed"]),
+        add_agents(
+            set(row["scope"].split()).intersection(row["allowed"]), row["propose_starts_agents"]
+        ),
         row["name"],
         row["expires"],
         ContentScope.from_json(row["content_scope"]),
@@ -310,8 +314,11 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
 def usable_connections(ids: Collection[UUID]) -> dict[UUID, tuple[ContentScope, frozenset[str]]]:
     """The connections that still open the MCP server, with the content and the scopes that limit them. One query."""
     rows = _usable().filter(_has_token(), pk__in=ids).order_by()
-    found = rows.values_list("pk", "content_scope", "scopes")
-    return {pk: (ContentScope.from_json(limits), frozenset(scopes)) for pk, limits, scopes in found}
+    found = rows.values_list("pk", "content_scope", "scopes", "propose_starts_agents")
+    return {
+        pk: (ContentScope.from_json(limits), add_agents(scopes, propose_starts_agents))
+        for pk, limits, scopes, propose_starts_agents in found
+    }
 
 
 def connections_of(user_id: int) -> QuerySet[OAuthConnection]:

@@ -24,7 +24,7 @@ from proofroom.core.json import JsonObject
 from proofroom.oauth.addresses import resource
 from proofroom.oauth.connections import ConnectedClient, describe_use, record_connected
 from proofroom.oauth.models import OAuthClient, OAuthConnection, clean_name
-from proofroom.oauth.scopes import SCOPES
+from proofroom.oauth.scopes import SCOPES, add_agents
 from proofroom.oauth.signing_keys import BadSignature, find_published_key, read_claims, read_json
 from proofroom.oauth.token_values import hash_value
 
@@ -68,7 +68,7 @@ def find_external_client(token: str) -> ConnectedClient | None:
         connection.pk,
         user.pk,
         user.role,
-        frozenset(scopes),
+        add_agents(scopes, connection.propose_starts_agents),
         connection.client.client_id,
         expires,
         connection.scope,

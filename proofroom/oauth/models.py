@@ -14,6 +14,7 @@ from oauth2_provider.models import AbstractApplication
 
 from proofroom.core.content_scope import ContentScope
 from proofroom.oauth.redirects import redirect_fault
+from proofroom.oauth.scopes import AGENTS, add_agents
 
 NAME_MAX: Final = 80
 REDIRECTS_MAX: Final = 10
@@ -87,7 +88,7 @@ class OAuthConnection(models.Model):
     `role` is what the account had when it consented: with another role the connection is dead, as a token would be.
     `expires_at` is set where another authorization server issues the tokens, which are not stored: the end of the
     newest one that was shown. `content_scope` is the content that the client is limited to, within that of the
-    account.
+    account. `propose_starts_agents` is set for connections of before starting agents was a scope of its own.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -102,6 +103,7 @@ class OAuthConnection(models.Model):
     ended_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     content_scope = models.JSONField(default=dict, blank=True)
+    propose_starts_agents = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name = "connected AI client"
@@ -117,6 +119,10 @@ class OAuthConnection(models.Model):
     def scope(self) -> ContentScope:
         """The content that it is limited to."""
         return ContentScope.from_json(self.content_scope)
+
+    @property
+    def starts_agents(self) -> bool:
+        return AGENTS in add_agents(self.scopes, self.propose_starts_agents)
 
     @property
     def is_blocked(self) -> bool:

@@ -11,12 +11,15 @@ from proofroom.core.actor import Actor
 
 READ: Final = "read"
 PROPOSE: Final = "propose"
+AGENTS: Final = "agents"
 DIAGNOSTICS: Final = "diagnostics"
-SCOPES: Final = (READ, PROPOSE, DIAGNOSTICS)
-USUAL_SCOPES: Final = (READ, PROPOSE)
+SCOPES: Final = (READ, PROPOSE, AGENTS, DIAGNOSTICS)
+USUAL_SCOPES: Final = (READ, PROPOSE, AGENTS)
 """What a client is told to ask for, and what is offered where it asks for nothing."""
 DIAGNOSTICS_PERMISSION: Final = "settings.manage"
 """Who may grant diagnostics to a token of an AI client may allow them here, too."""
+AGENTS_PERMISSION: Final = "agents.view"
+"""What the tools that start agents ask of the account."""
 
 
 def grantable(scopes: Iterable[str], actor: Actor) -> list[str]:
@@ -24,7 +27,15 @@ def grantable(scopes: Iterable[str], actor: Actor) -> list[str]:
     wanted = {READ, *scopes}
     if not actor.can(DIAGNOSTICS_PERMISSION):
         wanted.discard(DIAGNOSTICS)
+    if not actor.can(AGENTS_PERMISSION):
+        wanted.discard(AGENTS)
     return [scope for scope in SCOPES if scope in wanted]
+
+
+def add_agents(scopes: Iterable[str], propose_starts_agents: bool) -> frozenset[str]:
+    """The scopes, with that of agents where the connection dates from a time when proposing included it."""
+    found = frozenset(scopes)
+    return found | {AGENTS} if propose_starts_agents and PROPOSE in found else found
 
 
 class KnownScopes(BaseScopes):  # type: ignore[misc]  # the library has no types

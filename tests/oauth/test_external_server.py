@@ -187,6 +187,25 @@ def test_what_the_token_does_not_allow_is_refused_with_what_is_missing(web: dict
     assert 'scope="read propose"' in answer.headers["www-authenticate"]
 
 
+def test_agents_need_their_scope_but_for_clients_that_were_connected_before_it(
+    web: dict[str, Any],
+) -> None:
+    make.user("editor")
+    arguments = {"agentId": "seo-specialist", "scope": "dropdown", "postId": str(make.post().pk)}
+
+    def start(scope: str) -> int:
+        (answer,) = ask(call(token(scope=scope), "run_agent", **arguments))
+        status: int = answer.status
+        return status
+
+    assert start("read propose") == 403
+    assert start("read propose agents") == 200
+    OAuthConnection.objects.update(propose_starts_agents=True)
+    cache.clear()
+    assert start("read propose") == 200
+    assert start("read") == 403
+
+
 def test_a_person_keeps_a_client_out_until_they_allow_it_again(web: dict[str, Any]) -> None:
     make.user("editor")
     assert status_of(token()) == 200

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.apps import apps
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
 
+from agents_app.models import AgentRun
 from content.models import Post
 from mcp_bridge.access.connected_clients import find_client_holder, still_connected
 from mcp_bridge.access.principals import actor_for
@@ -66,10 +69,11 @@ def test_a_refusal_leads_to_the_metadata_and_from_there_to_the_endpoints() -> No
 
     assert refused.status == 401
     assert told == (
-        'Bearer realm="mcp", error="invalid_token", scope="read propose", '
+        'Bearer realm="mcp", error="invalid_token", scope="read propose agents", '
         'resource_metadata="http://127.0.0.1:8787/.well-known/oauth-protected-resource/mcp"'
     )
     assert resource == at_server.json
+    assert resource["scopes_supported"] == ["read", "propose", "agents", "diagnostics"]
     assert resource["resource"] == flow.RESOURCE
     assert resource["authorization_servers"] == ["https://cms.example.com"]
     assert metadata == Client().get("/.well-known/openid-configuration").json()
@@ -205,6 +209,68 @@ def test_a_person_leaves_a_scope_out_and_the_client_is_told_what_is_missing() ->
     told = staged.headers["www-authenticate"]
     assert 'error="insufficient_scope", scope="read propose"' in told
     assert not make.layers(post).ai_review.changes.items
+
+
+def test_starting_agents_is_a_scope_of_its_own_which_a_refresh_keeps() -> None:
+    post = make.post()
+    asked = {"scope": "read propose agents"}
+    client_id = flow.register()["client_id"]
+    url = flow.authorize_url(client_id, **asked)
+    page = flow.person("editor").get(url).content.decode()
+    assert 'name="grant" value="agents" checked' in page
+    assert "Start agents" in page
+    arguments = {"agentId": "seo-specialist", "scope": "dropdown", "postId": str(post.pk)}
+
+    def start(tokens: dict[str, Any]) -> Any:
+        (answer,) = ask(call(tokens["access_token"], "run_agent", **arguments))
+        return answer
+
+    answer = flow.consent(flow.person("editor"), url, grant=("propose",))
+    without = flow.redeem(client_id, flow.answer_of(answer)["code"]).json()
+    refused = start(without)
+    assert without["scope"] == "read propose"
+    assert (refused.status, refused.json["code"]) == (403, "insufficient_scope")
+    assert 'scope="read propose agents"' in refused.headers["www-authenticate"]
+    assert not AgentRun.objects.exists()
+
+    answer = flow.consent(flow.person("editor"), url, grant=("propose", "agents"))
+    tokens = flow.redeem(client_id, flow.answer_of(answer)["code"]).json()
+    tokens = flow.refresh(client_id, tokens["refresh_token"]).json()
+    started = start(tokens)
+    assert tokens["scope"] == "read propose agents"
+    assert not started.json["result"]["isError"], started.body
+    assert AgentRun.objects.count() == 1
+    # The token of the first consent may no more than it did.
+    assert start(without).status == 403
+
+
+def test_starting_agents_is_not_offered_to_who_may_start_none() -> None:
+    client_id = flow.register()["client_id"]
+    url = flow.authorize_url(client_id, scope="read propose agents")
+    browser = flow.person("translator")
+
+    assert 'value="agents"' not in browser.get(url).content.decode()
+    answer = flow.consent(browser, url, grant=("propose", "agents"))
+    tokens = flow.redeem(client_id, flow.answer_of(answer)["code"]).json()
+    assert tokens["scope"] == "read propose"
+
+
+def test_a_connection_of_before_goes_on_starting_agents_until_it_is_made_again() -> None:
+    first = flow.connected()
+    import_module("proofroom.oauth.migrations.0004_scope_of_agents").keep_agents(apps, None)
+    tokens = flow.refresh(first["client_id"], first["refresh_token"]).json()
+    holder = find_client_holder(tokens["access_token"])
+
+    assert holder is not None
+    assert holder.principal.scopes == frozenset({"read", "propose", "agents"})
+    assert still_connected([holder]) == {holder}
+    assert "Starts agents" in flow.person().get("/admin/account/").content.decode()
+
+    flow.consent(flow.person(), flow.authorize_url(first["client_id"]))
+
+    holder = find_client_holder(tokens["access_token"])
+    assert holder is not None
+    assert holder.principal.scopes == frozenset({"read", "propose"})
 
 
 def test_diagnostics_are_for_who_could_give_them_to_a_token() -> None:

@@ -90,6 +90,9 @@ class OAuthConnectionAdmin(ListAdmin[OAuthConnection]):
     @admin.display(description=gettext_lazy("Can"))
     def allowed(self, connection: OAuthConnection) -> str:
         text = _("Read and propose") if "propose" in connection.scopes else _("Read")
+        if connection.starts_agents:
+            starts = _("start agents")  # on a line of its own, where gettext finds it
+            text = f"{text} · {starts}"
         if "diagnostics" in connection.scopes:
             text = f"{text} · {_('diagnostics')}"
         return f"{text} · {_('part of the content')}" if connection.content_scope else text
