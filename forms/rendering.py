@@ -9,7 +9,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from django.conf import settings
-from proofroom.core.caching.fragments import note_failure
+from proofroom.core.caching.content_memo import note_failure
 from pydantic import ValidationError
 
 from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
