@@ -9,12 +9,12 @@ from typing import Final
 from urllib.parse import urlencode
 
 from django.conf import settings
-from proofroom.core.caching.content_memo import note_failure
 from pydantic import ValidationError
 
 from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
 from forms.form_input import is_slug
 from forms.models import FormDefinition
+from proofroom.core.caching.content_memo import note_failure
 from proofroom.core.database.statements import Statement
 
 logger = logging.getLogger(__name__)
