@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from uuid import UUID
 
 import orjson
 from django.db.models import (
     Exists,
+    Func,
+    IntegerField,
     JSONField,
     OuterRef,
     QuerySet,
+    Subquery,
     TextField,
     Value,
 )
@@ -24,20 +27,9 @@ from django.utils.translation import gettext
 
 from content.document.post_fields import LISTED_FIELDS
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
-from content.store.kept_lists import (
-    DEEP_FROM,
-    ListPart,
-    Place,
-    counted,
-    from_place,
-    kept_lists,
-    place_columns,
-    total_of,
-)
 from content.store.scopes import hidden_ids
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
-from proofroom.core.caching.content_version import state_text
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.json_text import (
     CompactObject,
@@ -132,6 +124,8 @@ WIRE_MODULE: Final[Mapping[str, str | Combinable]] = {
 Part = Literal["live_modules", "staged_layers", "global_ids"]
 """What a list may say of a post besides its columns, as JSON text that no Python parses where it need not: its live
 modules as the wire has them; what is staged, for `layers_of_text`; the ids of the global modules that it places."""
+DEEP_FROM: Final = 200
+"""Rows before a part of a list that make it deep."""
 NEWEST_FIRST: Final = "-updatedAt"
 """The usual one of `ORDERINGS`."""
 ORDERINGS: Final[Mapping[str, str]] = {
@@ -240,12 +234,12 @@ _POST: Final = Statement(
 )
 
 
-def _count_in(posts: QuerySet[Post]) -> Statement:
-    return Statement(lambda locale: counted(posts.filter(locale=locale)))
+_COUNT_OF_KEYS: Final = Func("pk", function="COUNT", output_field=IntegerField())
 
 
-_COUNT: Final = _count_in(listed_posts())
-_PUBLISHED_COUNT: Final = _count_in(published_posts())
+def count_of(posts: QuerySet[Post]) -> Subquery:
+    """The number of posts, for a column of each of some of them."""
+    return Subquery(posts.order_by().annotate(total=_COUNT_OF_KEYS).values("total"))
 
 
 def listed_rows(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
@@ -255,9 +249,10 @@ def listed_rows(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
 
 
 def part_of(posts: QuerySet[Post], part: slice, *, deep_from: int | None = None) -> QuerySet[Post]:
-    """A part of ordered posts. Of those before a deep one an index is read, and not their rows.
+    """A part of ordered posts. The keys of a deep part are found first: where an index has the order, the rows
+    before the part are not read.
 
-    What orders by a value that it computes is left as it is.
+    Posts that are ordered by a computed value are sliced directly.
     """
     least = DEEP_FROM if deep_from is None else deep_from
     if part.start < least or posts.query.annotations or posts.query.extra:
@@ -273,22 +268,17 @@ def _page_statement(
     only_published: bool,
     counts: bool,
     parts: frozenset[Part],
-    has_place: bool,
 ) -> Statement:
-    """Rows of posts in a locale, from a place on or in all of the list. They say their places with `has_place`."""
+    """Rows of posts in a locale, with their `total` where it `counts`."""
     posts = published_posts() if only_published else listed_posts()
 
-    def build(locale: str, *place: Any) -> QuerySet[Post, Row]:
+    def build(locale: str) -> QuerySet[Post, Row]:
         listed = posts.filter(locale=locale)
-        ordered = order_posts(
-            from_place(listed, "updated_at", *place) if place else listed, ordering
-        )
-        # Nothing is written for rows that are only sorted or passed over.
-        deep_from = 0 if parts else 1 if place else None
-        page = part_of(ordered, slice(begin, end), deep_from=deep_from)
-        where = place_columns("updated_at") if has_place else {"read_at": state_text()}
-        rows = listed_rows(page).annotate(**_part_columns(parts), **where)
-        return rows.annotate(total=total_of(listed)) if counts else rows
+        # The parts of rows that are only sorted or skipped are never built.
+        deep_from = 0 if parts else None
+        page = part_of(order_posts(listed, ordering), slice(begin, end), deep_from=deep_from)
+        rows = listed_rows(page).annotate(**_part_columns(parts))
+        return rows.annotate(total=count_of(listed)) if counts else rows
 
     return Statement(build)
 
@@ -320,30 +310,18 @@ def page_of(
     """A part of the posts of a locale as `listed_rows` with `parts`, in one of `ORDERINGS`, and how many there are
     in all.
 
-    They are counted where `total` does not say it. One query, two beyond the end and where content changed.
+    They are counted where `total` does not say it. One query, two beyond the end.
     """
-
-    def read(counts: bool, place: Place | None) -> list[Row]:
-        begin, where = (place.skipped, place.key) if place is not None else (part.start, ())
-        statement = _page_statement(
-            ordering,
-            begin,
-            begin + size,
-            only_published,
-            counts,
-            parts,
-            found.has_place,
-        )
-        return statement.rows(locale, *where)
-
-    size = part.stop - part.start
-    found = ListPart(
-        ("listed", locale, only_published), part.start, read, has_places=ordering == NEWEST_FIRST
+    statement = _page_statement(
+        ordering, part.start, part.stop, only_published, total is None, parts
     )
+    rows = statement.rows(locale)
     if total is not None:
-        return kept_lists.read(found), total
-    count = _PUBLISHED_COUNT if only_published else _COUNT
-    return kept_lists.read_and_count(found, count, (locale,))
+        return rows, total
+    if rows:
+        return rows, rows[0]["total"]
+    posts = published_posts() if only_published else listed_posts()
+    return rows, posts.filter(locale=locale).count() if part.start else 0
 
 
 def find_post_with_author(post_id: UUID) -> Post | None:

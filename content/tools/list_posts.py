@@ -13,12 +13,10 @@ from pydantic import ConfigDict, Field
 from content.document.post_fields import LISTED_FIELDS
 from content.models import Layer, Post
 from content.store import post_queries, search
-from content.store.kept_lists import ListPart, Place, counted, kept_lists, total_of
-from content.store.post_queries import proposed_titles
+from content.store.post_queries import count_of, proposed_titles
 from content.store.scopes import visible_to
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
-from proofroom.core.caching.content_version import state_text
 from proofroom.core.content_scope import reading_scopes
 from proofroom.core.database.event_loop_reads import leave_event_loop
 from proofroom.core.database.statements import Statement
@@ -125,19 +123,9 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
         return page_after(arguments, "list_posts", rows_of, _ORDER, listed)
     filters = _filters_of(arguments)
     waiting = arguments.has_review, arguments.has_ai_review
-    names, values = tuple(filters), [*filters.values()]
-
-    def read(counts: bool, _place: Place | None) -> list[Row]:
-        end = arguments.limit + 1
-        return _first_page(names, waiting, arguments.is_full, end, counts).rows(*values)
-
-    if waiting == (None, None):
-        part = ListPart(("found", *filters.items()), 0, read)
-        rows, total = kept_lists.read_and_count(part, _count(names), values)
-    else:
-        # What waits in a layer changes without the content version.
-        rows = read(True, None)
-        total = rows[0]["total"] if rows else 0
+    statement = _first_page(tuple(filters), waiting, arguments.is_full, arguments.limit + 1)
+    rows = statement.rows(*filters.values())
+    total = rows[0]["total"] if rows else 0
     return page_of_found(arguments, "list_posts", rows, total, _ORDER, listed)
 
 
@@ -176,24 +164,15 @@ def _first_page(
     waiting: tuple[bool | None, bool | None],
     full: bool,
     end: int,
-    counts: bool,
 ) -> Statement:
-    """The statement that reads the first rows, with their total where it `counts`; it takes the values of the
-    named filters."""
+    """The statement that reads the first rows with their `total`; it takes the values of the named filters."""
 
     def build(*values: str) -> QuerySet[Post, Row]:
         posts = _filtered(dict(zip(names, values, strict=True)), *waiting)
-        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(read_at=state_text())
-        if counts:
-            rows = rows.annotate(total=total_of(posts))
+        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(total=count_of(posts))
         return cast("QuerySet[Post, Row]", rows[:end])
 
     return Statement(build)
-
-
-@lru_cache(maxsize=16)
-def _count(names: tuple[str, ...]) -> Statement:
-    return Statement(lambda *values: counted(_filtered(dict(zip(names, values, strict=True)))))
 
 
 def _check_names(arguments: ListPosts) -> None:

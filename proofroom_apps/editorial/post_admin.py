@@ -7,12 +7,11 @@ from functools import partial
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.views.main import ORDER_VAR, PAGE_VAR
+from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
-from django.utils.functional import cached_property
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.generic import RedirectView
@@ -20,13 +19,11 @@ from django.views.generic import RedirectView
 from content.models import UNPUBLISHED, Layer, Post, Status, status_label
 from content.models.post import STANDS_FOR_ITSELF
 from content.store import search
-from content.store.kept_lists import kept_lists
 from content.store.post_queries import has_changes_in
 from content.store.scopes import visible_to
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.lists import ListAdmin, ListColumn
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom.core.content_scope import reading_scopes
 from proofroom_apps.editorial.post_editor.autosave import autosave, autosave_new
 from proofroom_apps.editorial.post_editor.choices import search_targets
 from proofroom_apps.editorial.post_editor.module_picker import picker
@@ -89,15 +86,6 @@ class StatusFilter(admin.ChoicesFieldListFilter):
                 return queryset.filter(status=Status.DRAFT, published_at__isnull=not was_live)
         found = super().queryset(request, queryset)
         return queryset if found is None else found
-
-
-class _WholeList(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
-    """Of all posts that lists show."""
-
-    @cached_property
-    def count(self) -> int:
-        posts: Any = self.object_list
-        return kept_lists.total(posts)
 
 
 @admin.register(Post)
@@ -170,10 +158,8 @@ class PostAdmin(ListAdmin[Post]):
     def get_paginator(
         self, request: HttpRequest, queryset: QuerySet[Post], *args: Any, **options: Any
     ) -> Paginator[Post]:
-        """Pages of a search are read without ranking all that it found, and the whole list is rarely counted."""
+        """Pages of a search are read without ranking all that it found."""
         rows = getattr(request, "found_posts", queryset)
-        if request.GET.keys() <= {PAGE_VAR, ORDER_VAR} and not reading_scopes(actor_of(request)):
-            return _WholeList(rows, *args, **options)
         return super().get_paginator(request, rows, *args, **options)
 
     def changelist_view(

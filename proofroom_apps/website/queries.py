@@ -30,14 +30,6 @@ from content.document.post_fields import POST_FIELDS, SearchWeight
 from content.models import Post, PostModule
 from content.store import search
 from content.store.arms import Arm, arms_in, as_original, running_arms
-from content.store.kept_lists import (
-    PLACE_COLUMNS,
-    ListPart,
-    Place,
-    from_place,
-    kept_lists,
-    place_columns,
-)
 from content.store.linked_posts import Neighbour, padded
 from content.store.opening_images import media_of_opening_module, opening_module
 from content.store.post_queries import (
@@ -412,36 +404,16 @@ def load_listed_page(
 ) -> ListedPage | None:
     """The posts of a listing from `begin` on; None where there are none, and where a post stands in its place.
 
-    As many queries as `load_listed_posts`; extents that are not known of the state are read with the posts. One
-    more for a part far back of a list that changed.
+    As many queries as `load_listed_posts`; extents that are not known of the state are read with the posts.
     """
     depend_on(tag_of_path(listing.path))
     extents = _kept_extents(listing, state)
     if extents is not None and listing.locale not in extents:
         extents = None  # the first post may have come a moment ago
-    named = _named(listing)
-
-    def read(counts: bool, place: Place | None) -> list[Row]:
-        passed, where = (place.skipped, place.key) if place is not None else (begin, ())
-        statement = _listed(
-            passed,
-            size,
-            has_term=bool(listing.term),
-            path=listing.path,
-            counts=counts,
-            is_from_place=place is not None,
-            has_place=part.has_place,
-        )
-        return statement.rows(*named, *where)
-
-    part = ListPart(("site", *named), begin, read, has_places=True)
-    rows = kept_lists.read(part, counts=extents is None)
-    if part.has_place:
-        rows = [
-            {name: value for name, value in row.items() if name not in PLACE_COLUMNS}
-            for row in rows
-        ]
-    listed = _with_images(listing, rows)
+    statement = _listed(
+        begin, size, has_term=bool(listing.term), path=listing.path, counts=extents is None
+    )
+    listed = _with_images(listing, statement.rows(*_named(listing)))
     if not listed.rows or listed.rows[0]["is_taken"]:
         return None
     if extents is None:
@@ -477,25 +449,17 @@ def _listed(
     has_term: bool,
     path: str = "",
     counts: bool = False,
-    is_from_place: bool = False,
-    has_place: bool = False,
 ) -> Statement:
-    """The rows of a listing, from a place on or in all of it; with the `path` of its page, whether a post has taken
-    the place of it. They say their places with `has_place`."""
+    """The rows of a listing; with the `path` of its page, whether a post has taken the place of it."""
 
-    def rows(*given: Any) -> QuerySet[Post, Any]:
-        named = given[:-2] if is_from_place else given
+    def rows(*named: str) -> QuerySet[Post, Any]:
         listing = IndexPage(*named)
-        posts = list_posts_of(listing)
-        if is_from_place:
-            posts = from_place(posts, "published_at", *given[-2:])
-        more: dict[str, Combinable] = dict(place_columns("published_at") if has_place else {})
+        more: dict[str, Combinable] = {}
         if path:
             more["is_taken"] = Exists(published_at(path, listing.locale))
         if counts:
             more["extents"] = _extents_of(listing)
-        deep_from = 1 if is_from_place else None
-        page = part_of(posts, slice(begin, begin + size), deep_from=deep_from)
+        page = part_of(list_posts_of(listing), slice(begin, begin + size))
         post = Cast(_listed_post(), TextField())
         return page.values(post=post, opening=opening_module(), **more)
 

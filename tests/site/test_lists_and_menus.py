@@ -13,12 +13,13 @@ from django.utils import timezone
 from content.models import Post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post
+from content.store.post_queries import list_posts_of
 from proofroom.core.caching.content_version import live_state
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.website.list_pages import PER_PAGE
-from proofroom_apps.website.queries import load_extents, load_listed_page
+from proofroom_apps.website.queries import _listed, load_extents, load_listed_page
 from tests import make
 from tests.site.test_pages import BLOG, home, page, text
 
@@ -212,6 +213,26 @@ def test_a_term_of_another_language_does_not_come_into_a_list(client):
 
     assert "<h1>Tea</h1>" in text(client.get("/blog/topics/tea"))
     assert "<h1>Tee</h1>" in text(client.get("/de/blog/topics/tea"))
+
+
+@pytest.mark.parametrize("dates", ["different", "same", "none"])
+def test_deep_pages_of_a_list_go_on_where_those_before_end(client, monkeypatch, dates):
+    monkeypatch.setattr("proofroom_apps.website.list_pages.PER_PAGE", 2)
+    monkeypatch.setattr("content.store.post_queries.DEEP_FROM", 2)
+    _listed.cache_clear()
+    coffee = make.term("Coffee")
+    for number in range(7):
+        tagged(f"Post {number}", coffee)
+    if dates != "different":
+        moment = timezone.now() if dates == "same" else None
+        Post.objects.filter(slug__in=["post-2", "post-3", "post-4"]).update(published_at=moment)
+
+    for address in ("/blog", "/blog/topics/coffee"):
+        expected = list(list_posts_of(IndexPage("blog", "en")).values_list("title", flat=True))
+        pages = {n: titles(client.get(f"{address}?page={n}")) for n in (4, 2, 3, 1)}
+        assert [title for n in (1, 2, 3, 4) for title in pages[n]] == expected
+        assert 'page=4"' in text(client.get(f"{address}?page=3"))
+        assert client.get(f"{address}?page=5").status_code == 404
 
 
 def test_lists_take_six_queries_however_long_they_are(client):
