@@ -10,9 +10,11 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
 from content.models import Layer, Post, Status
 from content.posts.publish import set_status
+from proofroom_apps.editorial.post_admin import PostAdmin
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -131,3 +133,19 @@ def test_the_filters_of_a_list_ask_one_question_for_their_choices(signed_in: Sig
     choices = page.partition('id="changelist-filter"')[2].partition("</nav>")[0]
     assert re.findall(r'href="\?locale=(\w+)"', choices) == ["de", "en"]
     assert re.findall(r'href="\?type=(\w+)"', choices) == ["blog"]
+
+
+def test_every_post_is_on_a_page_of_the_list(
+    signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(PostAdmin, "list_per_page", 2)
+    for number in range(7):
+        make.post(f"Post {number}")
+    Post.objects.filter(title__in=["Post 2", "Post 3", "Post 4"]).update(updated_at=timezone.now())
+    editor = signed_in("editor")
+
+    for order in ("", "name", "-name", "changed", "-state"):
+        lists = [editor.get(f"{LIST}?o={order}&p={n}").context["cl"] for n in range(1, 5)]
+        titles = [post.title for page in lists for post in page.result_list]
+        assert sorted(titles) == [f"Post {number}" for number in range(7)]
+        assert {page.paginator.num_pages for page in lists} == {4}
