@@ -30,6 +30,7 @@ from proofroom.core.api.schema import names_of, query_parameter
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.database.row_counts import RowCount
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -165,10 +166,12 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
         depend_on(EVERYTHING)  # nobody says which files
     filters = post_reads.filters_of(request, staged=False)
     counted = f"count {urlencode(sorted(filters.items()))}"
-    total = cast("int | None", answers.get_value(state, counted))
+    kept = cast("tuple[int, bool] | None", answers.get_value(state, counted))
+    total = RowCount(*kept) if kept is not None else None
     listed = post_reads.post_list(request, fields=fields, total=total)
     if total is None:
-        answers.put_value(state, counted, cast(JsonObject, listed["meta"])["total"], tag)
+        meta = cast(JsonObject, listed["meta"])
+        answers.put_value(state, counted, [meta["total"], "total_is_estimate" not in meta], tag)
     return listed
 
 

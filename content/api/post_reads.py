@@ -21,6 +21,7 @@ from content.store.scopes import post_not_found, require_visible, visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.api.pagination import HasQuery, page_of
 from proofroom.core.content_scope import Scoped, reading_scopes
+from proofroom.core.database.row_counts import RowCount, count_rows
 from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
@@ -147,12 +148,12 @@ def post_list(
     *,
     actor: Actor | None = None,
     fields: Collection[str] | None = None,
-    total: int | None = None,
+    total: RowCount | None = None,
 ) -> JsonObject:
     """A page of posts with their live modules: those that the actor may see, without one those that are published.
 
     With `fields`, only those of each post. They are counted where `total` does not say how many there are. One
-    statement, three with filters or a scope, one more with files.
+    statement, three with filters or a scope, one more with files, one more for an estimate of their number.
     """
     page, staged = page_of(request), actor is not None
     has_media = fields is not None and "media" in fields
@@ -169,7 +170,10 @@ def post_list(
             else visible_to(post_queries.listed_posts(), actor)
         )
         found = filter_posts(request, posts, staged=staged)
-        total = found.count() if total is None else total
+        if total is None:
+            total = (
+                RowCount(found.count()) if isinstance(found, RankedInstances) else count_rows(found)
+            )
         rows: list[Row] = (
             found[page.slice]
             if isinstance(found, RankedInstances)

@@ -11,12 +11,9 @@ from uuid import UUID
 import orjson
 from django.db.models import (
     Exists,
-    Func,
-    IntegerField,
     JSONField,
     OuterRef,
     QuerySet,
-    Subquery,
     TextField,
     Value,
 )
@@ -38,6 +35,12 @@ from proofroom.core.database.json_text import (
     JSONText,
     JSONValue,
     rows_as_text,
+)
+from proofroom.core.database.row_counts import (
+    RowCount,
+    bounded_count,
+    complete_count,
+    count_rows,
 )
 from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
 from proofroom.core.errors import invalid
@@ -234,14 +237,6 @@ _POST: Final = Statement(
 )
 
 
-_COUNT_OF_KEYS: Final = Func("pk", function="COUNT", output_field=IntegerField())
-
-
-def count_of(posts: QuerySet[Post]) -> Subquery:
-    """The number of posts, for a column of each of some of them."""
-    return Subquery(posts.order_by().annotate(total=_COUNT_OF_KEYS).values("total"))
-
-
 def listed_rows(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
     """Posts with the columns of lists: times, and ids of others, under their names on the wire as JSON has them."""
     rows: QuerySet[Post, Row] = posts.values(*_AS_THEY_ARE, **_WRITTEN)
@@ -260,6 +255,11 @@ def part_of(posts: QuerySet[Post], part: slice, *, deep_from: int | None = None)
     return posts.filter(pk__in=posts.values("pk")[part])
 
 
+def _posts_in(locale: str, only_published: bool) -> QuerySet[Post]:
+    posts = published_posts() if only_published else listed_posts()
+    return posts.filter(locale=locale)
+
+
 @lru_cache(maxsize=256)
 def _page_statement(
     ordering: str,
@@ -269,16 +269,15 @@ def _page_statement(
     counts: bool,
     parts: frozenset[Part],
 ) -> Statement:
-    """Rows of posts in a locale, with their `total` where it `counts`."""
-    posts = published_posts() if only_published else listed_posts()
+    """Rows of posts in a locale, with their `bounded_count` as `total` where it `counts`."""
 
     def build(locale: str) -> QuerySet[Post, Row]:
-        listed = posts.filter(locale=locale)
+        listed = _posts_in(locale, only_published)
         # The parts of rows that are only sorted or skipped are never built.
         deep_from = 0 if parts else None
         page = part_of(order_posts(listed, ordering), slice(begin, end), deep_from=deep_from)
         rows = listed_rows(page).annotate(**_part_columns(parts))
-        return rows.annotate(total=count_of(listed)) if counts else rows
+        return rows.annotate(total=bounded_count(listed)) if counts else rows
 
     return Statement(build)
 
@@ -304,13 +303,13 @@ def page_of(
     part: slice,
     *,
     only_published: bool,
-    total: int | None = None,
+    total: RowCount | None = None,
     parts: frozenset[Part] = frozenset(),
-) -> tuple[list[Row], int]:
+) -> tuple[list[Row], RowCount]:
     """A part of the posts of a locale as `listed_rows` with `parts`, in one of `ORDERINGS`, and how many there are
     in all.
 
-    They are counted where `total` does not say it. One query, two beyond the end.
+    They are counted where `total` does not say it. One query, one more for an estimate, one more beyond the end.
     """
     statement = _page_statement(
         ordering, part.start, part.stop, only_published, total is None, parts
@@ -319,9 +318,8 @@ def page_of(
     if total is not None:
         return rows, total
     if rows:
-        return rows, rows[0]["total"]
-    posts = published_posts() if only_published else listed_posts()
-    return rows, posts.filter(locale=locale).count() if part.start else 0
+        return rows, complete_count(rows[0]["total"], lambda: _posts_in(locale, only_published))
+    return rows, count_rows(_posts_in(locale, only_published)) if part.start else RowCount(0)
 
 
 def find_post_with_author(post_id: UUID) -> Post | None:

@@ -13,12 +13,13 @@ from pydantic import ConfigDict, Field
 from content.document.post_fields import LISTED_FIELDS
 from content.models import Layer, Post
 from content.store import post_queries, search
-from content.store.post_queries import count_of, proposed_titles
+from content.store.post_queries import proposed_titles
 from content.store.scopes import visible_to
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
 from proofroom.core.database.event_loop_reads import leave_event_loop
+from proofroom.core.database.row_counts import bounded_count, complete_count, count_rows
 from proofroom.core.database.statements import Statement
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
@@ -81,6 +82,7 @@ class ListedPost(Result):
 
 class PostPage(ToolPage):
     items: list[ListedPost]
+    total_is_estimate: bool | None = None
 
 
 @tool(
@@ -120,12 +122,12 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
             )
             return page_of_ranked(arguments, "list_posts", ranked, listed)
         rows_of = _with_layers(posts, arguments.is_full)
-        return page_after(arguments, "list_posts", rows_of, _ORDER, listed)
+        return page_after(arguments, "list_posts", rows_of, _ORDER, listed, count_rows(posts))
     filters = _filters_of(arguments)
     waiting = arguments.has_review, arguments.has_ai_review
     statement = _first_page(tuple(filters), waiting, arguments.is_full, arguments.limit + 1)
     rows = statement.rows(*filters.values())
-    total = rows[0]["total"] if rows else 0
+    total = complete_count(rows[0]["total"] if rows else 0, lambda: _filtered(filters, *waiting))
     return page_of_found(arguments, "list_posts", rows, total, _ORDER, listed)
 
 
@@ -165,11 +167,14 @@ def _first_page(
     full: bool,
     end: int,
 ) -> Statement:
-    """The statement that reads the first rows with their `total`; it takes the values of the named filters."""
+    """The statement that reads the first rows, with their `bounded_count` as `total`.
+
+    It takes the values of the named filters.
+    """
 
     def build(*values: str) -> QuerySet[Post, Row]:
         posts = _filtered(dict(zip(names, values, strict=True)), *waiting)
-        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(total=count_of(posts))
+        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(total=bounded_count(posts))
         return cast("QuerySet[Post, Row]", rows[:end])
 
     return Statement(build)

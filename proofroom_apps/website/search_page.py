@@ -14,7 +14,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
 from proofroom.core.caching.version_lease import LiveState
-from proofroom.core.search import MatchCount, Word, query_words, words_beginning
+from proofroom.core.database.row_counts import RowCount
+from proofroom.core.search import Word, query_words, words_beginning
 from proofroom.core.site_urls import PageLocation, search_path
 from proofroom.definitions.listings import list_title
 from proofroom_apps.website.meta_tags import one_line, seo_of_search, title_with_site
@@ -121,7 +122,7 @@ def search_page(locale: str, asked: str, number: int, state: LiveState) -> str |
     posts = load_found_posts(hits.page(begin, begin + PER_PAGE))
     if not posts and number > 1:
         return None
-    total = MatchCount(begin + len(posts), is_exact=True)
+    total = RowCount(begin + len(posts))
     if len(posts) == PER_PAGE:
         total = hits.estimate(MAX_RESULTS)
     last = max(1, -(-min(total.number, MAX_RESULTS) // PER_PAGE))

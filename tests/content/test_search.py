@@ -20,6 +20,7 @@ from content.store import document_edits, search
 from content.store.scopes import visible_to
 from proofroom.core import search as core_search
 from proofroom.core.content_scope import ContentScope
+from proofroom.core.database.row_counts import RowCount
 from proofroom.core.models import Event
 from proofroom.core.search import ranked_rows
 from tests import make
@@ -292,7 +293,7 @@ def test_words_that_many_have_are_found_as_those_of_few(way: str) -> None:
         "Deep",
     ]
     assert posts.count() == 3
-    assert posts.estimate(1000) == core_search.MatchCount(3, is_exact=True)
+    assert posts.estimate(1000) == RowCount(3)
     assert {post.title for post in posts.matching()} == {post.title for post in posts[:9]}
     assert [post.title for post in posts.ranked()] == [post.title for post in posts[:9]]
     assert [post.title for post in posts.filter(title="Deep")[:9]] == ["Deep"]
@@ -337,9 +338,9 @@ def test_of_what_most_have_the_number_is_estimated(monkeypatch: pytest.MonkeyPat
 
     posts = search.find_posts(Post.objects.all(), "kettle", "en")
 
-    assert posts.estimate(6) == core_search.MatchCount(6, is_exact=True)
+    assert posts.estimate(6) == RowCount(6)
     # Three of the newest five have it, so three in five of all.
-    assert posts.estimate(2) == core_search.MatchCount(7, is_exact=False)
+    assert posts.estimate(2) == RowCount(7, is_exact=False)
     assert posts.count() == 6
 
 
@@ -387,7 +388,7 @@ def test_what_is_outside_of_a_scope_is_neither_found_nor_counted() -> None:
     posts = search.find_posts(visible_to(Post.objects.alive(), make.actor("docs")), "kettle", "en")
 
     assert list(posts[:10]) == [inside]
-    assert (posts.count(), posts.estimate(1)) == (1, core_search.MatchCount(1, is_exact=True))
+    assert (posts.count(), posts.estimate(1)) == (1, RowCount(1))
     assert search.find_posts(Post.objects.alive(), "kettle", "en").count() == 5
 
 

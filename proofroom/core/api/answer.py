@@ -168,12 +168,13 @@ class Person(TypedDict):
 
 
 class MetaAnswer(BaseModel):
-    """The place of a page in its list."""
+    """The place of a page in its list. Where `total` is an estimate, `total_is_estimate` is there and true."""
 
     total: int = Field(ge=0)
     per_page: int = Field(ge=0)
     current_page: int = Field(ge=1)
     last_page: int = Field(ge=1)
+    total_is_estimate: bool = False
 
 
 class DescribedType:

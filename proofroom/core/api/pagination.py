@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 
 from django.db.models import QuerySet
 
+from proofroom.core.database.row_counts import RowCount
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -36,15 +37,20 @@ class PageRequest:
     def slice(self) -> slice:
         return slice((self.number - 1) * self.size, self.number * self.size)
 
-    def envelope(self, rows: Sequence[object], total: int) -> JsonObject:
+    def envelope(self, rows: Sequence[object], total: int | RowCount) -> JsonObject:
+        count = RowCount(total) if isinstance(total, int) else total
+        count = count.seen_from(self.slice.start, self.size, len(rows))
+        meta: JsonObject = {
+            "total": count.number,
+            "per_page": self.size,
+            "current_page": self.number,
+            "last_page": max(1, -(-count.number // self.size)),
+        }
+        if not count.is_exact:
+            meta["total_is_estimate"] = True
         return {
             "data": list(rows),  # type: ignore[arg-type]  # presenters made them
-            "meta": {
-                "total": total,
-                "per_page": self.size,
-                "current_page": self.number,
-                "last_page": max(1, -(-total // self.size)),
-            },
+            "meta": meta,
         }
 
 

@@ -10,7 +10,6 @@ from proofroom.core.search.index import find_present, matching, put, puts
 from proofroom.core.search.query import SearchedWords
 from proofroom.core.search.ranked_instances import RankedInstances
 from proofroom.core.search.ranked_keys import RankedKeys
-from proofroom.core.search.ranked_rows import MatchCount
 from proofroom.core.search.words import (
     MAX_INDEXED_BYTES,
     MAX_INDEXED_WORDS,
@@ -31,7 +30,6 @@ __all__ = [
     "MAX_WORD_LENGTH",
     "RANK",
     "WORD_RULES",
-    "MatchCount",
     "RankedInstances",
     "RankedKeys",
     "SearchTable",

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 from uuid import UUID
 
-import orjson
 from django.db import connection
 from django.db.models import F, OrderBy, QuerySet, Window
 from django.db.models.functions import RowNumber
 
+from proofroom.core.database.row_counts import RowCount, planned_rows
 from proofroom.core.search.index import backend
 from proofroom.core.search.postgresql import PostgresqlSearch
 from proofroom.core.search.query import Part, SearchedWords, Way, fetch_pair
@@ -24,14 +23,6 @@ MAX_OF_MANY: Final = 200
 """Rows that are ranked where there are more, the newest ones."""
 MAX_IN_SET: Final = 10_000
 """Entries up to which finding all of them is cheaper than comparing rows until enough fit."""
-
-
-@dataclass(frozen=True, slots=True)
-class MatchCount:
-    """How many rows were found; an estimate where they are many and counting them takes long."""
-
-    number: int
-    is_exact: bool
 
 
 class RankedRows(ABC):
@@ -66,13 +57,13 @@ class RankedRows(ABC):
     def _keys_by_age(self, part: Part, way: Way, begin: int, end: int) -> list[UUID]:
         """Keys of a part, the newest first."""
 
-    def estimate(self, limit: int) -> MatchCount:
+    def estimate(self, limit: int) -> RowCount:
         """Return how many there are, exactly up to `limit` and where that is cheap.
 
         Beyond, the share among the newest rows is taken for the share among all of them.
         """
         if connection.vendor != "postgresql" or way_for(self._entries) is not Way.EACH:
-            return MatchCount(self.count(), is_exact=True)
+            return RowCount(self.count())
         place = Window(RowNumber(), order_by=[_order(name) for name in self._newest])
         rows = self._queryset.order_by().annotate(place=place).values("pk", "place")
         sql, parameters = rows.query.sql_with_params()
@@ -83,10 +74,9 @@ class RankedRows(ABC):
             [*parameters, *fits.parameters],
         )
         if found <= limit:
-            return MatchCount(found, is_exact=True)
-        plan = orjson.loads(self._queryset.order_by().values("pk").explain(format="json"))
-        everything = max(seen, int(plan[0]["Plan"]["Plan Rows"]))
-        return MatchCount(found * everything // seen, is_exact=False)
+            return RowCount(found)
+        everything = max(seen, planned_rows(self._queryset))
+        return RowCount(found * everything // seen, is_exact=False)
 
     def _keys_of_many(self, begin: int, end: int) -> list[UUID]:
         """Keys of rows where many entries have the words."""

@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.crypto import constant_time_compare, salted_hmac
 from pydantic import BeforeValidator, Field
 
+from proofroom.core.database.row_counts import RowCount
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.search import RankedInstances
@@ -139,15 +140,20 @@ def page(
     part = rows[start : start + arguments.limit]
     end = start + len(part)
     following = seal_cursor([end], of=of) if end < len(rows) else None
-    return _answer([present(row) for row in part], len(rows), following)
+    return _answer([present(row) for row in part], RowCount(len(rows)), following)
 
 
 def page_after(
-    arguments: Paged, tool: str, rows: Rows, order: Sequence[str], present: Present
+    arguments: Paged,
+    tool: str,
+    rows: Rows,
+    order: Sequence[str],
+    present: Present,
+    total: RowCount | None = None,
 ) -> JsonObject:
     """A part of rows in the order of columns, the last of which is unique: what comes in between repeats and hides
-    no other row."""
-    total = rows.count()
+    no other row. They are counted where `total` does not say it."""
+    total = RowCount(rows.count()) if total is None else total
     if arguments.cursor is not None:
         # Rows behind the one with this key.
         key, behind = open_cursor(arguments.cursor, of=_list_of(arguments, tool)), Q()
@@ -165,7 +171,7 @@ def page_of_found(
     arguments: Paged,
     tool: str,
     found: Sequence[Any],
-    total: int,
+    total: RowCount,
     order: Sequence[str],
     present: Present,
 ) -> JsonObject:
@@ -196,11 +202,13 @@ def page_of_ranked(
     part = list(rows[start : start + arguments.limit])
     end = start + len(part)
     following = seal_cursor([end, since], of=of) if part and end < total else None
-    return _answer(present(part), total, following)
+    return _answer(present(part), RowCount(total), following)
 
 
-def _answer(items: list[JsonObject], total: int, following: str | None) -> JsonObject:
-    answer: JsonObject = {"items": items, "total": total}
+def _answer(items: list[JsonObject], total: RowCount, following: str | None) -> JsonObject:
+    answer: JsonObject = {"items": items, "total": total.number}
+    if not total.is_exact:
+        answer["totalIsEstimate"] = True
     return answer if following is None else {**answer, "nextCursor": following}
 
 
