@@ -50,10 +50,14 @@ TEXT: Final = Representation("text/plain; charset=utf-8", "text")
 
 @dataclass(frozen=True, slots=True)
 class RequestedPage:
-    """A request as pages of the site look at it. `full_path` has the prefix of the application too."""
+    """A request as pages of the site look at it. `full_path` has the prefix of the application too.
+
+    `query` has the parameters of `PAGE_PARAMETERS` alone.
+    """
 
     path: str
     full_path: str
+    query: str
     accept: str
     is_visitor: bool
     parameters: Mapping[str, str]
@@ -101,19 +105,18 @@ def cached_answer(
     state: LiveState,
     render: Callable[[], RenderedPage | None],
     *,
-    number: int = 1,
     is_for_all: bool = True,
     is_for_once: bool = False,
     is_tagged: bool = False,
 ) -> SiteAnswer | None:
     """Return the page, rendered once for all visitors; None for no page.
 
-    `number` is the page of a list. A page that is not `is_for_all` depends on more than the address and what is
+    A page that is not `is_for_all` depends on more than the address and what is
     accepted, so no cache before Django keeps it. One that is `is_for_once` is not kept at all. Of one that
     `is_tagged`, the queries say what of the content it depends on; else it depends on everything.
     """
     answers.follow(state, tags_changed_since)
-    key = "" if is_for_once else f"{form.name or 'page'} {number} {asked.full_path}"
+    key = "" if is_for_once else f"{form.name or 'page'} {asked.full_path}?{asked.query}"
     answer = answers.get(state, key) if key else None
     if answer is None:
         with collect_tags() as tags:

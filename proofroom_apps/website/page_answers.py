@@ -110,7 +110,7 @@ def _list_at(
         html = list_page(listing, number, state)
         return RenderedPage(html) if html is not None else None
 
-    return cached_answer(asked, form, state, render, number=number, is_tagged=True)
+    return cached_answer(asked, form, state, render, is_tagged=True)
 
 
 def _feed_at(asked: RequestedPage, locale: str) -> SiteAnswer | None:

@@ -11,10 +11,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponsePermanentRedirect
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
+from proofroom.core.caching.front_cache import reduced_query
 from proofroom.core.caching.shared_answers import share_answers
 from proofroom.core.database.replica import from_replica
 from proofroom.core.observability.middleware import show_staff_timing
-from proofroom.core.site_urls import SEARCH, canonical_form, home_of, locale_of
+from proofroom.core.site_urls import PAGE_PARAMETERS, SEARCH, canonical_form, home_of, locale_of
 from proofroom.definitions.listings import listing_at
 from proofroom_apps.website import queries
 from proofroom_apps.website.http_cache import RequestedPage, rate_limit_response
@@ -35,6 +36,7 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
     asked = RequestedPage(
         path=f"/{path}",
         full_path=request.path,
+        query=reduced_query(request.META.get("QUERY_STRING", ""), PAGE_PARAMETERS),
         accept=request.META.get("HTTP_ACCEPT", ""),
         is_visitor=settings.SESSION_COOKIE_NAME not in request.COOKIES,
         parameters=request.GET,

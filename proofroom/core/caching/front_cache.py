@@ -122,6 +122,8 @@ def reduced_query(query: str, names: Collection[str]) -> str:
 
     `query` is as WSGI hands it over, its bytes as Latin-1.
     """
+    if not query:
+        return ""
     pairs = parse_qsl(query, keep_blank_values=True, encoding="latin-1")
     return urlencode(sorted((pair for pair in pairs if pair[0] in names), key=itemgetter(0)))
 
