@@ -17,6 +17,7 @@ from benchmarks.list_changes import Change
 from benchmarks.load import Series, get
 from benchmarks.seed import WORDS, Seeded
 from benchmarks.servers import Server
+from content.api.delivery import LISTED
 
 WARM = 10
 """How many addresses the warm rounds go round in."""
@@ -116,7 +117,30 @@ def once(prefix: str, names: Sequence[str], headers: Mapping[str, str] | None = 
 
 def changed(path: str, change: Change) -> Series:
     """A list whose posts have other words each time that it is asked for."""
-    return get(lambda number: path, is_fresh=True, change=change)
+    return get(new_address(lambda number: path), is_fresh=True, change=change)
+
+
+_numbers: Final = itertools.count()
+_orders: Final = itertools.permutations(sorted(LISTED))
+
+
+def new_address(path: Callable[[int], str]) -> Callable[[int], str]:
+    """These addresses with a parameter that answers are told apart by: none is kept for them as they are.
+
+    It asks for what they show anyway: a variation that does not run, or all fields of a list, in another order each
+    time. What they show may have been made before at another address.
+    """
+
+    def address(number: int) -> str:
+        found = path(number)
+        parameter = (
+            f"fields={','.join(next(_orders))}"
+            if found.startswith("/api/public/posts") and "posts/" not in found
+            else f"variation=N{next(_numbers)}"
+        )
+        return f"{found}{'&' if '?' in found else '?'}{parameter}"
+
+    return address
 
 
 def require_same(product: Server, floor: Server, seeded: Seeded, cookie: Mapping[str, str]) -> None:

@@ -25,34 +25,18 @@ _CHANGE: Final = """
     WHERE id = ANY(%(ids)s)
 """
 
-_RAISE: Final = b"""
-    UPDATE proofroom_core_contentversion SET number = number + 1,
-        moved_at = greatest(now(), moved_at + interval '1100 milliseconds'),
-        changes = left((number + 1)::text || ' ' || moved_at::text || E' *\n' || changes, 20000)
-"""
-"""As `bump_content_version` does for a change that reaches everything."""
-
 
 @contextmanager
 def list_changes(url: str, but: Sequence[str]) -> Iterator[Change]:
-    """The change of the English lists of a site, after which no answer is kept. Posts in `but` keep their words."""
+    """The change of the English lists of a site. Posts in `but` keep their words, for answers that stay kept.
+
+    It is written past the product: the content version stays, so that nothing else has to be made anew.
+    """
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
         kept = list(but)
         ids = [id_ for (id_,) in connection.execute(_SHOWN.encode(), (kept, kept))]
 
         def change(number: int) -> None:
             connection.execute(_CHANGE, {"number": str(number), "ids": ids})
-            connection.execute(_RAISE)
-
-        yield change
-
-
-@contextmanager
-def version_changes(url: str) -> Iterator[Change]:
-    """A change of the content version alone: the words stay, and no answer is kept."""
-    with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
-
-        def change(number: int) -> None:
-            connection.execute(_RAISE)
 
         yield change

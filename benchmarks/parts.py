@@ -235,7 +235,6 @@ def _scale(run: Run) -> None:
     from django.db import connections
 
     from benchmarks import copies, postgres, scale, sessions
-    from benchmarks.list_changes import version_changes
 
     sizes = run.sizes
     few = run.seed(min(sizes.posts, sizes.few_posts))
@@ -246,12 +245,9 @@ def _scale(run: Run) -> None:
         with (
             servers.product({"DATABASE_URL": many_url}, 1) as many_site,
             servers.product({}, 1) as few_site,
-            version_changes(many_url) as many_change,
-            version_changes(run.url) as few_change,
         ):
             many = copies.published(many_url, few.published)
-            changes = scale.Changes(many_change, few_change)
-            found = scale.reads(few, many, cookie, sizes.deep_page, changes)
+            found = scale.reads(few, many, cookie, sizes.deep_page)
             scale.measure(found, many_site, few_site, sizes.rounds, sizes.seconds)
     run.say_rounds(
         f"{sizes.many_posts:,} posts beside {len(few.any):,}, one process and one connection each, "

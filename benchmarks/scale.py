@@ -13,8 +13,7 @@ from statistics import median
 from typing import Final
 
 from benchmarks import load
-from benchmarks.endpoints import each
-from benchmarks.list_changes import Change
+from benchmarks.endpoints import each, new_address
 from benchmarks.load import Series, get
 from benchmarks.report import Report
 from benchmarks.seed import Seeded
@@ -41,65 +40,40 @@ class Read:
         return median(many / few for many, few in self.times)
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """What makes the answers of each of the two sites old."""
-
-    many: Change
-    few: Change
-
-
-def reads(
-    few: Seeded, many: Sequence[str], cookie: Mapping[str, str], deep: int, changes: Changes
-) -> list[Read]:
+def reads(few: Seeded, many: Sequence[str], cookie: Mapping[str, str], deep: int) -> list[Read]:
     """`many` are ids of published posts that only the many have; `cookie` is an editor's, at both.
 
     `deep` is a page of twenty that only the many have. Lists of the admin have fifty: one as far back is asked for.
     """
     pages = {
-        "GET /api/public/posts": (_same("/api/public/posts"), _same(f"/api/public/posts?page={deep}"), {}),
-        "GET /blog": (_same("/blog"), _same(f"/blog?page={deep}"), {}),
+        "GET /api/public/posts": (_new("/api/public/posts"), _new(f"/api/public/posts?page={deep}"), {}),
+        "GET /blog": (_new("/blog"), _new(f"/blog?page={deep}"), {}),
         "GET /api/posts": (_same("/api/posts"), _same(f"/api/posts?page={deep}"), cookie),
         "admin: posts": (_same(_ADMIN), _same(f"{_ADMIN}?p={deep * 20 // 50}"), cookie),
     }  # fmt: skip
     single = {
         "GET /api/public/posts/:id": (
-            each("/api/public/posts/", many),
-            each("/api/public/posts/", few.published),
+            new_address(each("/api/public/posts/", many)),
+            new_address(each("/api/public/posts/", few.published)),
             {},
         ),
         "GET /api/posts/:id": (
             each("/api/posts/", many), each("/api/posts/", few.published), cookie,
         ),
-        "GET /blog/:slug": (*2 * (each("", few.pages),), {}),
-        f"GET /search, {COMMON}": (*2 * (_same(f"/search?q={COMMON}"),), {}),
+        "GET /blog/:slug": (*2 * (new_address(each("", few.pages)),), {}),
+        f"GET /search, {COMMON}": (*2 * (_new(f"/search?q={COMMON}"),), {}),
     }  # fmt: skip
-
-    def of_visitor(change: Change, headers: Mapping[str, str]) -> Change | None:
-        """What staff read is not kept."""
-        return None if headers else change
-
-    def both(
-        many_path: Callable[[int], str], few_path: Callable[[int], str], headers: Mapping[str, str]
-    ) -> tuple[Series, Series]:
-        return (
-            get(many_path, headers, change=of_visitor(changes.many, headers)),
-            get(few_path, headers, change=of_visitor(changes.few, headers)),
-        )
-
     return [
-        *(Read(name, *both(first, first, headers)) for name, (first, _, headers) in pages.items()),
         *(
-            Read(name, *both(of_many, of_few, headers))
+            Read(name, get(first, headers), get(first, headers))
+            for name, (first, _, headers) in pages.items()
+        ),
+        *(
+            Read(name, get(of_many, headers), get(of_few, headers))
             for name, (of_many, of_few, headers) in single.items()
         ),
         *(
-            Read(
-                f"{name}, far back",
-                get(far, headers, change=of_visitor(changes.many, headers)),
-                get(first, headers, change=of_visitor(changes.many, headers)),
-                is_deep=True,
-            )
+            Read(f"{name}, far back", get(far, headers), get(first, headers), is_deep=True)
             for name, (first, far, headers) in pages.items()
         ),
     ]
@@ -110,6 +84,10 @@ _ADMIN: Final = "/admin/content/post/"
 
 def _same(path: str) -> Callable[[int], str]:
     return lambda number: path
+
+
+def _new(path: str) -> Callable[[int], str]:
+    return new_address(_same(path))
 
 
 def measure(found: Sequence[Read], many: Server, few: Server, rounds: int, seconds: float) -> None:
