@@ -30,7 +30,7 @@ SUBSCRIBERS = {
     "agents_app.reactions.starting.react",
     "agents_app.triggers.start_agents",
     "content.pattern_moves.follow_pattern",
-    "content.store.indirect_updates.follow_cause",
+    "content.posts.indirect_updates.follow_cause",
     "content.search_following.follow",
     "content.tree_moves.follow_tree",
     "notifications.notify.agent.batch",
