@@ -193,7 +193,8 @@ def test_two_definitions_of_one_name_are_refused_with_both_places(tmp_path, monk
     with (
         customer_app(tmp_path, monkeypatch, "harbour_app", {"modules/tide.py": text}),
         pytest.raises(
-            ImproperlyConfigured, match=r"proofroom_apps\.starter\.modules\.hero.*harbour_app\.modules"
+            ImproperlyConfigured,
+            match=r"proofroom_apps\.starter\.modules\.hero.*harbour_app\.modules",
         ),
     ):
         modules.all()
