@@ -18,8 +18,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from pydantic_settings import DotEnvSettingsSource
 
-from mcp_bridge.server_address import is_loopback
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.validation.host_names import is_loopback_host
 
 Transport = Literal["streamable-http", "sse", "stdio"]
 TRANSPORTS: Final = cast("tuple[Transport, ...]", get_args(Transport))
@@ -72,7 +72,7 @@ def usual_credential(url: str) -> ClientCredential | None:
         return ClientCredential("MCP_AUTH_TOKEN")
     if environment.mcp_auth_header_name:
         return ClientCredential("MCP_AUTH_HEADER_VALUE", environment.mcp_auth_header_name, "")
-    return None if is_loopback(urlsplit(url).hostname or "") else token_credential()
+    return None if is_loopback_host(urlsplit(url).hostname or "") else token_credential()
 
 
 @dataclass(frozen=True, slots=True)

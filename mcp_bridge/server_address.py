@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from ipaddress import ip_address
 from typing import Final, Literal
 
 from django.conf import settings
@@ -25,15 +24,6 @@ def server_url(host: str = "127.0.0.1", port: int | None = None) -> str:
         return resource()
     shown = f"[{host}]" if ":" in host else host
     return f"http://{shown}:{port or settings.CMS_ENV.mcp_port}{_PATH}"
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether the name or address is this machine's own."""
-    host = host.strip("[]").lower()
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,6 @@ from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.access.token_holders import TokenHolder
 from mcp_bridge.access.tokens import PREFIX, find_holder, system_account
 from mcp_bridge.error_responses import refusal
-from mcp_bridge.server_address import is_loopback
 from mcp_bridge.worker_threads import Workers
 from proofroom.core.caching.rate_limits import (
     HitCount,
@@ -44,6 +43,7 @@ from proofroom.core.caching.rate_limits import (
     rate_limit_key,
 )
 from proofroom.core.database.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
+from proofroom.core.validation.host_names import is_loopback_host
 from proofroom.oauth.signing_keys import BadSignature, ExpiredToken
 from proofroom.oauth.token_values import ACCESS_PREFIX, was_issued
 
@@ -145,7 +145,7 @@ def is_local(shown: RequestCredentials) -> bool:
         not credentials_configured()
         and shown.is_silent
         and not shown.is_forwarded
-        and is_loopback(shown.peer)
+        and is_loopback_host(shown.peer)
     )
 
 

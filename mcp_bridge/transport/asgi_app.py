@@ -31,7 +31,6 @@ from mcp_bridge.error_responses import refusal
 from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.server import NEWEST_REVISION, build_server
 from mcp_bridge.protocol.subscriptions import ChangeFeed
-from mcp_bridge.server_address import is_loopback
 from mcp_bridge.transport.cors import answer_preflight, is_preflight
 from mcp_bridge.transport.direct_calls import DirectCalls
 from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
@@ -48,6 +47,7 @@ from proofroom.core.database.faults import RETRY_AFTER_SECONDS
 from proofroom.core.diagnostics.availability import readiness
 from proofroom.core.observability.metrics import answer_scrape
 from proofroom.core.tools import get_tool
+from proofroom.core.validation.host_names import is_loopback_host
 from proofroom.oauth.addresses import PROTECTED_RESOURCE_PATH, resource_metadata
 
 MESSAGES_PATH = "/messages"
@@ -77,7 +77,7 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
     direct = DirectCalls(server, quick.handle_request)
     connections = Connections(workers, manager, access)
     # With an address of its own, people connect their clients, and none of them may be somebody else by being silent.
-    serves_local = not settings.CMS_ENV.mcp_url and all(map(is_loopback, (host, *allowed)))
+    serves_local = not settings.CMS_ENV.mcp_url and all(map(is_loopback_host, (host, *allowed)))
     authenticator = Authenticator(workers, access, serves_local=serves_local)
 
     @asynccontextmanager

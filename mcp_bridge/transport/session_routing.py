@@ -30,9 +30,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from mcp_bridge.error_responses import refusal
 from mcp_bridge.models import McpProcess
-from mcp_bridge.server_address import is_loopback
 from mcp_bridge.worker_threads import Workers
 from proofroom.core.database.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
+from proofroom.core.validation.host_names import is_loopback_host
 
 logger = logging.getLogger("mcp_bridge")
 REPORT_SECONDS: Final = 10.0
@@ -64,7 +64,7 @@ def own_address(host: str, port: int) -> str:
     if host in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
         host = "127.0.0.1"
         database = connection.settings_dict.get("HOST") or ""
-        if database and not database.startswith("/") and not is_loopback(database):
+        if database and not database.startswith("/") and not is_loopback_host(database):
             with suppress(OSError):
                 found = socket.getaddrinfo(database, 1, type=socket.SOCK_DGRAM)[0]
                 with socket.socket(found[0], socket.SOCK_DGRAM) as probe:

@@ -21,11 +21,12 @@ from mcp_bridge.access.tokens import active_tokens
 from mcp_bridge.client_config import CLIENTS, TRANSPORTS, client_config, usual_credential
 from mcp_bridge.protocol.server import build_server
 from mcp_bridge.protocol.subscriptions import ChangeFeed
-from mcp_bridge.server_address import is_loopback, server_url
+from mcp_bridge.server_address import server_url
 from mcp_bridge.transport.asgi_app import build_app
 from mcp_bridge.transport.http_server import GracefulShutdown, HeadTimeoutProtocol
 from mcp_bridge.transport.session_routing import own_address
 from mcp_bridge.worker_threads import Workers
+from proofroom.core.validation.host_names import is_loopback_host
 
 GRACE_SECONDS = 2
 """For calls that are under way; an open stream would otherwise keep the server up."""
@@ -98,12 +99,17 @@ def require_credentials(host: str) -> None:
     except ImproperlyConfigured as error:
         raise CommandError(str(error)) from error
     # Whoever names another host has a proxy in front, whose requests all come from this machine.
-    named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not is_loopback(name)]
+    named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not is_loopback_host(name)]
     # A server that says where it is reached lets people connect clients.
     has_oauth = bool(settings.CMS_ENV.mcp_oauth and settings.CMS_ENV.mcp_url)
-    if configured or (is_loopback(host) and not named) or has_oauth or active_tokens().exists():
+    if (
+        configured
+        or (is_loopback_host(host) and not named)
+        or has_oauth
+        or active_tokens().exists()
+    ):
         return
-    if not is_loopback(host):
+    if not is_loopback_host(host):
         raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_ACCESS}")
     raise CommandError(
         f"Refusing to serve {', '.join(named)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_ACCESS}"

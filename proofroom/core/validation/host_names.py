@@ -40,8 +40,9 @@ def has_valid_host(address: str) -> bool:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Return whether only this machine reaches the host."""
+    """Return whether a name or address, with or without brackets, is this machine's own."""
+    host = host.strip("[]").lower()
     try:
-        return ip_address(host).is_loopback
+        return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import time
 from argparse import ArgumentParser
 from importlib import import_module
@@ -17,6 +16,7 @@ from django.core.management import BaseCommand, CommandError
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
+from proofroom.core.validation.host_names import is_loopback_host
 from proofroom_apps.starter.demo import reading, seeding
 
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         # Somebody else than the demo's people has an account, or the site answers on other names than loopback's.
         others = User.objects.exclude(role=Role.AI_AGENT).exclude(email__endswith="@example.com")
         hosts = [urlsplit(settings.SITE_URL).hostname or "", *settings.CMS_ENV.allowed_hosts]
-        is_local = all(_is_loopback(host.strip("[]")) for host in hosts)
+        is_local = all(map(is_loopback_host, hosts))
         if not anywhere and (not is_local or others.exists()):
             raise CommandError(
                 "People work here already, or others can reach the site (SITE_URL, ALLOWED_HOSTS), and the "
@@ -83,10 +83,3 @@ def _seed_other_apps(actor: Actor, *, before_posts: bool) -> None:
             sample = import_module(f"{app.name}.sample")
             if getattr(sample, "BEFORE_POSTS", False) == before_posts:
                 sample.seed(actor=actor)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
