@@ -105,18 +105,20 @@ def cached_answer(
     state: LiveState,
     render: Callable[[], RenderedPage | None],
     *,
+    number: int = 1,
     is_for_all: bool = True,
-    is_for_once: bool = False,
     is_tagged: bool = False,
 ) -> SiteAnswer | None:
     """Return the page, rendered once for all visitors; None for no page.
 
-    A page that is not `is_for_all` depends on more than the address and what is
-    accepted, so no cache before Django keeps it. One that is `is_for_once` is not kept at all. Of one that
-    `is_tagged`, the queries say what of the content it depends on; else it depends on everything.
+    `number` is the page of a list. An answer that is not `is_for_all` depends on more than the address and the
+    `Accept` header, so the front cache does not keep it. An answer that `is_tagged` depends on the content that its
+    queries name, any other one on all content.
     """
     answers.follow(state, tags_changed_since)
-    key = "" if is_for_once else f"{form.name or 'page'} {asked.full_path}?{asked.query}"
+    # There is no end of queries. Only the pages of a list are kept, whose number is bounded.
+    is_kept = asked.query in ("", f"page={number}")
+    key = f"{form.name or 'page'} {asked.full_path}?{asked.query}" if is_kept else ""
     answer = answers.get(state, key) if key else None
     if answer is None:
         with collect_tags() as tags:
@@ -130,10 +132,10 @@ def cached_answer(
             page.headers,
             tags=frozenset(tags if is_tagged else {EVERYTHING}),
         )
-        if key and INCOMPLETE not in tags:
+        is_kept = is_kept and INCOMPLETE not in tags
+        if is_kept:
             answers.put(state, key, answer)
-        is_for_once = is_for_once or INCOMPLETE in tags
-    return SiteAnswer(form, state, answer, is_for_all and not is_for_once)
+    return SiteAnswer(form, state, answer, is_for_all and is_kept)
 
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:

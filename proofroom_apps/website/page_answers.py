@@ -84,7 +84,7 @@ def _post_at(asked: RequestedPage, address: str, locale: str, form: Representati
         return None
     if found.arms and form is HTML:
         return found
-    # The id of the module whose form was taken just before: of such addresses there is no end.
+    # The id of the module whose form was sent just before.
     sent = asked.parameters.get("sent", "")
 
     def render() -> RenderedPage:
@@ -92,7 +92,7 @@ def _post_at(asked: RequestedPage, address: str, locale: str, form: Representati
             return render_post_markdown(found)
         return RenderedPage(post_page(found, SubmissionResult(sent) if sent else None))
 
-    return cached_answer(asked, form, found.state, render, is_for_once=bool(sent), is_tagged=True)
+    return cached_answer(asked, form, found.state, render, is_tagged=True)
 
 
 def _list_at(
@@ -110,7 +110,7 @@ def _list_at(
         html = list_page(listing, number, state)
         return RenderedPage(html) if html is not None else None
 
-    return cached_answer(asked, form, state, render, is_tagged=True)
+    return cached_answer(asked, form, state, render, number=number, is_tagged=True)
 
 
 def _feed_at(asked: RequestedPage, locale: str) -> SiteAnswer | None:

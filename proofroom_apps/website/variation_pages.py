@@ -49,9 +49,7 @@ def arm_page(
         submission = SubmissionResult(sent) if sent else None
         return RenderedPage(post_page(arm or found, submission, is_counted=not choice.is_named))
 
-    answer = cached_answer(
-        asked, form, found.state, render, is_for_all=False, is_for_once=bool(sent)
-    )
+    answer = cached_answer(asked, form, found.state, render, is_for_all=False)
     if answer is None:
         return None
     response = answer.response()

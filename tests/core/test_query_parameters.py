@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from content.models import Post
+from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.front_cache import reduced_query
 from tests import make
 from tests.front import Front
@@ -74,12 +75,17 @@ def test_what_a_page_may_look_at_has_an_answer_of_its_own(query: str) -> None:
     assert not front.get(f"{PAGE}?{query}").is_kept
 
 
-def test_whether_a_form_was_sent_is_kept_for_nobody() -> None:
+@pytest.mark.parametrize("query", ["sent=1", "variation=B", "page=2", "q=coffee", "page=1&q=b"])
+def test_queries_of_which_there_is_no_end_are_not_kept(query: str) -> None:
     make.post()
     front = Front()
-    front.get(f"{PAGE}?sent=1")
+    answers.clear()
 
-    assert not front.get(f"{PAGE}?sent=1").is_kept
+    for _ in range(2):
+        assert front.get(f"{PAGE}?{query}").status == 200
+
+    assert not front.get(f"{PAGE}?{query}").is_kept
+    assert not [key for key in answers._kept if PAGE in key]
 
 
 @pytest.mark.parametrize(
