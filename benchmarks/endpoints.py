@@ -125,10 +125,10 @@ _orders: Final = itertools.permutations(sorted(LISTED))
 
 
 def new_address(path: Callable[[int], str]) -> Callable[[int], str]:
-    """These addresses with a parameter that answers are told apart by: none is kept for them as they are.
+    """Add a parameter to each address that no cache has seen and that does not change the answer.
 
-    It asks for what they show anyway: a variation that does not run, or all fields of a list, in another order each
-    time. What they show may have been made before at another address.
+    It names a variation that does not run, or all fields of a list in a new order. The content of the answer may have
+    been rendered before, for another address.
     """
 
     def address(number: int) -> str:

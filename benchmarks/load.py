@@ -64,7 +64,7 @@ class Series:
         return share
 
     def next(self) -> bytes:
-        """Raises `SystemExit` where all have been sent: to begin again would measure what is kept."""
+        """Return the next request. Raises `SystemExit` after the last: repeating would measure cached answers."""
         number = self.sent
         if number == self.supply:
             raise SystemExit(f"All {number} requests were sent: {self.request(0)[:200]!r}")

@@ -48,7 +48,7 @@ def measure(
 ) -> Found:
     """By transport and name: each round goes through all of them, every other one the other way round.
 
-    A cold context is of a post that nobody asked for before. Raises `SystemExit` where there are too few posts.
+    A cold context belongs to a post not requested before. Raises `SystemExit` with too few posts.
     """
     post_id, *others = post_ids
     if len(others) < (needed := (rounds + 1) * len(TRANSPORTS) * (calls + _WARMING)):

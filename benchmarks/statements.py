@@ -49,7 +49,7 @@ def counted() -> Iterator[list[str]]:
 def least_statements(
     work: Callable[[], object], prepare: Callable[[], object] = lambda: None
 ) -> int:
-    """The fewest of three times, after one that loads what is kept for good. What `prepare` sends is not counted."""
+    """Return the fewest statements of three runs, after one that fills the caches. `prepare` is not counted."""
     prepare()
     work()
     counts = []

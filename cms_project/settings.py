@@ -127,9 +127,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "seo.middleware.RedirectMiddleware",
 ]
-# What `proofroom.core.caching.front_reads` knows the work of. A site that changes `MIDDLEWARE` has its own run for
-# every page that is made.
-PRODUCT_MIDDLEWARE = tuple(MIDDLEWARE)
 # Where `proofroom.core.middleware` runs sessions and the rest, and the exceptions.
 MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
 PUBLIC_PREFIXES = ("/api/public/", "/api/menus/by-slug/")
@@ -175,7 +172,7 @@ CACHES = {
 # A cache in the memory of one process would keep sessions that another process has ended.
 # What web processes keep of their own, whether or not there is a Redis: whole answers, and parts of pages.
 KEPT_ANSWERS_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 * 2 // 3
-KEPT_FRAGMENTS_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 // 3
+CONTENT_MEMO_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 // 3
 
 SESSION_ENGINE = f"proofroom.accounts.session_engines.{'cached_db' if CMS_ENV.redis_url else 'db'}"
 

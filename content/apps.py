@@ -30,11 +30,7 @@ class ContentConfig(AppConfig):
         from content.paths.url_patterns import follow_pattern
         from content.posts.presence import list_open_editors, post_scope_rule, post_visibility_rule
         from content.posts.publish import read_overdue_metrics
-        from content.store import (
-            indirect_updates,
-            media_usage,  # checks register themselves
-            search,  # checks register themselves
-        )
+        from content.store import indirect_updates, media_usage, search
         from content.store.layer_state import layers_written
         from content.store.post_queries import visible_titles
         from content.store.scopes import SectionPart, find_kept, is_in_scope

@@ -64,7 +64,7 @@ def model_label(run: AgentRun) -> str:
 
 
 def tokens_of_answer(most: int | None) -> str:
-    """The longest answer that is asked for; empty where nobody says."""
+    """Return the token limit of an answer as text; empty without a limit."""
     return format_tokens(most) if most else ""
 
 

@@ -27,12 +27,12 @@ def covers(path: str, field: str) -> bool:
 
 
 def field_of_key(key: str) -> str:
-    """The field that a key names, or names a part of: `module.faq.items.0.question` is in `module.faq.items`."""
+    """Return the field of a key: `module.faq.items` for `module.faq.items.0.question`."""
     return ".".join(key.split(".")[:3]) if key.startswith("module.") else key
 
 
 def type_of_key(key: str) -> str | None:
-    """The field type that a key names in any post that has it; None where nobody can say."""
+    """Return the field type of a key, whichever post has it; None for an unknown key."""
     kind, _, rest = key.partition(".")
     if kind == "post" and rest.startswith(CUSTOM_PREFIX):
         name = rest.removeprefix(CUSTOM_PREFIX)
@@ -49,7 +49,7 @@ def type_of_key(key: str) -> str | None:
 
 
 def prop_type(path: str, type_name: str) -> str:
-    """The field type at the end of a path; `text` where the definition does not say."""
+    """Return the field type at the end of a path; `text` for an unknown path."""
     definition = modules.get(type_name)
     here = definition.Props if definition else None
     kind = "text"

@@ -26,7 +26,7 @@ from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import names_of, query_parameter
+from proofroom.core.api.schema import parameter_names, query_parameter
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.caching.version_lease import LiveState
@@ -136,8 +136,8 @@ class PublicPostViewSet(DeliveredViewSet):
     }
     tagged = frozenset(permissions)
     parameters: ClassVar[dict[str, frozenset[str]]] = {
-        "list": names_of([*LIVE_PARAMETERS, LIST_FIELDS]),
-        "retrieve": names_of([FIELDS, VARIATION]),
+        "list": parameter_names([*LIVE_PARAMETERS, LIST_FIELDS]),
+        "retrieve": parameter_names([FIELDS, VARIATION]),
     }
 
     @extend_schema(

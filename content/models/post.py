@@ -80,8 +80,8 @@ class PostQuerySet(models.QuerySet["Post"]):
 class Post(models.Model):
     """The live layer of a post. `version` grows with every change of live content.
 
-    The fields that people write are declared in `content.document.post_fields`; those that Python reads by name
-    are spelled here too, and a check compares them. `column_of` makes the others.
+    `content.document.post_fields` declares the fields that people write. Fields that Python reads by name are spelled
+    here too, and a check compares both. `column_of` makes the other columns.
 
     `is_placeholder` marks a post that an agent made and nobody approved: its live title and slug stand in for
     what waits in AI Review. `path` is the URL's path, set whenever slug, parent or locale changes.

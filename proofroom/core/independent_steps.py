@@ -1,4 +1,4 @@
-"""Steps of a task of which one that fails keeps no other one back."""
+"""Steps of a task that go on after one of them fails."""
 
 from __future__ import annotations
 

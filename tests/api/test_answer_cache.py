@@ -45,7 +45,7 @@ def test_what_was_cleared_may_begin_at_any_version() -> None:
 
 
 def test_a_process_keeps_as_much_as_its_setting_says(settings: Any) -> None:
-    bounds = (settings.KEPT_ANSWERS_BYTES, settings.KEPT_FRAGMENTS_BYTES)
+    bounds = (settings.KEPT_ANSWERS_BYTES, settings.CONTENT_MEMO_BYTES)
 
     assert (answers.most_bytes, content_memo.most_bytes) == bounds
     assert sum(bounds) == settings.CMS_ENV.cms_cache_mib * 1024 * 1024

@@ -132,7 +132,7 @@ def integer_schema(least: int, most: int, default: int | None = None) -> dict[st
 UUID_TEXT: Final = {"type": "string", "format": "uuid"}
 
 
-def names_of(parameters: Iterable[OpenApiParameter]) -> frozenset[str]:
+def parameter_names(parameters: Iterable[OpenApiParameter]) -> frozenset[str]:
     """Return the names of declared parameters."""
     return frozenset(parameter.name for parameter in parameters)
 

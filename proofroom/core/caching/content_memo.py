@@ -1,8 +1,8 @@
-"""Memoizes what is made of content, such as a page: equal content gives what was made of it before.
+"""Memoizes results by the content that they were made from: equal content gives the earlier result.
 
-The key is the content itself, with the type of each value, so nothing has to be told of a change. What is made must
-depend on nothing but its content, the language that is active, and settings. What else it reads, as `{% now %}` does,
-can be as old as `MAX_AGE_SECONDS`.
+The key is the content itself, with the type of each value, so a change needs no invalidation. A result may depend on
+its content, the active language and settings only. Anything else that it reads, such as the time of `{% now %}`, can
+be as old as `MAX_AGE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class ContentMemo:
             self._size -= entry.size
 
 
-content_memo: Final = ContentMemo(settings.KEPT_FRAGMENTS_BYTES)
+content_memo: Final = ContentMemo(settings.CONTENT_MEMO_BYTES)
 
 
 def memoize_by_content(
@@ -101,10 +101,10 @@ def memoize_by_content(
     make: Callable[[], T],
     text_of: Callable[[T], str] = lambda made: "",
 ) -> T:
-    """Return what `make` makes of these contents, or made of equal ones before.
+    """Return the result of `make`, or the earlier result for equal contents.
 
-    `part` tells what is made apart from other things of the same contents. `text_of` gives the text by which its size
-    is known. What is incomplete (`note_failure`) or asks the database is made anew each time.
+    `part` separates results of different functions. `text_of` returns the text whose length counts as the size of the
+    result. A result that is incomplete (`note_failure`) or that queried the database is not kept.
     """
     content = digest_of(dict(contents))
     if content is None:
@@ -125,13 +125,13 @@ def memoize_by_content(
 
 
 def note_failure() -> None:
-    """Say that something is left out of what is being made, which may be there the next time."""
+    """Mark what is being made as incomplete: a part of it failed and may work the next time."""
     depend_on(INCOMPLETE)
 
 
 @contextmanager
 def _noting_queries() -> Iterator[list[str]]:
-    """Collect the statements of the block: what asks the database depends on more than its content."""
+    """Collect the SQL of the block. A result that queries depends on more than its content."""
     statements: list[str] = []
 
     def note(execute: Callable[..., Any], sql: str, *call: Any) -> Any:

@@ -16,7 +16,7 @@ from uuid import UUID
 EVERYTHING: Final = "*"
 """The tag of every answer, and of changes that reach no one knows where."""
 INCOMPLETE: Final = "!"
-"""The tag of an answer that no cache keeps: something is left out of it that may be there the next time."""
+"""The tag of an answer of which a part failed. No cache keeps it."""
 ANY_TYPE: Final = "any"
 """The type of lists that show posts of every type."""
 _collected: ContextVar[set[str] | None] = ContextVar("collected", default=None)

@@ -66,7 +66,7 @@ class Outage:
 
 
 _NOTHING_CHANGED: Final = Outage(UNAVAILABLE, UNAVAILABLE_MESSAGE, is_repeatable=True)
-_BETWEEN: Final = Outage(UNAVAILABLE, TABLES_CHANGED_MESSAGE, is_repeatable=True)
+_TABLES_CHANGED: Final = Outage(UNAVAILABLE, TABLES_CHANGED_MESSAGE, is_repeatable=True)
 _MAY_BE_DONE: Final = Outage(OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_MESSAGE, is_repeatable=False)
 
 
@@ -76,7 +76,7 @@ def describe_outage(error: BaseException | None) -> Outage:
         if isinstance(error, CommitInterrupted):
             return _MAY_BE_DONE
         if isinstance(error, TablesChanged):
-            return _BETWEEN
+            return _TABLES_CHANGED
         error = error.__cause__ or error.__context__
     return _NOTHING_CHANGED
 
@@ -91,7 +91,7 @@ def log_database_away(error: BaseException | None, what: str) -> None:
     """
     level = logging.ERROR if _outage_logged.is_due() else logging.INFO
     said = " ".join(str(error).split())
-    if describe_outage(error) is _BETWEEN:
+    if describe_outage(error) is _TABLES_CHANGED:
         logger.log(level, "%s: a migration came between: %s", what, said)
     else:
         logger.log(level, "%s: the database cannot be reached: %s", what, said)

@@ -1,4 +1,4 @@
-"""Numbers of rows: exact to a bound, beyond it the estimate of the planner, since counting reads every row."""
+"""Counts rows exactly up to a bound, and estimates beyond it with PostgreSQL's planner: counting reads every row."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ COUNTED_TO: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class RowCount:
-    """How many rows there are."""
+    """A number of rows, exact or estimated."""
 
     number: int
     is_exact: bool = True
 
     def seen_from(self, begin: int, size: int, found: int) -> RowCount:
-        """The count beside a page that begins at `begin`, may have `size` rows, and has `found`.
+        """Return the count to show on a page that begins at `begin` and has `found` of at most `size` rows.
 
-        The end of a list is exact. An estimate ends no list early: a full page always has a next one.
+        The last page makes the count exact. After a full page, an estimate always leaves room for a next page.
         """
         if self.is_exact:
             return self
@@ -37,8 +37,7 @@ class RowCount:
 
 
 def bounded_count(rows: QuerySet[Any]) -> Subquery:
-    """A column with the number of rows, which `complete_count` makes a `RowCount`: nothing beyond the bound is
-    counted."""
+    """Return a column with the number of rows, counted to one beyond the bound, for `complete_count`."""
     return Subquery(
         rows.order_by().values("pk")[: COUNTED_TO + 1],
         output_field=IntegerField(),
@@ -47,15 +46,15 @@ def bounded_count(rows: QuerySet[Any]) -> Subquery:
 
 
 def count_rows(rows: QuerySet[Any]) -> RowCount:
-    """One query; two where there are many."""
+    """Return the number of rows. One query, two beyond the bound."""
     counted = rows.order_by().values("pk")[: COUNTED_TO + 1].count()
     return complete_count(counted, lambda: rows)
 
 
 def complete_count(counted: int, rows: Callable[[], QuerySet[Any]]) -> RowCount:
-    """The number of rows, of which `counted` were counted to the bound. One query beyond the bound, else none.
+    """Return the number of rows, of which `bounded_count` has `counted`. One query beyond the bound, else none.
 
-    SQLite has no estimate, and counts all rows.
+    SQLite has no estimate, so it counts all rows.
     """
     if counted <= COUNTED_TO:
         return RowCount(counted)
@@ -65,7 +64,7 @@ def complete_count(counted: int, rows: Callable[[], QuerySet[Any]]) -> RowCount:
 
 
 def planned_rows(rows: QuerySet[Any]) -> int:
-    """The number of rows that the planner of PostgreSQL expects. One query, which reads no row."""
+    """Return how many rows PostgreSQL's planner expects. One query, which reads no rows."""
     sql, parameters = rows.order_by().values("pk").query.sql_with_params()
     [(plan,)] = fetch(reading_connection(), f"EXPLAIN (FORMAT JSON) {sql}", parameters)
     return int(plan[0]["Plan"]["Plan Rows"])

@@ -95,7 +95,7 @@ class EventFeed(Feed[EventPage]):
 
     def tell(self, pages: Mapping[EventPage, ActorUser]) -> None:
         for page, person in pages.items():
-            with self.telling(page):
+            with self.close_on_error(page):
                 self._tell_page(page, person)
         self._new.clear()
         if time.monotonic() >= self._ping_at:

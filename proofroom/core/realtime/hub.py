@@ -98,11 +98,11 @@ class Feed(ABC, Generic[Page]):
 
     @abstractmethod
     def tell(self, pages: Mapping[Page, ActorUser]) -> None:
-        """Tell these what was read, each in a block of `telling`. Reads nothing."""
+        """Tell these what was read, each in a block of `close_on_error`. Reads nothing."""
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Read in the block. An error keeps no other feed from being read; this one is read again soon."""
+    def handle_read_errors(self) -> Iterator[None]:
+        """Log an error of the block and read this feed again soon. Other feeds are not affected."""
         try:
             yield
         except DATABASE_AWAY:
@@ -113,8 +113,8 @@ class Feed(ABC, Generic[Page]):
             self.has_news = self.is_failing = True
 
     @contextmanager
-    def telling(self, page: Page) -> Iterator[None]:
-        """Tell a page in the block. An error closes this page, which may come again, and no other."""
+    def close_on_error(self, page: Page) -> Iterator[None]:
+        """Log an error of the block and close the page, which may connect again."""
         try:
             yield
         except Exception:
@@ -190,7 +190,7 @@ class RowFeed(Feed[RowPage], Generic[SnapshotT]):
 
     def tell(self, pages: Mapping[RowPage, ActorUser]) -> None:
         for page in pages:
-            with self.telling(page):
+            with self.close_on_error(page):
                 self._tell_page(page)
 
     def _tell_page(self, page: RowPage) -> None:
@@ -326,14 +326,14 @@ def read_feeds(
     """
     told: dict[Feed[Any], Collection[OpenPage]] = {}
     for feed, some in pages.items():
-        with feed.reading():
+        with feed.handle_read_errors():
             told[feed] = feed.read(some)
     asked = {*checked, *(page for some in told.values() for page in some)}
     users = still_authorized({page.connection for page in asked}) if asked else {}
     heard: dict[Feed[Any], dict[OpenPage, ActorUser]] = {}
     for feed, listeners in told.items():
         to_tell = {page: users[page.connection] for page in listeners if page.connection in users}
-        with feed.reading():
+        with feed.handle_read_errors():
             if to_tell:
                 feed.load_details(to_tell)
             heard[feed] = to_tell
