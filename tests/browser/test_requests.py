@@ -17,6 +17,9 @@ MAX_REQUESTS: Final = 40
 @pytest.fixture
 def sent(open_page: Any) -> tuple[Any, list[str]]:
     page = open_page("admin")
+    # What the page that signed in still asks for, as its icon, is not the editor's.
+    page.wait_for_load_state("networkidle")
+    page.goto("about:blank")
     paths: list[str] = []
     page.on("request", lambda request: paths.append(request.url))
     return page, paths
