@@ -1,16 +1,14 @@
 """Agents in the admin: beside fields, on posts, everywhere; runs and their progress. Importing it registers them."""
 
-from agents_app.admin import batches
+from agents_app.admin import batches, post_pages
 from agents_app.admin.agents import agent_admin
 from agents_app.admin.budgets import ai_settings_admin
-from agents_app.admin.run_dialog import field_run, post_panel
 from agents_app.admin.runs import run_admin
 
 __all__ = [
     "agent_admin",
     "ai_settings_admin",
     "batches",
-    "field_run",
-    "post_panel",
+    "post_pages",
     "run_admin",
 ]

@@ -50,7 +50,7 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n import in_words
-from proofroom_apps.editorial.posts.panels import ListAction, post_list_actions
+from proofroom_apps.editorial.posts.extensions import ListAction
 from proofroom_apps.editorial.posts.post_pages import page, post_url, review_url
 
 _TITLE: Final = gettext_lazy("Run an agent on several posts")
@@ -72,9 +72,7 @@ def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
     return bulk_page(request, ids, None)
 
 
-post_list_actions.register(
-    ListAction("run_agent", gettext_lazy("Run an agent…"), "agents.edit", choose)
-)
+RUN_AGENT: Final = ListAction("run_agent", gettext_lazy("Run an agent…"), "agents.edit", choose)
 
 
 @require_POST

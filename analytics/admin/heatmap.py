@@ -36,7 +36,7 @@ from content.store.scopes import require_visible
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
-from proofroom_apps.editorial.posts.panels import PostTab, post_tabs
+from proofroom_apps.editorial.posts.extensions import PostTab
 from proofroom_apps.editorial.posts.post_pages import post_page, read
 from proofroom_apps.editorial.posts.revisions import find_revision
 
@@ -384,6 +384,3 @@ def heatmap_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
         return []
     url = reverse("admin:analytics-heatmap", args=[post.pk])
     return [PostTab("heatmap", _("Heatmap"), url)]
-
-
-post_tabs.register(heatmap_tabs, order=1)

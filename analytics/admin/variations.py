@@ -27,7 +27,7 @@ from analytics.models import GOAL_MAX
 from content.models import Post
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
-from proofroom_apps.editorial.posts.panels import PostTab, variation_links
+from proofroom_apps.editorial.posts.extensions import PostTab
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 
 _PERMISSION: Final = "posts.edit"
@@ -151,6 +151,3 @@ def variation_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:
     if may(request, _PERMISSION):
         url = reverse("admin:analytics-variations", args=[post.pk])
         yield PostTab("test", _("Experiment results"), url)
-
-
-variation_links.register(variation_tabs)

@@ -20,17 +20,13 @@ class EditorialConfig(AppConfig):
         from proofroom.shared_content.edit_page import edit_page_facts
         from proofroom_apps.editorial import notifications
         from proofroom_apps.editorial.inbox.counts import waiting_everywhere
-        from proofroom_apps.editorial.posts.bulk_actions import ACTIONS
         from proofroom_apps.editorial.posts.job_admin import UNDO_KIND
-        from proofroom_apps.editorial.posts.panels import post_list_actions
         from proofroom_apps.editorial.posts.undo import UNDO_KINDS
         from proofroom_apps.editorial.shared_content import notifications as shared_notifications
         from proofroom_apps.editorial.shared_content.shown_pages import shown_pages
 
         for undo_kind in (*UNDO_KINDS, UNDO_KIND):
             undo_kinds.register(undo_kind, name=undo_kind.name)
-        for at, action in enumerate(ACTIONS):
-            post_list_actions.register(action, name=action.name, order=at - len(ACTIONS))
         edit_page_facts.register(shown_pages, name="pages")
         navigation_entries.register(
             NavigationEntry(

@@ -35,12 +35,13 @@ from proofroom_apps.editorial.post_editor.views import (
     module_part,
     report_presence,
 )
+from proofroom_apps.editorial.posts.bulk_actions import ACTIONS
 from proofroom_apps.editorial.posts.copy_page import copy_pages
+from proofroom_apps.editorial.posts.extensions import ListAction, list_actions
 from proofroom_apps.editorial.posts.list_columns import PostTypeFilter
 from proofroom_apps.editorial.posts.list_rows import PostChangeList, found_keys
 from proofroom_apps.editorial.posts.move_pages import move_pages
 from proofroom_apps.editorial.posts.page_tree import page_tree
-from proofroom_apps.editorial.posts.panels import ListAction, list_actions
 from proofroom_apps.editorial.posts.previews import preview, preview_frame, previews
 from proofroom_apps.editorial.posts.rejections import rejection
 from proofroom_apps.editorial.posts.revisions import compare, restore, revisions
@@ -140,7 +141,8 @@ class PostAdmin(ListAdmin[Post]):
         """Return what other apps do with several posts. Django's own actions write past the services."""
         return {
             action.name: (_run_on_chosen(action), action.name, action.label)
-            for action in list_actions(request)
+            for action in (*ACTIONS, *list_actions())
+            if request.user.has_perm(action.permission)
         }
 
     def get_search_results(

@@ -46,12 +46,7 @@ from content.models import Post
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.input_validation import parse_uuid
-from proofroom_apps.editorial.posts.panels import (
-    FieldAction,
-    FieldActions,
-    FieldPlace,
-    field_action_sources,
-)
+from proofroom_apps.editorial.posts.extensions import FieldAction, FieldActions, FieldPlace
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 
 _EARLIER: Final = 5
@@ -98,9 +93,6 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
         ]
 
     return of
-
-
-field_action_sources.register(field_actions)
 
 
 def field_url(

@@ -24,15 +24,7 @@ from agents_app.runs.scopes import visible_runs
 from content.models import Post
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import reading_scopes
-from proofroom_apps.editorial.posts.panels import (
-    PostPanel,
-    PostTab,
-    RunView,
-    post_panels,
-    post_tabs,
-    run_lookups,
-    translation_runs,
-)
+from proofroom_apps.editorial.posts.extensions import PostPanel, PostTab, RunView
 
 _LATEST = 3
 _AGENT_ACCOUNT: Final = "agent:"
@@ -111,9 +103,3 @@ def translation_run_url(request: HttpRequest, post: Post) -> str:
     agents = enabled_on(request, translators())
     url = reverse("admin:agents_app_run_start", args=[post.pk])
     return f"{url}?{urlencode({'agent': agents[0].id})}" if agents else ""
-
-
-translation_runs.register(translation_run_url)
-post_panels.register(agent_panel, order=2)
-post_tabs.register(agent_tabs, order=2)
-run_lookups.register(describe_runs)

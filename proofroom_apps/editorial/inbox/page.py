@@ -46,7 +46,7 @@ from proofroom_apps.editorial.inbox.queue_rows import (
     risk_word,
 )
 from proofroom_apps.editorial.posts.authors import client_names
-from proofroom_apps.editorial.posts.panels import describe_runs
+from proofroom_apps.editorial.posts.extensions import describe_runs
 from proofroom_apps.editorial.posts.post_pages import page
 from proofroom_apps.editorial.shared_content.review import waiting_lines, waiting_shared
 

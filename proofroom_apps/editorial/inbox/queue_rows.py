@@ -22,7 +22,7 @@ from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.agent_names import agent_name
 from proofroom.core.i18n.ages import age_of
 from proofroom_apps.editorial.posts.authors import author_label, client_names
-from proofroom_apps.editorial.posts.panels import RunView, describe_runs
+from proofroom_apps.editorial.posts.extensions import RunView, describe_runs
 from proofroom_apps.editorial.posts.post_pages import post_urls, title_of
 from proofroom_apps.editorial.posts.rejections import rejection_reasons
 

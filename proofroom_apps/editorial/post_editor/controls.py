@@ -22,7 +22,7 @@ from proofroom_apps.editorial.post_editor.form_fields import (
     to_typed,
 )
 from proofroom_apps.editorial.post_editor.origins import Origin
-from proofroom_apps.editorial.posts.panels import FieldAction
+from proofroom_apps.editorial.posts.extensions import FieldAction
 
 BLANK_INDEX: Final = "__n__"
 SUMMARY_LENGTH: Final = 90

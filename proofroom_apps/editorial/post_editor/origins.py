@@ -23,7 +23,7 @@ from proofroom.core.agent_names import agent_name
 from proofroom.core.database.statements import Statement
 from proofroom_apps.editorial.post_editor.form import FormUnit
 from proofroom_apps.editorial.posts.authors import author_label, client_names
-from proofroom_apps.editorial.posts.panels import RunView, describe_runs
+from proofroom_apps.editorial.posts.extensions import RunView, describe_runs
 
 AI_DOORS: Final = frozenset({"mcp", "agent"})
 """The doors that only AI comes through."""

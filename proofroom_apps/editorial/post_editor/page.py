@@ -42,8 +42,9 @@ from proofroom_apps.editorial.post_editor.form_fields import EditorField, match_
 from proofroom_apps.editorial.post_editor.module_cards import cards_of
 from proofroom_apps.editorial.post_editor.origins import ai_share, origin_at, origins_of
 from proofroom_apps.editorial.post_editor.publish_state import PostState, header_of, merge_actions
+from proofroom_apps.editorial.post_editor.related_panel import related_panel
 from proofroom_apps.editorial.post_editor.rich_text import markdown_of
-from proofroom_apps.editorial.posts.panels import (
+from proofroom_apps.editorial.posts.extensions import (
     FieldActions,
     FieldPlace,
     PostPanel,
@@ -344,7 +345,10 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     ]
     return {
         "sections": [section for section in sections if section.name not in _RAIL_SECTIONS],
-        "rail": _rail(sections, panels(frame.request, frame.post)),
+        "rail": _rail(
+            sections,
+            [related_panel(frame.request, frame.post), *panels(frame.request, frame.post)],
+        ),
         "schedule_errors": errors.get(SCHEDULE, ()),
         "publication_errors": errors.get(PUBLICATION, ()),
         "cards": cards,

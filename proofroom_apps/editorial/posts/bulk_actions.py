@@ -17,8 +17,8 @@ from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.undo import undo_button
 from proofroom.core.errors import CmsError
+from proofroom_apps.editorial.posts.extensions import ListAction
 from proofroom_apps.editorial.posts.job_admin import job_url
-from proofroom_apps.editorial.posts.panels import ListAction
 
 _REFUSALS_SHOWN: Final = 5
 Sentence = Callable[[int], str]

@@ -21,7 +21,7 @@ from content.models import Draft, Layer, Post, QueuedChange, Status
 from content.store.scopes import sees
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.database.statements import Statement, columns_of, first_instance
-from proofroom_apps.editorial.posts.panels import PostTab, more_tabs
+from proofroom_apps.editorial.posts.extensions import PostTab, extension_tabs
 
 MAX_REJECTIONS: Final = 200
 """Rejections that one address names: there are servers that take no longer one."""
@@ -105,7 +105,7 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
         ),
         PostTab("preview", _("Preview page"), post_url("preview", post)),
         PostTab("revisions", _("Revisions"), post_url("revisions", post)),
-        *more_tabs(request, post),
+        *extension_tabs(request, post),
     ]
     if log := log_url(request, post):
         found.append(PostTab("log", _("Log"), log))

@@ -36,7 +36,7 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.errors import Conflict, RuleViolation
-from proofroom_apps.editorial.posts.panels import test_links
+from proofroom_apps.editorial.posts.extensions import variation_links
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read, version_sent
 from proofroom_apps.editorial.posts.revisions import compare_documents
 from proofroom_apps.website.goals import has_reachable_goal
@@ -156,7 +156,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "versions": _versions(request, post, rows),
         "is_tested": any(row.variation_running for row in rows),
         "original": post.variation_of,
-        "links": test_links(request, post) if rows else [],
+        "links": variation_links(request, post) if rows else [],
         "form": shown,
         "may_edit": may(request, "posts.edit", post),
         "may_run": may(request, "posts.publish", post),

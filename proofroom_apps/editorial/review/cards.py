@@ -24,7 +24,7 @@ from proofroom.core.admin.permissions import actor_of
 from proofroom_apps.editorial.post_editor.form import module_fields, post_sections
 from proofroom_apps.editorial.post_editor.origins import find_agent_accounts, is_by_ai
 from proofroom_apps.editorial.posts.authors import client_names, door_label
-from proofroom_apps.editorial.posts.panels import (
+from proofroom_apps.editorial.posts.extensions import (
     FieldAction,
     FieldActions,
     FieldPlace,

@@ -1,4 +1,4 @@
-"""The translations of a post: listed, made, and called up to date; and the panel of its copies and links."""
+"""The translations of a post: listed, made, and called up to date."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.loader import render_to_string
 from django.utils.translation import gettext, gettext_lazy
 
 from content.comparison.agreement.mismatch_text import mismatch_text
@@ -33,7 +32,6 @@ from proofroom.core.admin.permissions import (
     require,
 )
 from proofroom.core.i18n.languages import language_name
-from proofroom_apps.editorial.posts.panels import PostPanel, post_panels
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 
 _MAX_MISMATCHES: Final = 30
@@ -193,16 +191,3 @@ def _row(
         details,
         is_own and bool(open_paths) and may_write,
     )
-
-
-def related_panel(request: HttpRequest, post: Post) -> PostPanel:
-    """Links to the pages of what belongs to a post. No query."""
-    pages = [(gettext("Translations"), "translations"), (gettext("Variations"), "variations")]
-    if may(request, "posts.preview"):
-        pages.append((gettext("Preview links"), "previews"))
-    links = [(label, post_url(name, post)) for label, name in pages]
-    html = render_to_string("admin/posts/related_panel.html", {"links": links})
-    return PostPanel("settings", html)
-
-
-post_panels.register(related_panel, order=1)

@@ -61,7 +61,7 @@ from proofroom_apps.editorial.post_editor.form_data import Sheet, open_sheet, re
 from proofroom_apps.editorial.post_editor.module_cards import icon_of
 from proofroom_apps.editorial.post_editor.page import ControlBuilder, Frame, rights_of
 from proofroom_apps.editorial.post_editor.views import decide_on_copy, edit, save
-from proofroom_apps.editorial.posts.panels import translation_runs
+from proofroom_apps.editorial.posts.extensions import translation_run_url
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
     post_page,
@@ -243,7 +243,7 @@ def show_translation(
     left = sum(row.state in _OPEN for row in rows) + sum(group.is_open for group in groups)
     compared = sum(row.state != "uncompared" for row in rows)
     total = compared + sum(group.is_open for group in groups)
-    run_url = next((url for url in translation_runs(request, post) if url), "")
+    run_url = translation_run_url(request, post)
     now = layers.review.version if layer else post.version
     own = {row.path for row in rows if row.control is not None}
     wrong = [found for row in rows if row.control for found in row.control.to_correct()]

@@ -1,0 +1,171 @@
+"""Additions of other apps to the pages of a post: links, panels, actions. An app registers one extension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from content.models import Post
+from proofroom.core.hooks import ExtensionPoint
+
+
+@dataclass(frozen=True, slots=True)
+class PostTab:
+    """A link above the pages of a post."""
+
+    name: str
+    label: str
+    url: str
+    count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PostPanel:
+    """A box in one of the tabs beside the form of a post."""
+
+    tab: Literal["settings", "agents"]
+    html: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class RunView:
+    """The run that proposed a change, as a review shows it.
+
+    `cost` is in words; `problem` says why a run that ended early did; `prompt` is the version of what it was told.
+    """
+
+    url: str
+    agent: str
+    model: str
+    by: str
+    is_demo: bool = False
+    cost: str = ""
+    problem: str = ""
+    has_read_untrusted: bool = False
+    prompt: str = ""
+    prompt_url: str = ""
+
+    @property
+    def started(self) -> str:
+        return _("started by %(by)s") % {"by": self.by}
+
+    @property
+    def prompted(self) -> str:
+        return _("prompt %(version)s") % {"version": self.prompt}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldPlace:
+    """A field of the form of a post: its key (`post.title`, `module.hero.title`), its type, its module if any.
+
+    `retried_in` is the layer whose proposal for the field is to be tried again, `made_by` the agent that made it,
+    which is then offered first.
+    """
+
+    key: str
+    kind: str
+    module_id: str = ""
+    retried_in: str = ""
+    made_by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAction:
+    """An action on one field, as a link beside it. `agent_id` is the agent that does it, if one does."""
+
+    label: str
+    url: str
+    agent_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListAction:
+    """An action on the posts that are marked in the list. `run` answers with a page about their ids."""
+
+    name: str
+    label: str | Promise
+    permission: str
+    run: Callable[[HttpRequest, Sequence[str]], HttpResponse]
+
+
+FieldActions = Callable[[FieldPlace], Sequence[FieldAction]]
+
+
+class PostPagesExtension:
+    """Additions of an app to the pages of a post. Override what you add, and register an instance at start."""
+
+    def panels(self, request: HttpRequest, post: Post) -> Iterable[PostPanel]:
+        """Return boxes for the tabs beside the form of a post. A panel without HTML is left out."""
+        return ()
+
+    def tabs(self, request: HttpRequest, post: Post) -> Iterable[PostTab]:
+        """Return links above the pages of a post."""
+        return ()
+
+    def variation_links(self, request: HttpRequest, post: Post) -> Iterable[PostTab]:
+        """Return links for the page of an original's variations. No query."""
+        return ()
+
+    def field_actions(self, request: HttpRequest, post: Post) -> FieldActions:
+        """Return a function that lists the links beside a field without a query. Called once for a form."""
+        return lambda place: ()
+
+    def list_actions(self) -> Iterable[ListAction]:
+        """Return actions on the selected posts of the list."""
+        return ()
+
+    def describe_runs(self, request: HttpRequest, ids: Sequence[str]) -> Mapping[str, RunView]:
+        """Return the runs with these ids. At most one query, however many ids."""
+        return {}
+
+    def translation_run_url(self, request: HttpRequest, post: Post) -> str:
+        """Return the page that starts an agent which translates the post, and takes `fields`; empty without one."""
+        return ""
+
+
+post_pages_extensions: ExtensionPoint[PostPagesExtension] = ExtensionPoint()
+
+
+def panels(request: HttpRequest, post: Post) -> list[PostPanel]:
+    added = [panel for each in post_pages_extensions for panel in each.panels(request, post)]
+    return [panel for panel in added if panel.html]
+
+
+def extension_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
+    return [tab for each in post_pages_extensions for tab in each.tabs(request, post)]
+
+
+def variation_links(request: HttpRequest, post: Post) -> list[PostTab]:
+    return [link for each in post_pages_extensions for link in each.variation_links(request, post)]
+
+
+def describe_runs(request: HttpRequest, ids: Iterable[str]) -> dict[str, RunView]:
+    """Return the runs with these ids, as far as they are known, by id."""
+    wanted = sorted({id_ for id_ in ids if id_})
+    found: dict[str, RunView] = {}
+    if wanted:
+        for each in post_pages_extensions:
+            found |= each.describe_runs(request, wanted)
+    return found
+
+
+def field_actions(request: HttpRequest, post: Post) -> FieldActions:
+    """Return a function that lists what the user is offered beside a field of this post's form."""
+    added = [each.field_actions(request, post) for each in post_pages_extensions]
+    return lambda place: [action for actions in added for action in actions(place)]
+
+
+def list_actions() -> list[ListAction]:
+    return [action for each in post_pages_extensions for action in each.list_actions()]
+
+
+def translation_run_url(request: HttpRequest, post: Post) -> str:
+    """Return the page that starts an agent which translates the post; empty without one."""
+    urls = (each.translation_run_url(request, post) for each in post_pages_extensions)
+    return next((url for url in urls if url), "")
