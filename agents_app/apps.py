@@ -20,14 +20,13 @@ class AgentsConfig(AppConfig):
 
     def ready(self) -> None:
         from agents_app.definitions import checks  # noqa: F401  # registers them
-        from agents_app.definitions.agents import is_off, name_of_agent, scope_of_agent
+        from agents_app.definitions.agents import DefinedAgents
         from agents_app.notifications import KINDS
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import allowed_fields, ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
         from agents_app.runs.queries import read_run_metrics, texts_given_to
         from content.inbox.judgement import change_sources
-        from proofroom.accounts.services.agents import agent_switches
         from proofroom.core import redaction
         from proofroom.core.admin.navigation import (
             NavigationEntry,
@@ -35,8 +34,7 @@ class AgentsConfig(AppConfig):
             NavigationTab,
             navigation_entries,
         )
-        from proofroom.core.agent_names import agent_names
-        from proofroom.core.content_scope import agent_scopes
+        from proofroom.core.agent_directory import agent_directories
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.notifications.services import register_kind
 
@@ -50,9 +48,7 @@ class AgentsConfig(AppConfig):
         retention.register_run_forgetting()
         undo.register_undo_log()
         allowed_fields.register_allowed_fields()
-        agent_switches.register(is_off)
-        agent_scopes.register(scope_of_agent)
-        agent_names.register(name_of_agent)
+        agent_directories.register(DefinedAgents(), name="agents")
         for kind in KINDS:
             register_kind(kind)
         # The one moment at start when the tables are sure to be there.

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
-from proofroom.core.agent_names import agent_name
+from proofroom.core.agent_directory import agent_name
 from proofroom.core.models import Event
 from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
 from proofroom.notifications.models import Notification

@@ -28,22 +28,21 @@ class ContentConfig(AppConfig):
         from content.modules.shared_kind import GlobalModuleKind
         from content.paths import tree_changes
         from content.paths.url_patterns import follow_pattern
-        from content.posts.presence import list_open_editors, post_scope_rule, post_visibility_rule
+        from content.posts.audience import PostTableAudience
         from content.posts.publish import read_overdue_metrics
         from content.store import indirect_updates, media_usage, search
         from content.store.layer_state import layers_written
         from content.store.post_queries import visible_titles
-        from content.store.scopes import SectionPart, find_kept, is_in_scope
+        from content.store.scopes import PostTableLookup, SectionPart, is_in_scope
         from media.scopes import scoped_holders
         from media.usage_sources import holder_lookups
         from proofroom.archive.kinds import archive_kinds
         from proofroom.core import outbox, realtime
         from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.content_scope import (
-            find_things,
+            post_lookups,
             scope_checks,
             scope_parts,
-            visible_post_ids,
         )
         from proofroom.core.diagnostics import doctor
         from proofroom.core.find_replace import text_sources
@@ -60,7 +59,6 @@ class ContentConfig(AppConfig):
         archive_kinds.register(GlobalArchive(), name=GlobalArchive.name, order=80)
         archive_kinds.register(GroupArchive(), name=GroupArchive.name, order=90)
         name_lookups.register(visible_titles, name="post")
-        visible_post_ids.register(lambda who: media_usage.posts_inside(who, False), name="post")
         scoped_holders.register((media_usage.POST, media_usage.posts_inside))
         holder_lookups.register(media_usage.label_posts, name=media_usage.POST)
         holder_lookups.register(media_usage.label_global_modules, name=media_usage.GLOBAL)
@@ -91,15 +89,13 @@ class ContentConfig(AppConfig):
             id="content.posts.indirect_updates.follow_cause",
             apart=True,
         )
-        realtime.visibility_rules.register(post_visibility_rule)
-        realtime.scope_rules.register(post_scope_rule)
-        realtime.presence_sources.register(list_open_editors)
+        realtime.post_audiences.register(PostTableAudience(), name="posts")
         layers_written.register(follow)
         read_metrics.register(read_inbox_metrics)
         read_metrics.register(read_overdue_metrics)
         scope_checks.register(is_in_scope)
         scope_parts.register(SectionPart(), name="sections")
-        find_things.register(find_kept)
+        post_lookups.register(PostTableLookup(), name="posts")
         doctor.app_checks.register(("inbox", check_queue, doctor.CHECK_DATABASE))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
         post_migrate.connect(_list_what_waits, sender=self)

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
 from agents_app.runs.labels import format_duration, format_money, format_tokens
-from proofroom.core.agent_names import agent_name
+from proofroom.core.agent_directory import agent_name
 
 __all__ = [
     "SCOPE_LABELS",

@@ -26,6 +26,7 @@ from proofroom.accounts.services.agents import (
 from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.agent_directory import AgentDirectory
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.definition_files import DefinitionFiles, Unreadable, from_json, from_yaml
 from proofroom.core.errors import NotFound, RuleViolation
@@ -151,16 +152,19 @@ def only_enabled(agents: list[AgentDefinition]) -> list[AgentDefinition]:
     return [agent for agent in agents if switches.get(agent.id, agent.enabled)]
 
 
-def name_of_agent(agent_id: str) -> str:
-    """Return the name of an agent; empty where there is no such agent."""
-    agent = get_agent(agent_id)
-    return agent.name if agent else ""
+class DefinedAgents(AgentDirectory):
+    """The agents of this site, for apps below this one."""
 
+    def name(self, agent_id: str) -> str:
+        agent = get_agent(agent_id)
+        return agent.name if agent else ""
 
-def is_off(agent_id: str) -> bool:
-    """Return whether there is such an agent and it is off."""
-    agent = get_agent(agent_id)
-    return agent is not None and not switched().get(agent_id, agent.enabled)
+    def is_off(self, agent_id: str) -> bool:
+        agent = get_agent(agent_id)
+        return agent is not None and not switched().get(agent_id, agent.enabled)
+
+    def content_scope(self, agent_id: str) -> ContentScope:
+        return scope_of_agent(agent_id)
 
 
 @transaction.atomic

@@ -1,12 +1,9 @@
-"""Users who have the form of a post open: reported by open pages again and again, forgotten when they stop.
-
-And the rule of who may hear what happens to a post.
-"""
+"""Users who have the form of a post open: reported by open pages again and again, forgotten when they stop."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import UTC, timedelta
 from typing import Final
 from uuid import UUID
@@ -18,11 +15,10 @@ from django.utils.translation import gettext as _
 from content.models import EditingMark, Layer, Post
 from content.models.editing_mark import SOURCE
 from content.store.scopes import visible_to
-from proofroom.core.actor import Actor, ActorUser
-from proofroom.core.content_scope import ContentScope, Scoped, reading_scopes
+from proofroom.core.actor import Actor
 from proofroom.core.database_notifications import notify
 from proofroom.core.errors import NotFound, invalid
-from proofroom.core.realtime import PRESENCE_CHANNEL, EventMessage, IsOutside, MayHear, OpenEditor
+from proofroom.core.realtime import PRESENCE_CHANNEL, OpenEditor
 
 PRESENCE_TIMEOUT: Final = timedelta(seconds=50)
 """A page that said nothing for so long is closed, or its computer sleeps."""
@@ -108,33 +104,3 @@ def _check(actor: Actor, key: str) -> None:
     actor.require("posts.view")
     if not _KEY.match(key):
         raise invalid("key", _("The page ID must be a UUID with 36 characters."))
-
-
-def post_visibility_rule(events: Sequence[EventMessage]) -> MayHear:
-    """Of posts in the trash, and of those that are gone, only who may see the trash. One query."""
-    ids = {event.post_id for event in events if event.post_id is not None}
-    visible = set(
-        Post.objects.filter(pk__in=ids, deleted_at__isnull=True).values_list("pk", flat=True)
-    )
-
-    def may_hear(person: ActorUser, event: EventMessage) -> bool:
-        return event.post_id is None or event.post_id in visible or person.has_perm("posts.restore")
-
-    return may_hear
-
-
-def post_scope_rule(post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOutside:
-    """What is outside of scopes as they are now, and of those that are limited also posts that are gone. One query
-    for each scope."""
-    named = Post.objects.filter(pk__in=post_ids)
-    inside: dict[tuple[ContentScope, ...], set[UUID]] = {}
-    for person in people:
-        scopes = tuple(reading_scopes(person))
-        if scopes not in inside:
-            inside[scopes] = set(visible_to(named, person).values_list("pk", flat=True))
-
-    def is_outside(person: Scoped, post_id: UUID) -> bool:
-        scopes = tuple(reading_scopes(person))
-        return bool(scopes) and post_id not in inside.get(scopes, ())
-
-    return is_outside

@@ -189,9 +189,14 @@ class SectionPart:
         return {pk: f"{title} ({path})" for pk, title, path in rows}
 
 
-def find_kept(post_id: UUID) -> Post | None:
-    """The post of that id, unless it is in the trash. One query."""
-    return Post.objects.kept().filter(pk=post_id).first()
+class PostTableLookup:
+    """Posts, for apps below this one."""
+
+    def find(self, post_id: UUID) -> Post | None:
+        return Post.objects.kept().filter(pk=post_id).first()
+
+    def visible_ids(self, who: Scoped) -> QuerySet[Post, Any]:
+        return visible_to(Post.objects.all(), who).values("pk")
 
 
 def _is_of_kind(scope: ContentScope, type: str, locale: str) -> bool:

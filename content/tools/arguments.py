@@ -22,7 +22,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import agent_user, is_switched_off, system_agent_user
 from proofroom.core.actor import Actor
-from proofroom.core.content_scope import limits_of_agent
+from proofroom.core.agent_directory import limits_of_agent
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments

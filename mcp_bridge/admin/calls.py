@@ -26,7 +26,7 @@ from proofroom.accounts.models import User
 from proofroom.core.admin.bounded_lists import BoundedPaginator, ValueFilter
 from proofroom.core.admin.charts import HEIGHT, Upright, upright
 from proofroom.core.admin.lists import ListAdmin, ViewChangeList
-from proofroom.core.agent_names import agent_name
+from proofroom.core.agent_directory import agent_name
 from proofroom.core.tools import all_tools
 
 FilterChoices = list[tuple[str, str]]

@@ -6,7 +6,7 @@ A role has one, and so can a token or a run of an agent. What is outside of it d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol, TypeVar, cast
 from uuid import UUID
@@ -115,7 +115,20 @@ class Scoped(Protocol):
 
 
 scope_checks: Hook[[Model, ContentScope], bool] = Hook()
-"""Say whether a thing is inside of a scope; True for what is not theirs. May query."""
+"""Functions that return whether an item is inside a scope, True for an item of another app. May query."""
+
+
+class PostLookup(Protocol):
+    """Posts, for apps below `content`, which registers its own."""
+
+    def find(self, post_id: UUID) -> Model | None:
+        """Return the post with this id, unless it is in the trash. One query."""
+
+    def visible_ids(self, who: Scoped) -> QuerySet[Any, Any]:
+        """Return the ids of the posts that the user may view."""
+
+
+post_lookups: ExtensionPoint[PostLookup] = ExtensionPoint()
 
 
 class ScopePart(Protocol):
@@ -130,21 +143,17 @@ class ScopePart(Protocol):
 
 scope_parts: ExtensionPoint[ScopePart] = ExtensionPoint()
 """By the name of the part."""
-find_things: Hook[[UUID], Model | None] = Hook()
-"""Asked for the thing of that id, which rights may or may not hold for."""
 
 
-visible_post_ids: ExtensionPoint[Callable[[Scoped], QuerySet[Any, Any]]] = ExtensionPoint()
-"""The ids of the posts that somebody may see, for apps that know no posts."""
+def find_post(post_id: UUID) -> Model | None:
+    """Return the post with this id, unless it is in the trash. One query."""
+    found = (posts.find(post_id) for posts in post_lookups)
+    return next((post for post in found if post is not None), None)
 
 
-agent_scopes: Hook[[str], ContentScope] = Hook()
-"""The content that an agent is limited to, by its id, for apps that know no agents."""
-
-
-def limits_of_agent(agent_id: str) -> list[ContentScope]:
-    """What limits an agent, whoever writes in its name; empty for most. One query."""
-    return [scope for scope in agent_scopes(agent_id) if scope.is_limited]
+def visible_post_ids(who: Scoped) -> QuerySet[Any, Any] | None:
+    """Return the ids of the posts that the user may view; None where no app defines posts."""
+    return next((posts.visible_ids(who) for posts in post_lookups), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,13 @@ def notifications_of(actor: Actor) -> QuerySet[Notification]:
     """
     names = [kind.name for kind in notification_kinds if actor.can(kind.permission)]
     own = Notification.objects.filter(user_id=actor.user.pk, kind__in=names)
-    post_ids = visible_post_ids.get("post")
+    post_ids = visible_post_ids(actor)
     sees_posts = actor.can("posts.view")
     if (reading_scopes(actor) or not sees_posts) and post_ids is not None:
         events = Event.objects.filter(pk=OuterRef("event_id"))
         seen = Q(post_id__isnull=True)
         if sees_posts:
-            seen |= Q(post_id__in=post_ids(actor))
+            seen |= Q(post_id__in=post_ids)
         own = own.filter(Exists(events.filter(seen)))
     return own.order_by("-updated_at", "-pk")
 

@@ -28,7 +28,7 @@ from proofroom.accounts.services.roles import change_role, create_role, remove_r
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
-from proofroom.core.content_scope import ContentScope, Scoped, find_things
+from proofroom.core.content_scope import ContentScope, Scoped, find_post
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 
@@ -108,8 +108,7 @@ class WhyForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         chosen = parse_uuid(self.data.get("post", ""))
-        found = find_things(chosen) if chosen is not None else []
-        self.thing = next((thing for thing in found if thing is not None), None)
+        self.thing = find_post(chosen) if chosen is not None else None
         field = self.fields["post"]
         known = [(str(chosen), str(self.thing))] if self.thing is not None else []
         field.widget.choices = [("", ""), *known]

@@ -13,9 +13,9 @@ from proofroom.accounts.queries import load_user
 from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.agent_directory import is_agent_off
 from proofroom.core.database.statements import Statement, columns_of, first_instance
 from proofroom.core.errors import RuleViolation, invalid
-from proofroom.core.hooks import Hook
 from proofroom.core.json import JsonObject
 
 
@@ -118,13 +118,9 @@ def system_agent_user(user_id: int | None = None) -> User | None:
     return user if user is not None and user.is_active else None
 
 
-agent_switches: Hook[[str], bool] = Hook()
-"""Asked too whether an agent is off: the apps that define agents know more of them than their accounts."""
-
-
 def is_switched_off(agent_id: str) -> bool:
     """Return whether an agent is off, or has an account that may not act: disabled, or no agent's any more."""
     user = User.objects.filter(agent_id=agent_id).first()
     if user is not None and not (user.is_active and user.role == Role.AI_AGENT):
         return True
-    return any(is_off(agent_id) for is_off in agent_switches)
+    return is_agent_off(agent_id)

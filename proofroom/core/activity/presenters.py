@@ -16,7 +16,7 @@ from pydantic import Field, JsonValue, WithJsonSchema
 from typing_extensions import TypedDict
 
 from proofroom.core.actor import Actor
-from proofroom.core.agent_names import agent_name
+from proofroom.core.agent_directory import agent_name
 from proofroom.core.api.answer import Person
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n import in_words

@@ -1,8 +1,8 @@
 """Open admin pages hear over a websocket what happens, each person of what they may know.
 
 A message names an event and never what it holds: pages fetch what they show with their own rights. Nothing is kept
-for a page that is away for long; it is told to load again. An app that knows who may see the thing of an event says
-so with `visibility_rules`, and which posts are outside of what somebody is limited to with `scope_rules`.
+for a page that is away for long; it is told to load again. The app that defines posts registers a
+`PostAudience`, which knows who may hear of them.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from proofroom.core.realtime.messages import (
     IsOutside,
     MayHear,
     OpenEditor,
-    presence_sources,
-    scope_rules,
-    visibility_rules,
+    PostAudience,
+    post_audiences,
 )
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "IsOutside",
     "MayHear",
     "OpenEditor",
-    "presence_sources",
-    "scope_rules",
-    "visibility_rules",
+    "PostAudience",
+    "post_audiences",
 ]

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, Protocol
 from uuid import UUID
 
 from django.db.models import Q
 
 from proofroom.core.actor import ActorUser
 from proofroom.core.content_scope import Scoped, reading_scopes
-from proofroom.core.hooks import Hook
+from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.outbox.events import find_kind, kind_of
@@ -79,33 +79,52 @@ def message(event: EventMessage, user_id: int) -> JsonObject:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class OpenEditor:
+    """An open page of a user. `key` is the page's own id, by which it finds itself in the list."""
+
+    key: str
+    user_id: int
+    name: str
+    layer: str
+    since: str
+
+
 MayHear = Callable[[ActorUser, EventMessage], bool]
-visibility_rules: Hook[[Sequence[EventMessage]], MayHear] = Hook()
-"""Asked once for all that is told at a time, for the answer to who may hear of each.
-
-A rule reads what it needs in as many queries for many events as for one; what it answers reads nothing.
-"""
-
-
 IsOutside = Callable[[Scoped, UUID], bool]
-scope_rules: Hook[[Collection[UUID], Collection[Scoped]], IsOutside] = Hook()
-"""Asked of posts and of those who would be told of them, for the answer to which posts are outside of the content
-that each of them is limited to.
 
-A query for each scope that limits any of them, none where nobody is limited; what a rule answers reads nothing.
-"""
+
+class PostAudience(Protocol):
+    """Which users may hear of a post, and who has it open. The app that defines posts registers its own.
+
+    The functions that are returned make no query.
+    """
+
+    def visibility_of(self, events: Sequence[EventMessage]) -> MayHear:
+        """Return a function that says whether a user may hear of one of these events. One query."""
+
+    def scopes_of(self, post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOutside:
+        """Return a function that says whether one of these posts is outside a user's scopes. One query a scope."""
+
+    def list_open_editors(self, post_ids: Collection[UUID]) -> Mapping[UUID, Sequence[OpenEditor]]:
+        """Return the open editors by post. At most one query, however many posts."""
+
+
+post_audiences: ExtensionPoint[PostAudience] = ExtensionPoint()
 
 
 def find_outside(post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOutside:
-    """The answer for these posts, of every rule."""
+    """Return a function that says whether one of these posts is outside a user's scopes."""
     limited = [person for person in people if reading_scopes(person)]
-    answers = scope_rules(post_ids, limited) if post_ids and limited else []
+    if not post_ids or not limited:
+        return lambda person, post_id: False
+    answers = [audience.scopes_of(post_ids, limited) for audience in post_audiences]
     return lambda person, post_id: any(answer(person, post_id) for answer in answers)
 
 
 def may_hear_of(events: Sequence[EventMessage], people: Collection[ActorUser]) -> MayHear:
-    """The answer for these events and people: by the permission of their kind, every rule, and their scopes."""
-    answers = visibility_rules(events) if events else []
+    """Return a function that says whether a user may hear of an event: by its permission, its post and its scopes."""
+    answers = [audience.visibility_of(events) for audience in post_audiences] if events else []
     posts = {event.post_id for event in events if event.post_id is not None}
     is_outside = find_outside(posts, people)
 
@@ -122,29 +141,16 @@ def may_hear_of(events: Sequence[EventMessage], people: Collection[ActorUser]) -
     return may_hear
 
 
-@dataclass(frozen=True, slots=True)
-class OpenEditor:
-    """An open page of somebody. `key` is its own name for itself, by which it knows itself in the list."""
-
-    key: str
-    user_id: int
-    name: str
-    layer: str
-    since: str
-
-
 PRESENCE_CHANNEL: Final = "presence"
-"""Of the notification that somebody opened or left a post."""
-presence_sources: Hook[[Collection[UUID]], Mapping[UUID, Sequence[OpenEditor]]] = Hook()
-"""Asked while pages of posts are open. At most one query, however many posts."""
+"""The channel of notifications that a user opened or left a post."""
 
 
 def who_is_at(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
     """Return who is at these posts."""
     found: dict[UUID, list[OpenEditor]] = {}
     if post_ids:
-        for pages_by_post in presence_sources(post_ids):
-            for post_id, pages in pages_by_post.items():
+        for audience in post_audiences:
+            for post_id, pages in audience.list_open_editors(post_ids).items():
                 found.setdefault(post_id, []).extend(pages)
     return found
 

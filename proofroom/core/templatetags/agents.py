@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from proofroom.core import agent_names
+from proofroom.core import agent_directory
 
 register = template.Library()
 
@@ -12,4 +12,4 @@ register = template.Library()
 @register.filter
 def agent_name(agent_id: str | None) -> str:
     """Return the name of the agent; empty where no agent is meant."""
-    return agent_names.agent_name(agent_id) if agent_id else ""
+    return agent_directory.agent_name(agent_id) if agent_id else ""

@@ -79,9 +79,9 @@ class TermTree:
 def uses_seen_by(who: Scoped) -> Count:
     """How many posts carry a term, of those that somebody may see and that are not in the trash."""
     counted = Q(post_terms__post__deleted_at__isnull=True)
-    post_ids = visible_post_ids.get("post")
+    post_ids = visible_post_ids(who)
     if reading_scopes(who) and post_ids is not None:
-        counted &= Q(post_terms__post__in=post_ids(who))
+        counted &= Q(post_terms__post__in=post_ids)
     return Count("post_terms", filter=counted)
 
 

@@ -30,7 +30,7 @@ from content.inbox.queries import (
 from content.inbox.rows import from_json
 from content.models import Layer
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
-from proofroom.core.agent_names import agent_name
+from proofroom.core.agent_directory import agent_name
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n.languages import language_name
 from proofroom_apps.editorial.inbox.batches import running_batches

@@ -19,7 +19,7 @@ from content.models import DecisionItem, Layer, Post, QueuedChange, Status
 from content.presenters.cards import ShownLine, lines_of
 from content.store.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom.core.agent_names import agent_name
+from proofroom.core.agent_directory import agent_name
 from proofroom.core.i18n.ages import age_of
 from proofroom_apps.editorial.posts.authors import author_label, client_names
 from proofroom_apps.editorial.posts.extensions import RunView, describe_runs

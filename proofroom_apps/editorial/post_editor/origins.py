@@ -19,7 +19,7 @@ from content.store.layer_state import Mark
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.admin.permissions import actor_of
-from proofroom.core.agent_names import agent_name
+from proofroom.core.agent_directory import agent_name
 from proofroom.core.database.statements import Statement
 from proofroom_apps.editorial.post_editor.form import FormUnit
 from proofroom_apps.editorial.posts.authors import author_label, client_names
