@@ -17,27 +17,22 @@ class ContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content import checks  # noqa: F401  # checks register themselves
-        from content.archive.layers import DraftArchive, RevisionArchive
-        from content.archive.posts import PostArchive
-        from content.archive.shared import GlobalArchive, GroupArchive, PatternArchive
+        from content import checks, event_subscribers  # noqa: F401  # checks register themselves
+        from content.archive.kinds import register_kinds
         from content.find_replace.sources import GlobalModuleSource, PostSource
         from content.inbox.queries import read_inbox_metrics
         from content.inbox.rows import check_queue, follow
         from content.layers.term_removal import PostTermUsage
         from content.modules.shared_kind import GlobalModuleKind
-        from content.paths import tree_changes
-        from content.paths.url_patterns import follow_pattern
         from content.posts.audience import PostTableAudience
         from content.posts.publish import read_overdue_metrics
-        from content.store import indirect_updates, media_usage, search
+        from content.store import media_usage
         from content.store.layer_state import layers_written
         from content.store.post_queries import visible_titles
         from content.store.scopes import PostTableLookup, SectionPart, is_in_scope
         from media.scopes import scoped_holders
         from media.usage_sources import holder_lookups
-        from proofroom.archive.kinds import archive_kinds
-        from proofroom.core import outbox, realtime
+        from proofroom.core import realtime
         from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.content_scope import (
             post_lookups,
@@ -52,42 +47,14 @@ class ContentConfig(AppConfig):
         from proofroom.shared_content.kinds import GLOBAL_MODULE, shared_kinds
         from proofroom.taxonomies.services import term_usages
 
-        archive_kinds.register(PatternArchive(), name=PatternArchive.name, order=40)
-        archive_kinds.register(PostArchive(), name=PostArchive.name, order=50)
-        archive_kinds.register(DraftArchive(), name=DraftArchive.name, order=60)
-        archive_kinds.register(RevisionArchive(), name=RevisionArchive.name, order=70)
-        archive_kinds.register(GlobalArchive(), name=GlobalArchive.name, order=80)
-        archive_kinds.register(GroupArchive(), name=GroupArchive.name, order=90)
+        event_subscribers.subscribe()
+        register_kinds()
         name_lookups.register(visible_titles, name="post")
         scoped_holders.register((media_usage.POST, media_usage.posts_inside))
         holder_lookups.register(media_usage.label_posts, name=media_usage.POST)
         holder_lookups.register(media_usage.label_global_modules, name=media_usage.GLOBAL)
         post_type_sources.register(
             lambda: {type_.name: type_.label for type_ in post_types}, name="content"
-        )
-        outbox.subscribe(
-            ["urlPattern.changed"],
-            follow_pattern,
-            id="content.pattern_moves.follow_pattern",
-            apart=True,
-        )
-        outbox.subscribe(
-            [tree_changes.MOVED],
-            tree_changes.follow_tree,
-            id="content.tree_moves.follow_tree",
-            apart=True,
-        )
-        outbox.subscribe(
-            [search.STALE],
-            search.follow,
-            id="content.search_following.follow",
-            apart=True,
-        )
-        outbox.subscribe(
-            indirect_updates.CAUSES,
-            indirect_updates.follow_cause,
-            id="content.posts.indirect_updates.follow_cause",
-            apart=True,
         )
         realtime.post_audiences.register(PostTableAudience(), name="posts")
         layers_written.register(follow)
@@ -98,14 +65,14 @@ class ContentConfig(AppConfig):
         post_lookups.register(PostTableLookup(), name="posts")
         doctor.app_checks.register(("inbox", check_queue, doctor.CHECK_DATABASE))
         # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
-        post_migrate.connect(_list_what_waits, sender=self)
+        post_migrate.connect(_fill_inbox, sender=self)
         text_sources.register(PostSource(), name="posts")
         text_sources.register(GlobalModuleSource(), name="modules")
         term_usages.register(PostTermUsage(), name="content")
         shared_kinds.register(GlobalModuleKind(), name=GLOBAL_MODULE, order=10)
 
 
-def _list_what_waits(**kwargs: Any) -> None:
+def _fill_inbox(**kwargs: Any) -> None:
     if not migrate.is_complete():
         return
     from content.inbox.rows import needs_rebuild, rebuild
