@@ -17,13 +17,14 @@ class ContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from content import checks, event_subscribers  # noqa: F401  # checks register themselves
+        from content import checks  # noqa: F401  # checks register themselves
         from content.archive.kinds import register_kinds
         from content.find_replace.sources import GlobalModuleSource, PostSource
         from content.inbox.queries import read_inbox_metrics
         from content.inbox.rows import check_queue, follow
         from content.layers.term_removal import PostTermUsage
         from content.modules.shared_kind import GlobalModuleKind
+        from content.posts import event_subscribers
         from content.posts.audience import PostTableAudience
         from content.posts.publish import read_overdue_metrics
         from content.store import media_usage

@@ -11,7 +11,7 @@ from agents_app.providers.interface import ProviderChoice, ProviderError
 
 if TYPE_CHECKING:
     import httpx2
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
     from pydantic_ai import ModelSettings
     from pydantic_ai.images.base import ImageGenerationModel
     from pydantic_ai.images.settings import ImageGenerationSettings
@@ -31,7 +31,7 @@ class Vendor:
 
     id: ClassVar[str]
     name: ClassVar[str]
-    label: ClassVar[str | _StrPromise] = ""
+    label: ClassVar[str | StrPromise] = ""
     """The name in lists to choose from, where `name` alone says too little."""
     order: ClassVar[int] = 100
     """The first vendor that the environment has a key or an address for is the default."""

@@ -27,6 +27,7 @@ from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Id, body_length
+from proofroom.core.api.django_request import django_request
 from proofroom.core.api.json_format import StrictJsonParser
 from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.permissions import PUBLIC, Declared
@@ -135,12 +136,12 @@ class TrackViewSet(ApiViewSet):
         else:
             seen = [_seen(_check_entry(place, item)) for place, item in enumerate(request.data)]
         # Judged after the body: what is wrong is wrong for everybody.
-        if not seen or not counts(request._request):
+        if not seen or not counts(django_request(request)):
             return Response({"accepted": 0})
         # Each event counts against the rate of the address, unless it is free of limits.
         count = count_caller("events", request, len(seen))
         if count is not None and count.is_over:
-            show_rate_limit(request._request, count)
+            show_rate_limit(django_request(request), count)
             raise Throttled(wait=count.wait)
         return Response({"accepted": record_events(seen=seen)})
 

@@ -34,6 +34,7 @@ from forms.services.submissions import (
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import body_length, body_object
+from proofroom.core.api.django_request import django_request
 from proofroom.core.api.json_format import StrictJsonParser
 from proofroom.core.api.negotiation import OneAnswer
 from proofroom.core.api.pagination import page_of
@@ -221,7 +222,7 @@ class SubmitViewSet(ApiViewSet):
             # Only a submission that fits is counted, unless its address is free of limits.
             count = count_caller("forms", request)
             if count is not None:
-                show_rate_limit(request._request, count)
+                show_rate_limit(django_request(request), count)
                 if count.is_over:
                     raise Throttled(wait=count.wait)
 
@@ -233,7 +234,7 @@ class SubmitViewSet(ApiViewSet):
             admit=admit,
         )
         if receipt.is_kept and post_id is not None:
-            goals.report_goal(request._request, post_id=post_id, goal=goal_of(slug))
+            goals.report_goal(django_request(request), post_id=post_id, goal=goal_of(slug))
         is_page = isinstance(request.data, QueryDict)
         if is_page and receipt.redirect_url and "text/html" in request.META.get("HTTP_ACCEPT", ""):
             return SeeOther(receipt.redirect_url)

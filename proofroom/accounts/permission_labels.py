@@ -14,9 +14,9 @@ from proofroom.accounts.roles import all_permissions, permission_sets
 from proofroom.core.content_scope import WHOLE_SITE
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
 
-GROUP_LABELS: Final[dict[str, _StrPromise]] = {
+GROUP_LABELS: Final[dict[str, StrPromise]] = {
     "agents": gettext_lazy("Agents"),
     "analytics": gettext_lazy("Analytics"),
     "content": gettext_lazy("Find and replace"),
@@ -39,7 +39,7 @@ GROUP_LABELS: Final[dict[str, _StrPromise]] = {
 }
 """By the first part of a permission's name."""
 
-LABELS: Final[dict[str, _StrPromise]] = {
+LABELS: Final[dict[str, StrPromise]] = {
     "agents.dropdown": gettext_lazy("Run agents on a post"),
     "agents.edit": gettext_lazy("Turn agents on or off and change AI settings"),
     "agents.field": gettext_lazy("Run agents on a field"),
@@ -88,7 +88,7 @@ LABELS: Final[dict[str, _StrPromise]] = {
 }
 
 
-def label_of(permission: str) -> str | _StrPromise:
+def label_of(permission: str) -> str | StrPromise:
     """Return what a permission is called; one that an app of the site declares without a label keeps its name."""
     if permission in LABELS:
         return LABELS[permission]

@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy
 from proofroom.core.registry import Registry
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
 
 
 class Role(StrEnum):
@@ -120,7 +120,7 @@ class PermissionSet:
 
     name: ClassVar[str]
     permissions: ClassVar[tuple[str, ...]]
-    labels: ClassVar[Mapping[str, str | _StrPromise]] = {}
+    labels: ClassVar[Mapping[str, str | StrPromise]] = {}
     roles: ClassVar[tuple[str, ...]] = ()
 
 
@@ -131,12 +131,12 @@ class RoleDefinition:
     """
 
     name: ClassVar[str]
-    label: ClassVar[str | _StrPromise]
+    label: ClassVar[str | StrPromise]
     includes: ClassVar[tuple[str, ...]] = ()
     permissions: ClassVar[tuple[str, ...]] = ()
 
 
-_LABELS: Final[dict[str, _StrPromise]] = {
+_LABELS: Final[dict[str, StrPromise]] = {
     Role.ADMIN: gettext_lazy("admin"),
     Role.EDITOR: gettext_lazy("editor"),
     Role.TRANSLATOR: gettext_lazy("translator"),

@@ -20,7 +20,7 @@ from proofroom.core.api.body import Body, Moment, Words
 from proofroom.core.validation.form_fields import FormField
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
 
 TOKEN_STATES: Final = ["active", "expired", "revoked"]
 
@@ -88,7 +88,7 @@ class AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # it take
         return found.pk
 
 
-def token_name_field(help_text: str | _StrPromise) -> forms.Field:
+def token_name_field(help_text: str | StrPromise) -> forms.Field:
     """Make a field for the name of a token."""
     return forms.CharField(
         label=gettext_lazy("Name"), max_length=TOKEN_NAME_MAX, help_text=help_text

@@ -18,7 +18,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.validation.form_fields import FormField
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
 
 PASSWORD_MAX: Final = 1000
 ROLE_SCHEMA: Final[JsonObject] = {"pattern": f"^[a-z][a-z0-9_]{{0,{ROLE_NAME_MAX - 1}}}$"}
@@ -57,7 +57,7 @@ class AccountAnswer(Answer):
     last_login_at: datetime | None = Field(validation_alias="last_login")
 
 
-def role_field(help_text: str | _StrPromise = "") -> forms.Field:
+def role_field(help_text: str | StrPromise = "") -> forms.Field:
     """Make a field for the role of a person."""
     return forms.ChoiceField(
         label=gettext_lazy("Role"),
@@ -67,7 +67,7 @@ def role_field(help_text: str | _StrPromise = "") -> forms.Field:
     )
 
 
-def password_field(help_text: str | _StrPromise) -> forms.Field:
+def password_field(help_text: str | StrPromise) -> forms.Field:
     """Make a field for a new password."""
     return forms.CharField(
         label=gettext_lazy("Password"),

@@ -188,7 +188,7 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
         for header, config in (
-            (CSP.HEADER_ENFORCE, getattr(response, "_csp_config", settings.SECURE_CSP)),
+            (CSP.HEADER_ENFORCE, getattr(response, "csp_config", settings.SECURE_CSP)),
             (CSP.HEADER_REPORT_ONLY, settings.SECURE_CSP_REPORT_ONLY),
         ):
             if config and header not in response:
@@ -205,7 +205,7 @@ def csp_override(config: Policy) -> Callable[[View], View]:
             @wraps(view)
             async def asynchronous(*args: Any, **kwargs: Any) -> HttpResponseBase:
                 response: HttpResponseBase = await view(*args, **kwargs)
-                response._csp_config = config  # type: ignore[attr-defined]  # as Django 6 does
+                response.csp_config = config  # type: ignore[attr-defined]  # read by the middleware above
                 return response
 
             return cast("View", asynchronous)
@@ -213,7 +213,7 @@ def csp_override(config: Policy) -> Callable[[View], View]:
         @wraps(view)
         def synchronous(*args: Any, **kwargs: Any) -> HttpResponseBase:
             response = cast("HttpResponseBase", view(*args, **kwargs))
-            response._csp_config = config  # type: ignore[attr-defined]  # likewise
+            response.csp_config = config  # type: ignore[attr-defined]  # likewise
             return response
 
         return cast("View", synchronous)

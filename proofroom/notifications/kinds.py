@@ -11,7 +11,7 @@ from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrOrPromise as StrOrPromise
+    from django_stubs_ext import StrOrPromise
 
 
 @dataclass(frozen=True, slots=True)

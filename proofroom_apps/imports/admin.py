@@ -64,7 +64,7 @@ from proofroom_apps.imports.runs import (
 )
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
 
 MAX_UPLOAD: Final = 500 * 1024 * 1024
 LINES_PER_PAGE: Final = 100
@@ -179,7 +179,7 @@ class ArchiveForm(forms.Form):
         return file
 
 
-def _lines_field(label: _StrPromise, help_text: _StrPromise) -> forms.CharField:
+def _lines_field(label: StrPromise, help_text: StrPromise) -> forms.CharField:
     return forms.CharField(
         label=label,
         required=False,

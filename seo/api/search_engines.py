@@ -17,6 +17,7 @@ from content.api.delivered_posts import render_post_at
 from content.api.delivery import VARIATION, DeliveredPostAnswer, variation_of
 from content.posts.canonical_urls import set_missing_canonicals
 from proofroom.core.api.answer import Answer, described, one_of
+from proofroom.core.api.django_request import django_request
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import query_parameter
 from proofroom.core.api.views import ApiViewSet
@@ -101,12 +102,12 @@ class SeoViewSet(ApiViewSet):
     @extend_schema(responses=SitemapAnswer)
     def status(self, request: Request) -> Response:
         """The sitemap that is kept under the name that was asked for."""
-        return Response(SitemapAnswer.of_build(kept_sitemap(origin_of(request._request))))
+        return Response(SitemapAnswer.of_build(kept_sitemap(origin_of(django_request(request)))))
 
     @extend_schema(request=None, responses=SitemapAnswer)
     def rebuild(self, request: Request) -> Response:
         """Make the sitemap anew, now."""
-        build = rebuild_sitemap(origin=origin_of(request._request), actor=self.actor)
+        build = rebuild_sitemap(origin=origin_of(django_request(request)), actor=self.actor)
         return Response(SitemapAnswer.of_build(build))
 
     @extend_schema(request=None, responses=PopulatedAnswer)

@@ -8,6 +8,10 @@ from typing import Any
 
 import psycopg
 import pytest
+from django.db import OperationalError
+from django.http import HttpRequest, HttpResponse
+from django.test import Client
+from django.urls import path
 
 from cms_project.observability import is_of_outage
 from proofroom.core.database import faults
@@ -51,3 +55,26 @@ def test_refused_requests_are_one_error_and_then_information(
 )
 def test_what_is_sent_is_told_apart(hint: dict[str, Any], is_one: bool) -> None:
     assert is_of_outage(hint) is is_one
+
+
+def _away(request: HttpRequest) -> HttpResponse:
+    raise OperationalError(str(AWAY)) from AWAY
+
+
+urlpatterns = [path("", _away)]
+handler500 = "cms_project.errors.server_error"
+
+
+@pytest.mark.urls(__name__)
+def test_a_refused_request_is_logged_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, client: Client
+) -> None:
+    """Django would log the answer once more, with a traceback."""
+    monkeypatch.setattr(faults, "_outage_logged", OnceAMinute())
+    client.raise_request_exception = False
+
+    answer = client.get("/")
+
+    assert answer.status_code == 503
+    errors = [one.name for one in caplog.records if one.levelno >= logging.ERROR]
+    assert errors == [faults.logger.name]

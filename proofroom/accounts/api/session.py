@@ -21,6 +21,7 @@ from proofroom.accounts.services.sign_in import check_login, finish_sign_in, rec
 from proofroom.accounts.user_fields import AnsweredRole
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.django_request import django_request
 from proofroom.core.api.permissions import PUBLIC, SIGNED_IN, Declared
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.rate_limits import show_rate_limit
@@ -73,18 +74,18 @@ class SessionViewSet(ApiViewSet):
         body = read_body(request, Credentials)
         tries = count_for_account(body.email)
         if tries.is_over:
-            show_rate_limit(request._request, tries)
+            show_rate_limit(django_request(request), tries)
             raise Throttled(wait=tries.wait)
         if not settings.PASSWORD_LOGIN:
             raise NotAllowed("This site has no login with passwords.", code="password_login_off")
-        user = auth.authenticate(request._request, email=body.email, password=body.password)
+        user = auth.authenticate(django_request(request), email=body.email, password=body.password)
         if not isinstance(user, User):
             record_failed_login(body.email, via="api")
             raise NotAuthenticated("Email or password is wrong.", code="wrong_credentials")
         check_login(user, body.code)
-        auth.login(request._request, user)
-        get_token(request._request)
-        finish_sign_in(request._request, user, via="api")
+        auth.login(django_request(request), user)
+        get_token(django_request(request))
+        finish_sign_in(django_request(request), user, via="api")
         return Response(answer_me(user))
 
     @extend_schema(request=None, responses={200: LoggedOutAnswer})
@@ -92,14 +93,14 @@ class SessionViewSet(ApiViewSet):
         """End the session."""
         if request.auth is None and isinstance(request.user, User):
             record_logout(actor=self.actor)
-        auth.logout(request._request)
+        auth.logout(django_request(request))
         return Response({"ok": True})
 
     @extend_schema(responses=MeAnswer)
     def me(self, request: Request) -> Response:
         """Whose session or token it is, and what it may do."""
         if request.auth is None:  # a token needs no CSRF cookie
-            get_token(request._request)
+            get_token(django_request(request))
         return Response(answer_me(request.user, self.actor.permissions))  # type: ignore[arg-type]  # SIGNED_IN made sure
 
 

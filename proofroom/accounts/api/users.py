@@ -16,6 +16,7 @@ from proofroom.accounts.services.users import change_user, create_user
 from proofroom.accounts.user_fields import ROLE_SCHEMA, AccountAnswer, NewUser, RoleName, UserChange
 from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.django_request import django_request
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import YesOrNo, is_yes, read_query
@@ -90,7 +91,7 @@ class UserViewSet(ApiViewSet):
         user = self.change(user_id, is_active=body.active, **values)
         if user == request.user and body.password is not None:
             # Whoever changes their own stays where they are; their other sessions end.
-            update_session_auth_hash(request._request, user)
+            update_session_auth_hash(django_request(request), user)
         return Response(AccountAnswer.model_validate(user))
 
     @extend_schema(responses=AccountAnswer)

@@ -20,9 +20,9 @@ from proofroom.core.errors import CmsError, NotAllowed, NotFound
 from proofroom.core.validation.form_fields import with_label
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
 
-    Words = str | _StrPromise
+    Words = str | StrPromise
 
 M = TypeVar("M", bound=Model)
 
@@ -79,13 +79,19 @@ def form_page(
         **admin.site.each_context(request),
         "title": title,
         "opts": model._meta,
-        "list_title": getattr(admin.site._registry.get(model), "list_title", ""),
+        "list_title": _list_title(model),
         "form": form,
         "stamp": stamp_of(form) if form is not None else "",
         **context,
     }
     status = 422 if form is not None and form.is_bound and form.errors else 200
     return TemplateResponse(request, template, frame, status=status)
+
+
+def _list_title(model: type[Model]) -> str:
+    if not admin.site.is_registered(model):
+        return ""
+    return getattr(admin.site.get_model_admin(model), "list_title", "")
 
 
 class FormAdmin(ListAdmin[M]):

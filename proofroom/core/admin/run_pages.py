@@ -16,7 +16,7 @@ from proofroom.core.admin.permissions import may, refusals_as_messages, require
 from proofroom.core.database.lookups import find_by_id
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
 
 R = TypeVar("R", bound=Model)
 STATES: Final[Mapping[str, tuple[str, Promise]]] = {
@@ -46,7 +46,7 @@ class RunAdmin(FormAdmin[R]):
     """
 
     run_template: ClassVar[str]
-    not_found: ClassVar[str | _StrPromise]
+    not_found: ClassVar[str | StrPromise]
     states: ClassVar[Mapping[str, tuple[str, Promise]]] = STATES
 
     def act(self, request: HttpRequest, run: R, action: str) -> R:

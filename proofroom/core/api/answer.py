@@ -180,6 +180,7 @@ class MetaAnswer(BaseModel):
 class DescribedType:
     """Base of what `described` makes."""
 
+    shape: ClassVar[type[Any]]
     adapter: ClassVar[TypeAdapter[Any]]
 
 
@@ -189,7 +190,7 @@ _lists: Final[dict[tuple[type, str], type[Answer]]] = {}
 def list_of(shape: type[Answer] | type[DescribedType], description: str = "") -> type[Answer]:
     """The envelope `{data, meta}` of a list, as the component `<Name>List`. The same for the same arguments."""
     if (shape, description) not in _lists:
-        item = shape.adapter._type if issubclass(shape, DescribedType) else shape
+        item = shape.shape if issubclass(shape, DescribedType) else shape
         _lists[shape, description] = create_model(
             f"{shape.__name__.removesuffix('Answer')}ListAnswer",
             __base__=Answer,
@@ -204,5 +205,7 @@ def list_of(shape: type[Answer] | type[DescribedType], description: str = "") ->
 def described(shape: Any) -> type[DescribedType]:
     """A response class for a `TypedDict` or another type whose values are answered as they are."""
     return type(
-        shape.__name__, (DescribedType,), {"adapter": TypeAdapter(shape), "__doc__": shape.__doc__}
+        shape.__name__,
+        (DescribedType,),
+        {"shape": shape, "adapter": TypeAdapter(shape), "__doc__": shape.__doc__},
     )

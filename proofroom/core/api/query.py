@@ -114,7 +114,7 @@ def answers_list(schema: Any) -> bool:
     if isinstance(answer, type) and issubclass(answer, Answer):
         return "data" in answer.model_fields
     if isinstance(answer, type) and issubclass(answer, DescribedType):
-        return "data" in getattr(answer.adapter._type, "__annotations__", ())
+        return "data" in getattr(answer.shape, "__annotations__", ())
     return "data" in getattr(answer, "_declared_fields", ())
 
 

@@ -16,6 +16,7 @@ from rest_framework.viewsets import ViewSet
 
 from proofroom.core.actor import Actor
 from proofroom.core.api.body import dumps
+from proofroom.core.api.django_request import django_request
 from proofroom.core.api.permissions import Declared, DeclaredPermission, actor_of
 from proofroom.core.api.query import refuse_unknown_parameters
 from proofroom.core.errors import invalid
@@ -48,7 +49,7 @@ class CountedFirst(APIView):
         self, request: Request, response: Any, *args: Any, **kwargs: Any
     ) -> Response:
         final: Response = super().finalize_response(request, response, *args, **kwargs)
-        for name, value in getattr(request._request, "rate_limit_headers", {}).items():
+        for name, value in getattr(django_request(request), "rate_limit_headers", {}).items():
             final[name] = value
         return final
 

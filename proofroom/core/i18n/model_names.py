@@ -57,7 +57,8 @@ def speak_the_readers_language() -> None:
 def words_of_models() -> Iterator[str]:
     """Yield what of that the admin shows, in English. To be called in English."""
     yield from (str(app.verbose_name) for app in own_apps() if [*app.get_models()])
-    for model, shown in admin.site._registry.items():
+    for model in filter(admin.site.is_registered, apps.get_models()):
+        shown = admin.site.get_model_admin(model)
         yield from (str(model._meta.verbose_name), str(model._meta.verbose_name_plural))
         sheets = [sheet for _, sheet in shown.fieldsets or ()]
         named = [

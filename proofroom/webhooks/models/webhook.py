@@ -28,9 +28,9 @@ from proofroom.webhooks import rules
 from proofroom.webhooks.models.delivery import Delivery, DeliveryStatus
 
 if TYPE_CHECKING:
-    from django.utils.functional import _StrPromise
+    from django_stubs_ext import StrPromise
 
-    StrOrPromise = str | _StrPromise
+    StrOrPromise = str | StrPromise
 
 CHOICES_MAX: Final = 200
 """More than there are events, types or languages."""
