@@ -22,10 +22,10 @@ from forms.queries import titles_of_forms
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import JsonObject
+from proofroom.core.progress import CallCancelled, check_cancelled
 from proofroom.core.tools import Arguments, NoArguments, Result, tool
 from proofroom.core.tools.call import note_untrusted
 from proofroom.core.tools.pagination import Paged, ToolPage, page
-from proofroom.core.tools.progress import CallCancelled, check_cancelled
 from proofroom.definitions import modules, post_types, taxonomies
 
 

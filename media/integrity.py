@@ -19,9 +19,9 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from media.models import FileCheck, StoredFile
+from proofroom.core import progress
 from proofroom.core.actor import Actor
 from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.core.tools import progress
 
 logger = logging.getLogger(__name__)
 MAX_FILES_LISTED: Final = 200

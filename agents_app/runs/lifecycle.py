@@ -32,8 +32,8 @@ from proofroom.core.database_notifications import is_listening, listen
 from proofroom.core.errors import Conflict, NotAllowed
 from proofroom.core.independent_steps import independent_steps
 from proofroom.core.observability.work_ids import bind_ids
+from proofroom.core.progress import check_cancelled, report
 from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.core.tools.progress import check_cancelled, report
 
 
 def wake(run_id: UUID, event_id: int | None) -> None:

@@ -40,7 +40,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.tools.progress import check_cancelled, report
+from proofroom.core.progress import check_cancelled, report
 from proofroom.definitions import find_module, find_post_type, translatable_paths
 
 

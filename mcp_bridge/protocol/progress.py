@@ -15,7 +15,7 @@ from typing import Final, NamedTuple, Protocol
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
 
-from proofroom.core.tools.progress import CallCancelled
+from proofroom.core.progress import CallCancelled
 
 _MAX_QUEUED_STEPS: Final = 32
 """Steps that wait for a slow reader; further ones are left out."""

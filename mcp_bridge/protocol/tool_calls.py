@@ -36,10 +36,10 @@ from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.core.observability.operations import OperationKind, measure
 from proofroom.core.observability.work_ids import bind_ids, choose_request_id
+from proofroom.core.progress import CallCancelled, Follower, check_cancelled, follow_progress
 from proofroom.core.tools import call as calling
 from proofroom.core.tools import get_tool
 from proofroom.core.tools.call import parse_arguments
-from proofroom.core.tools.progress import CallCancelled, Follower, check_cancelled, follow_progress
 from proofroom.oauth.scopes import DIAGNOSTICS
 
 logger = logging.getLogger("mcp_bridge")

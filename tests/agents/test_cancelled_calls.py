@@ -11,7 +11,7 @@ import pytest
 from agents_app import tools
 from agents_app.models import AgentRun
 from proofroom.core.actor import Actor
-from proofroom.core.tools.progress import CallCancelled, follow_progress
+from proofroom.core.progress import CallCancelled, follow_progress
 from tests import make
 
 pytestmark = pytest.mark.django_db

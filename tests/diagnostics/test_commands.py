@@ -21,7 +21,7 @@ from proofroom.core.diagnostics import command_runner
 from proofroom.core.diagnostics.command_runner import environment_for, run_command
 from proofroom.core.diagnostics.commands import COMMANDS, check_arguments
 from proofroom.core.errors import NotAllowed, RuleViolation
-from proofroom.core.tools.progress import CallCancelled, follow_progress
+from proofroom.core.progress import CallCancelled, follow_progress
 from tests import make
 from tests.diagnostics.asking import refusal, told
 

@@ -16,7 +16,7 @@ from proofroom.core.diagnostics import local_route
 from proofroom.core.diagnostics.local_route import local_answer
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
-from proofroom.core.tools.progress import CallCancelled, follow_progress
+from proofroom.core.progress import CallCancelled, follow_progress
 from proofroom_apps.previews.models import PreviewLink
 from proofroom_apps.previews.services import create_preview_link
 from seo.models import Redirect

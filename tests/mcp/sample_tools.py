@@ -15,9 +15,9 @@ from mcp_bridge.models import McpCall
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict
 from proofroom.core.json import JsonObject
+from proofroom.core.progress import check_cancelled, report
 from proofroom.core.tools import Arguments, NoArguments, tool
 from proofroom.core.tools import registry as tools
-from proofroom.core.tools.progress import check_cancelled, report
 
 CANARY = "canary-3f1c-never-shown"
 HALF = "written-by-sample_steps"

@@ -15,9 +15,9 @@ from mcp_bridge.protocol.resources import ResourceSource
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject
+from proofroom.core.progress import report
 from proofroom.core.tools import Arguments, NoArguments, tool
 from proofroom.core.tools import registry as tools
-from proofroom.core.tools.progress import report
 
 PROMPTS = (
     Prompt("test_simple_prompt", "Simple", "Takes nothing.", {}, "A simple prompt for testing."),

@@ -9,8 +9,8 @@ import pytest
 
 from content.models import Post
 from content.translations.translate import create_translation
+from proofroom.core.progress import CallCancelled, follow_progress
 from proofroom.core.tools import get_tool
-from proofroom.core.tools.progress import CallCancelled, follow_progress
 from tests import make
 from tests.mcp.calling import done, refused
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from media import file_store, integrity, tasks
 from media.integrity import check
 from media.models import Asset, FileCheck, StoredFile
-from proofroom.core.tools.progress import CallCancelled, follow_progress
+from proofroom.core.progress import CallCancelled, follow_progress
 from tests import make
 from tests.conftest import RunOnCommit
 from tests.media.pictures import on_disk, picture, store

@@ -21,8 +21,8 @@ from django.conf import settings
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.commands import Command, check_arguments, find_command
 from proofroom.core.errors import Conflict
+from proofroom.core.progress import check_cancelled
 from proofroom.core.redaction import SecretRedactor
-from proofroom.core.tools.progress import check_cancelled
 
 COMMAND_TIMEOUT_SECONDS: Final = 60.0
 _LOOK_EVERY: Final = 0.2

@@ -25,8 +25,8 @@ from django.utils import translation
 from proofroom.core.actor import Actor
 from proofroom.core.bots import TRIAL
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.progress import check_cancelled
 from proofroom.core.redaction import SecretRedactor
-from proofroom.core.tools.progress import check_cancelled
 
 Method = Literal["GET", "HEAD"]
 ROUTE_TIMEOUT_SECONDS: Final = 10.0
