@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.models import Event
-from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
 from proofroom.notifications.models import Notification
+from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
 
 _FINISHED: Final = "agent.run.finished"
 

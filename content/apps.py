@@ -18,7 +18,7 @@ class ContentConfig(AppConfig):
 
     def ready(self) -> None:
         from content import checks  # noqa: F401  # checks register themselves
-        from content.archive.kinds import register_kinds
+        from content.archive.registration import register_kinds
         from content.find_replace.sources import GlobalModuleSource, PostSource
         from content.inbox.queries import read_inbox_metrics
         from content.inbox.rows import check_queue, follow
@@ -43,9 +43,9 @@ class ContentConfig(AppConfig):
         from proofroom.core.diagnostics import doctor
         from proofroom.core.find_replace import text_sources
         from proofroom.core.observability.metrics import read_metrics
-        from proofroom.core.post_kinds import post_type_sources
+        from proofroom.core.post_type_names import post_type_sources
         from proofroom.definitions import post_types
-        from proofroom.shared_content.kinds import GLOBAL_MODULE, shared_kinds
+        from proofroom.shared_content.shared_types import GLOBAL_MODULE, shared_kinds
         from proofroom.taxonomies.services import term_usages
 
         event_subscribers.subscribe()

@@ -20,7 +20,7 @@ class FormsConfig(AppConfig):
         from forms.notifications import KINDS
         from forms.queries import existing_forms, titles_of_forms
         from forms.rendering import load_forms
-        from proofroom.archive.kinds import archive_kinds
+        from proofroom.archive.registry import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,

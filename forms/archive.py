@@ -13,7 +13,7 @@ from forms.models import FormDefinition
 from forms.services.definitions import create_form, update_form
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome
-from proofroom.archive.kinds import TableKind
+from proofroom.archive.registry import TableKind
 from proofroom.archive.rows import IdentifiedRow
 from proofroom.core.json import JsonObject
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from forms.queries import titles_of_forms
 from proofroom.core.models import Event
-from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
 from proofroom.notifications.models import Notification
+from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
 from proofroom.notifications.services import people_with
 
 

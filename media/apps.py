@@ -17,7 +17,7 @@ class MediaConfig(AppConfig):
         from media.archive import MediaArchive
         from media.find_replace import MEDIA
         from media.queries import has_files
-        from proofroom.archive.kinds import archive_kinds
+        from proofroom.archive.registry import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,

@@ -30,7 +30,7 @@ from media.services.update import update_asset
 from media.services.variants import queue_variants
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused
-from proofroom.archive.kinds import ArchiveKind
+from proofroom.archive.registry import ArchiveKind
 from proofroom.archive.rows import ArchiveRow, Id, Moment, format_moment, read_moment
 from proofroom.core import outbox
 from proofroom.core.batches import batches

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import PurePosixPath
@@ -22,15 +22,15 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from media.image_sizes import IMAGE_SIZES
 from media.models import Asset, ImageTheme, StoredFile
 from proofroom.core.errors import CmsError
 from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
-VARIANTS: Final[Mapping[str, int]] = {"large": 1600, "medium": 800, "small": 400}
 """The widest that each variant is, in pixels; from the largest, since each is made from the one before."""
 VARIANT_NAME: Final = re.compile(
-    rf"(?P<stem>.*[0-9a-f]{{32}})(?P<dark>-dark)?-(?P<size>{'|'.join(VARIANTS)})\.webp"
+    rf"(?P<stem>.*[0-9a-f]{{32}})(?P<dark>-dark)?-(?P<size>{'|'.join(IMAGE_SIZES)})\.webp"
 )
 _SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
 UNUSED_FILE_AGE: Final = timedelta(hours=1)
@@ -56,7 +56,7 @@ def planned_variants(name: str, theme: str = ImageTheme.LIGHT) -> dict[str, str]
     """The names of the variants of the file of that name."""
     path = PurePosixPath(name)
     stem = path.stem if theme == ImageTheme.LIGHT else f"{path.stem}-dark"
-    return {size: str(path.with_name(f"{stem}-{size}.webp")) for size in VARIANTS}
+    return {size: str(path.with_name(f"{stem}-{size}.webp")) for size in IMAGE_SIZES}
 
 
 def related_names(name: str) -> tuple[str, ...]:

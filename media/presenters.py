@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
-from media.file_store import VARIANTS
+from media.image_sizes import IMAGE_SIZES
 from media.metadata import alt_of
 from media.models import Asset, AssetStatus
 from proofroom.core.json import JsonObject, format_time
@@ -161,15 +161,15 @@ def smallest_url(asset: Asset) -> str:
 
 
 def _addresses(names: Mapping[str, str]) -> Variants:
-    found = {size: url_of(name) for size, name in names.items() if size in VARIANTS}
+    found = {size: url_of(name) for size, name in names.items() if size in IMAGE_SIZES}
     return cast(Variants, found)
 
 
 def _widths(asset: Asset, names: Mapping[str, str]) -> dict[int, str]:
     # Small last: what two variants of a small image share in width is then fetched in fewer bytes.
     return {
-        min(VARIANTS[size], asset.width or VARIANTS[size]): url_of(names[size])
-        for size in VARIANTS
+        min(IMAGE_SIZES[size], asset.width or IMAGE_SIZES[size]): url_of(names[size])
+        for size in IMAGE_SIZES
         if size in names
     }
 

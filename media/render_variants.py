@@ -17,7 +17,7 @@ from django.utils import timezone
 from PIL import Image, ImageChops, ImageStat
 
 from media import file_store
-from media.file_store import VARIANTS
+from media.image_sizes import IMAGE_SIZES
 from media.images import (
     encode_animation,
     frames_of,
@@ -70,16 +70,16 @@ def _sizes(content: bytes, theme: str) -> Iterator[tuple[str, _Make]]:
     file = Image.open(BytesIO(content))
     if frames_of(file) > 1:
         dress = dark_treatment(normalize_orientation(file)) if theme == ImageTheme.DARK else None
-        for name, width in VARIANTS.items():
+        for name, width in IMAGE_SIZES.items():
             yield name, partial(_moving_size, content, width, dress)
         return
     if file.format == "JPEG":
-        widest = _SHARPNESS * max(VARIANTS.values())
+        widest = _SHARPNESS * max(IMAGE_SIZES.values())
         file.draft("RGB", (widest, max(1, round(file.height * widest / file.width))))
     image = normalize_orientation(file)
     if theme == ImageTheme.DARK:
         image = darken(image)
-    for name, width in VARIANTS.items():
+    for name, width in IMAGE_SIZES.items():
         image = _narrowed(image, width)
         yield name, partial(_still_size, image)
 

@@ -14,7 +14,7 @@ class SeoConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from proofroom.archive.kinds import archive_kinds
+        from proofroom.archive.registry import archive_kinds
         from proofroom.core import outbox
         from proofroom.core.admin.navigation import (
             NavigationEntry,

@@ -24,8 +24,8 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import invalid
-from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.revisions import list_revisions
+from proofroom.shared_content.shared_types import GLOBAL_MODULE
 
 WORD_MAX: Final = 200
 GLOBAL_PARAMETERS: Final = [

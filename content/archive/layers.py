@@ -32,7 +32,7 @@ from content.store.media_usage import follow_draft, staged_places
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused
-from proofroom.archive.kinds import ArchiveKind
+from proofroom.archive.registry import ArchiveKind
 from proofroom.archive.rows import ArchiveRow, Id, Moment, format_moment, read_moment
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, invalid

@@ -34,7 +34,7 @@ from content.store import post_repository
 from proofroom.archive.consistency import NumberedRow
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport
-from proofroom.archive.kinds import ArchiveKind
+from proofroom.archive.registry import ArchiveKind
 from proofroom.archive.rows import format_moment
 from proofroom.core.batches import batches
 from proofroom.core.database.table_statistics import refresh_statistics

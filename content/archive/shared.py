@@ -20,7 +20,7 @@ from content.paths.url_patterns import change_pattern, create_pattern
 from content.store.module_group_queries import place_json, read_places
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome
-from proofroom.archive.kinds import TableKind
+from proofroom.archive.registry import TableKind
 from proofroom.archive.rows import IdentifiedRow
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject

@@ -34,7 +34,7 @@ from proofroom.core.json import Json
 from proofroom.core.validation.input_validation import refuse_unstorable
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.shared_content.approval import require_live_change
-from proofroom.shared_content.kinds import GLOBAL_MODULE, MENU, TERM
+from proofroom.shared_content.shared_types import GLOBAL_MODULE, MENU, TERM
 
 MAX_TEXT_LENGTH: Final = 1_000_000
 """Characters that a text may grow to before its own rules are asked."""

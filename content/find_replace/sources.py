@@ -41,8 +41,8 @@ from proofroom.core.find_replace import Edit, Hand, TextPlace, find_rows, names_
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_line
 from proofroom.definitions import modules, validation
-from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.revisions import SharedChange, record_revisions
+from proofroom.shared_content.shared_types import GLOBAL_MODULE
 
 _TEXTS: Final = tuple(field.column for field in POST_FIELDS.values() if field.is_text)
 _JSON: Final = ("jsonld_overrides", "custom_fields")

@@ -26,7 +26,6 @@ from proofroom.core.validation.slugs import clean_ascii_slug
 from proofroom.definitions import Module, find_module, modules, validate_props, validation
 from proofroom.definitions.undefined_values import with_undefined, without_undefined
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
-from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import (
     RESTORED,
@@ -35,6 +34,7 @@ from proofroom.shared_content.revisions import (
     forget_revisions,
     record_revisions,
 )
+from proofroom.shared_content.shared_types import GLOBAL_MODULE
 
 SLUG_MAX: Final = 100
 

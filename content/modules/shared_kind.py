@@ -11,7 +11,7 @@ from content.models import ModuleInstance
 from content.modules.global_modules import global_document, write_global
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
-from proofroom.shared_content.kinds import GLOBAL_MODULE, SharedRow
+from proofroom.shared_content.shared_types import GLOBAL_MODULE, SharedRow
 
 
 class GlobalModuleKind:

@@ -25,7 +25,7 @@ from django.utils.translation import gettext as _
 
 from media.admin.file_choice import choice_of
 from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceFileForm, initial_of
-from media.file_store import VARIANTS
+from media.image_sizes import IMAGE_SIZES
 from media.models import Asset, AssetStatus, ImageTheme
 from media.presenters import site_image, url_of
 from media.scopes import visible_assets
@@ -70,7 +70,7 @@ def sizes_of(asset: Asset) -> list[Size]:
     found = []
     for theme, names in ((ImageTheme.LIGHT, light), (ImageTheme.DARK, asset.dark_variants)):
         width, height = asset.width or 1, asset.height or 1
-        for name, widest in VARIANTS.items():
+        for name, widest in IMAGE_SIZES.items():
             if width > widest:
                 width, height = widest, max(1, round(height * widest / width))
             if name in names:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from proofroom.core.content_scope import ContentScope, Scoped, label_scope_ids, reading_scopes
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
-from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.post_type_names import post_type_labels
 
 
 def describe_scopes(scopes: Sequence[ContentScope], who: Scoped) -> list[list[str]]:

@@ -20,7 +20,7 @@ from proofroom.archive.container import ArchiveError, ArchiveManifest, ArchiveRe
 from proofroom.archive.event_kinds import EXPORTED, IMPORTED
 from proofroom.archive.export import PERMISSION, Choice, Export
 from proofroom.archive.imports import ArchiveImport, ImportReport, Listener, Mode, Outcome
-from proofroom.archive.kinds import archive_kinds
+from proofroom.archive.registry import archive_kinds
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed

@@ -23,8 +23,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.navigation import MAX_COUNT
 from proofroom.core.admin.permissions import actor_of, answers_refusals
-from proofroom.notifications.kinds import notification_kinds
 from proofroom.notifications.models import Channel
+from proofroom.notifications.notification_types import notification_kinds
 from proofroom.notifications.queries import count_unread, count_unseen, describe, notifications_of
 from proofroom.notifications.services import choose_channels, mark_all_read, mark_read, mark_seen
 

@@ -16,8 +16,8 @@ from proofroom.accounts.models import User
 from proofroom.accounts.queries import preferences_of
 from proofroom.core.actor import Actor
 from proofroom.core.independent_steps import independent_steps
-from proofroom.notifications.kinds import notification_kinds
 from proofroom.notifications.models import Channel, Notification, NotificationChoice
+from proofroom.notifications.notification_types import notification_kinds
 from proofroom.notifications.queries import describe, notifications_of
 
 MAX_LINES = 50

@@ -16,8 +16,8 @@ from proofroom.core.content_scope import reading_scopes, visible_post_ids
 from proofroom.core.database.faults import DATABASE_AWAY
 from proofroom.core.models import Event
 from proofroom.core.repeated_errors import log_once
-from proofroom.notifications.kinds import NotificationText, notification_kinds
 from proofroom.notifications.models import Notification
+from proofroom.notifications.notification_types import NotificationText, notification_kinds
 
 logger = logging.getLogger(__name__)
 

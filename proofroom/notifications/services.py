@@ -22,8 +22,8 @@ from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.realtime.messages import find_outside
-from proofroom.notifications.kinds import Notice, NotificationKind, notification_kinds
 from proofroom.notifications.models import MAX_SUBJECTS, Channel, Notification, NotificationChoice
+from proofroom.notifications.notification_types import Notice, NotificationKind, notification_kinds
 from proofroom.notifications.queries import notifications_of
 
 

@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, invalid
-from proofroom.shared_content.kinds import shared_kinds
 from proofroom.shared_content.models import ApprovalMode, ApprovalRule
+from proofroom.shared_content.shared_types import shared_kinds
 
 APPROVE: Final = "settings.manage"
 """Whoever sets what needs approval may approve it."""

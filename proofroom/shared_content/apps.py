@@ -10,7 +10,7 @@ class SharedContentConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from proofroom.archive.kinds import archive_kinds
+        from proofroom.archive.registry import archive_kinds
         from proofroom.shared_content.archive import ProposalArchive
 
         archive_kinds.register(ProposalArchive(), name=ProposalArchive.name, order=120)

@@ -13,14 +13,14 @@ from pydantic import Field
 
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused
-from proofroom.archive.kinds import ArchiveKind
+from proofroom.archive.registry import ArchiveKind
 from proofroom.archive.rows import ArchiveRow, Id, Moment, format_moment, read_moment
 from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.approval import APPROVED
-from proofroom.shared_content.kinds import SharedKind, find_kind, shared_kinds
 from proofroom.shared_content.models import ProposalState, SharedProposal
 from proofroom.shared_content.proposals import TITLE_MAX, propose_change, waiting_for
+from proofroom.shared_content.shared_types import SharedKind, find_kind, shared_kinds
 
 NAME: Final = "proposals"
 

@@ -13,9 +13,9 @@ from proofroom.core.admin.permissions import actor_of
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.approval import needs_approval
-from proofroom.shared_content.kinds import SharedKind, SharedRow
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import propose_change, waiting_for
+from proofroom.shared_content.shared_types import SharedKind, SharedRow
 
 PageFacts = Callable[[HttpRequest, SharedKind, SharedRow], Mapping[str, object]]
 edit_page_facts: ExtensionPoint[PageFacts] = ExtensionPoint()

@@ -14,8 +14,8 @@ from proofroom.core.errors import Conflict, NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_line
 from proofroom.shared_content.approval import APPROVE, APPROVED
-from proofroom.shared_content.kinds import SharedKind, SharedRow, find_kind
 from proofroom.shared_content.models import ProposalState, SharedProposal, SharedRevision
+from proofroom.shared_content.shared_types import SharedKind, SharedRow, find_kind
 
 NOTE_MAX = 1000
 TITLE_MAX = 300

@@ -15,8 +15,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
-from proofroom.shared_content.kinds import SharedKind, SharedRow
 from proofroom.shared_content.models import SharedRevision
+from proofroom.shared_content.shared_types import SharedKind, SharedRow
 
 MAX_REVISIONS: Final = 200
 """Versions of one row that are kept; the oldest go first."""

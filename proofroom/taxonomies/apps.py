@@ -11,7 +11,7 @@ class TaxonomiesConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from proofroom.archive.kinds import archive_kinds
+        from proofroom.archive.registry import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
@@ -19,7 +19,7 @@ class TaxonomiesConfig(AppConfig):
         )
         from proofroom.core.content_scope import scope_parts
         from proofroom.core.find_replace import text_sources
-        from proofroom.shared_content.kinds import TERM, shared_kinds
+        from proofroom.shared_content.shared_types import TERM, shared_kinds
         from proofroom.taxonomies.archive import TermArchive
         from proofroom.taxonomies.find_replace import TERMS
         from proofroom.taxonomies.scope_part import TermPart

@@ -9,8 +9,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.find_replace import Hand, RowRevisions, RowSource
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_name
-from proofroom.shared_content.kinds import TERM
 from proofroom.shared_content.revisions import SharedChange, record_revisions
+from proofroom.shared_content.shared_types import TERM
 from proofroom.taxonomies.models import NAME_MAX, Term
 from proofroom.taxonomies.services import term_document
 

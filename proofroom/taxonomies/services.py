@@ -24,9 +24,9 @@ from proofroom.core.validation.input_validation import clean_name
 from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_taxonomy
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
-from proofroom.shared_content.kinds import TERM
 from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import SharedChange, forget_revisions, record_revisions
+from proofroom.shared_content.shared_types import TERM
 from proofroom.taxonomies.models import NAME_MAX, SLUG_MAX, Term
 from proofroom.taxonomies.rules import UNCHANGED_PARENT, clean_order, parent_of
 

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
-from proofroom.shared_content.kinds import TERM, SharedRow
 from proofroom.shared_content.revisions import RESTORED
+from proofroom.shared_content.shared_types import TERM, SharedRow
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.rules import UNCHANGED_PARENT
 from proofroom.taxonomies.services import change_term, term_document

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.models import Event
-from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
 from proofroom.notifications.models import Notification
+from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
 from proofroom.notifications.services import people_with
 from proofroom.webhooks.models import Webhook
 

@@ -13,7 +13,7 @@ from pydantic import AfterValidator
 from proofroom.core import outbox
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.http_client import check_url
-from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.post_type_names import post_type_labels
 from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.input_validation import (
     NOT_ON_A_LINE,

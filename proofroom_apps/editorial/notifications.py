@@ -13,8 +13,8 @@ from django.utils.translation import gettext_lazy, ngettext
 from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
 from content.posts.publish import SCHEDULE_FAILED
 from proofroom.core.models import Event
-from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
 from proofroom.notifications.models import Notification
+from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
 from proofroom.notifications.services import people_with
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,

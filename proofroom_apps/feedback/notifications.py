@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext
 
 from proofroom.core.models import Event
-from proofroom.notifications.kinds import Notice, NotificationKind, NotificationText
 from proofroom.notifications.models import Notification
+from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
 from proofroom.notifications.services import people_with
 
 

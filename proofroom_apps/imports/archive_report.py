@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from content.document.labels import field_label, prop_label
 from proofroom.archive.imports import Outcome
-from proofroom.archive.kinds import archive_kinds
+from proofroom.archive.registry import archive_kinds
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json
 from proofroom.definitions import modules

@@ -11,14 +11,14 @@ class MenusConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from proofroom.archive.kinds import archive_kinds
+        from proofroom.archive.registry import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
             navigation_entries,
         )
         from proofroom.core.find_replace import text_sources
-        from proofroom.shared_content.kinds import MENU, shared_kinds
+        from proofroom.shared_content.shared_types import MENU, shared_kinds
         from proofroom_apps.menus.archive import MenuArchive
         from proofroom_apps.menus.find_replace import MENUS
         from proofroom_apps.menus.shared_kind import MenuKind

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome
-from proofroom.archive.kinds import TableKind
+from proofroom.archive.registry import TableKind
 from proofroom.archive.rows import IdentifiedRow
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.archive import NAME as PROPOSALS

@@ -9,8 +9,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.find_replace import Hand, RowRevisions, RowSource
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import clean_name
-from proofroom.shared_content.kinds import MENU
 from proofroom.shared_content.revisions import SharedChange, record_revisions
+from proofroom.shared_content.shared_types import MENU
 from proofroom_apps.menus.items import clean_items
 from proofroom_apps.menus.links import menu_post_ids
 from proofroom_apps.menus.models import NAME_MAX, Menu

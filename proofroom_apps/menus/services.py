@@ -16,7 +16,6 @@ from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_name
 from proofroom.core.validation.slugs import clean_ascii_slug
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
-from proofroom.shared_content.kinds import MENU
 from proofroom.shared_content.proposals import forget_proposals
 from proofroom.shared_content.revisions import (
     RESTORED,
@@ -24,6 +23,7 @@ from proofroom.shared_content.revisions import (
     forget_revisions,
     record_revisions,
 )
+from proofroom.shared_content.shared_types import MENU
 from proofroom_apps.menus.items import clean_items, slug_taken
 from proofroom_apps.menus.links import menu_post_ids
 from proofroom_apps.menus.models import NAME_MAX, SLUG_MAX, Menu

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
-from proofroom.shared_content.kinds import MENU, SharedRow
+from proofroom.shared_content.shared_types import MENU, SharedRow
 from proofroom_apps.menus.links import portable_items
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import change_menu, menu_document

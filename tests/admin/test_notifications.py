@@ -24,13 +24,13 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
-from proofroom.notifications.kinds import (
+from proofroom.notifications.models import Notification
+from proofroom.notifications.notification_types import (
     Notice,
     NotificationKind,
     NotificationText,
     notification_kinds,
 )
-from proofroom.notifications.models import Notification
 from proofroom.notifications.queries import count_unread, describe, notifications_of
 from proofroom.notifications.services import (
     add_notifications,

@@ -18,9 +18,9 @@ from content.modules.global_modules import create_global, delete_global, edit_gl
 from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation
 from proofroom.core.json import Json
 from proofroom.shared_content import revisions
-from proofroom.shared_content.kinds import GLOBAL_MODULE, MENU, TERM, find_kind, shared_kinds
 from proofroom.shared_content.models import SharedRevision
 from proofroom.shared_content.revisions import list_revisions, restore_revision
+from proofroom.shared_content.shared_types import GLOBAL_MODULE, MENU, TERM, find_kind, shared_kinds
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
 from proofroom_apps.menus.models import Menu

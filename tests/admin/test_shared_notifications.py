@@ -8,9 +8,9 @@ from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from proofroom.notifications.queries import describe, notifications_of
 from proofroom.notifications.services import add_notifications
-from proofroom.shared_content.kinds import MENU, find_kind
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import approve_proposal, propose_change, reject_proposal
+from proofroom.shared_content.shared_types import MENU, find_kind
 from proofroom_apps.menus.services import create_menu, delete_menu
 from tests import make
 

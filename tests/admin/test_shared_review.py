@@ -15,7 +15,6 @@ from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 from proofroom.shared_content.approval import set_modes
-from proofroom.shared_content.kinds import GLOBAL_MODULE, MENU, TERM, find_kind
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import (
     approve_proposal,
@@ -25,6 +24,7 @@ from proofroom.shared_content.proposals import (
     withdraw_proposal,
 )
 from proofroom.shared_content.revisions import list_revisions, restore_revision
+from proofroom.shared_content.shared_types import GLOBAL_MODULE, MENU, TERM, find_kind
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
 from proofroom_apps.menus.models import Menu

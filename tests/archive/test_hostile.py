@@ -21,9 +21,9 @@ from proofroom.archive.services import import_archive
 from proofroom.core.errors import NotAllowed
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.shared_content.kinds import SharedKind
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import propose_change
+from proofroom.shared_content.shared_types import SharedKind
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import edited_term
 from proofroom.taxonomies.shared_kind import TermKind

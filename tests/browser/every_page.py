@@ -16,9 +16,9 @@ from mcp_bridge.access import tokens as mcp_tokens
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core.json import Json
 from proofroom.core.models import Event
-from proofroom.shared_content.kinds import MENU, find_kind
 from proofroom.shared_content.models import SharedRevision
 from proofroom.shared_content.proposals import propose_change
+from proofroom.shared_content.shared_types import MENU, find_kind
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom_apps.feedback.services import create_feedback
 from proofroom_apps.menus.models import Menu

@@ -10,8 +10,8 @@ import pytest
 
 from content.modules.global_modules import create_global, edit_global
 from proofroom.shared_content.approval import set_modes
-from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.proposals import waiting_for
+from proofroom.shared_content.shared_types import GLOBAL_MODULE
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 

@@ -11,8 +11,8 @@ from content.posts.trash import delete_post
 from content.store import document_edits
 from proofroom.core.caching.content_version import content_version
 from proofroom.core.models import Event
-from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.revisions import list_revisions
+from proofroom.shared_content.shared_types import GLOBAL_MODULE
 from proofroom_apps.menus.models import Menu
 from tests import make
 from tests.api.refusals import refused, stored

@@ -15,9 +15,9 @@ from content.posts.trash import delete_post
 from content.store import document_edits
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.models import Event
-from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.models import SharedRevision
 from proofroom.shared_content.revisions import list_revisions
+from proofroom.shared_content.shared_types import GLOBAL_MODULE
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient

@@ -25,8 +25,8 @@ from content.store import document_edits
 from content.translations.translate import create_translation, propose_translation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
-from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.revisions import list_revisions
+from proofroom.shared_content.shared_types import GLOBAL_MODULE
 from tests import make
 from tests.admin.pages import fields, url
 from tests.api.refusals import refused

@@ -9,10 +9,10 @@ import pytest
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.shared_content.approval import set_modes
-from proofroom.shared_content.kinds import MENU, find_kind
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import approve_proposal, propose_change, reject_proposal
 from proofroom.shared_content.revisions import list_revisions
+from proofroom.shared_content.shared_types import MENU, find_kind
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import change_menu, create_menu
 from tests import make

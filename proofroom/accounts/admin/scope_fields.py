@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from proofroom.core.content_scope import ContentScope, Scoped, names_left, scope_parts
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name, site_languages
-from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.post_type_names import post_type_labels
 from proofroom.core.validation.input_validation import parse_uuid, parse_uuids
 
 

@@ -12,7 +12,7 @@ from proofroom.accounts.services.role_grants import in_words, is_wider
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope, label_scope_ids
 from proofroom.core.errors import invalid
-from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.post_type_names import post_type_labels
 
 MAX_IN_PART: Final = 100
 

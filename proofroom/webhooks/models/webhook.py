@@ -20,7 +20,7 @@ from proofroom.core.api.body import Body, Whole, Words
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.models import Event
-from proofroom.core.post_kinds import post_type_labels
+from proofroom.core.post_type_names import post_type_labels
 from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.form_fields import FormField
 from proofroom.core.validation.limits import URL_MAX

@@ -21,7 +21,7 @@ from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import modules, props_of
-from proofroom.shared_content.kinds import GLOBAL_MODULE, MENU, SharedKind, SharedRow
+from proofroom.shared_content.shared_types import GLOBAL_MODULE, MENU, SharedKind, SharedRow
 from proofroom_apps.menus.links import menu_post_ids
 
 _PROPS: Final = "props."

@@ -19,9 +19,9 @@ from django.utils.translation import gettext_lazy
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 from proofroom.core.errors import CmsError
 from proofroom.shared_content.edit_page import tabs_of
-from proofroom.shared_content.kinds import SharedKind, SharedRow, find_kind
 from proofroom.shared_content.models import SharedProposal, SharedRevision
 from proofroom.shared_content.revisions import find_revision, list_revisions, restore_revision
+from proofroom.shared_content.shared_types import SharedKind, SharedRow, find_kind
 from proofroom_apps.editorial.posts.post_pages import split_switch, version_sent
 from proofroom_apps.editorial.shared_content.comparison import SharedComparison
 

@@ -19,8 +19,8 @@ from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.middleware import allow_admin_frame
-from proofroom.shared_content.kinds import SharedRow
 from proofroom.shared_content.proposals import waiting_for
+from proofroom.shared_content.shared_types import SharedRow
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import edited_term
 from proofroom_apps.editorial.module_layouts.global_module_admin import GlobalForm

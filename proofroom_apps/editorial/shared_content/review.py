@@ -25,7 +25,6 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.errors import invalid
 from proofroom.shared_content.approval import APPROVE, modes, set_modes
 from proofroom.shared_content.edit_page import edit_state
-from proofroom.shared_content.kinds import shared_kinds
 from proofroom.shared_content.models import ApprovalMode, SharedProposal
 from proofroom.shared_content.proposals import (
     approve_proposal,
@@ -33,6 +32,7 @@ from proofroom.shared_content.proposals import (
     waiting_proposals,
     withdraw_proposal,
 )
+from proofroom.shared_content.shared_types import shared_kinds
 from proofroom_apps.editorial.posts.post_pages import split_switch, version_sent
 from proofroom_apps.editorial.shared_content.comparison import SharedComparison
 from proofroom_apps.editorial.shared_content.history import open_row, shared_page

@@ -15,7 +15,7 @@ from content.models import ModuleInstance, Post, PostModule, PostTerm, Status
 from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.content_scope import Scoped
-from proofroom.shared_content.kinds import SharedKind, SharedRow
+from proofroom.shared_content.shared_types import SharedKind, SharedRow
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
 

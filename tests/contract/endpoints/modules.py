@@ -7,8 +7,8 @@ from uuid import uuid4
 from content.models import ModuleGroup, ModuleInstance
 from content.modules.global_modules import create_global, edit_global
 from content.modules.module_groups import create_group
-from proofroom.shared_content.kinds import GLOBAL_MODULE
 from proofroom.shared_content.revisions import list_revisions
+from proofroom.shared_content.shared_types import GLOBAL_MODULE
 from tests import make
 from tests.contract.endpoint import ADMIN, EDITORS, PEOPLE, Endpoint, Names
 from tests.contract.endpoints.posts import grow as grow_posts

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from proofroom.accounts.queries import find_operator
 from proofroom.archive.export import Choice
-from proofroom.archive.kinds import archive_kinds
+from proofroom.archive.registry import archive_kinds
 from proofroom.archive.services import Exported, export_archive
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError

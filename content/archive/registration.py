@@ -5,7 +5,7 @@ from __future__ import annotations
 from content.archive.layers import DraftArchive, RevisionArchive
 from content.archive.posts import PostArchive
 from content.archive.shared import GlobalArchive, GroupArchive, PatternArchive
-from proofroom.archive.kinds import archive_kinds
+from proofroom.archive.registry import archive_kinds
 
 
 def register_kinds() -> None:
