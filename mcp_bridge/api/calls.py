@@ -11,7 +11,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mcp_bridge import call_log
-from proofroom.core.api import pagination
 from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import Body, Moment, Words
 from proofroom.core.api.pagination import page_of
@@ -19,6 +18,7 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import YesOrNo, is_yes, read_query
 from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.database.row_counts import count_rows
 
 MOMENT: Final = {"type": "string", "format": "date-time"}
 CALL_PARAMETERS: Final = [
@@ -83,9 +83,9 @@ class McpCallViewSet(ApiViewSet):
         parameters=CALL_PARAMETERS, responses=list_of(McpCallAnswer, "Calls, latest first.")
     )
     def list(self, request: Request) -> Response:
-        """Calls, latest first, of the last 90 days. `total` counts to 10,000; `until` keeps pages still."""
+        """Calls, latest first, of the last 90 days. `total` is exact to 10,000; `until` keeps pages still."""
         page, asked = page_of(request), read_query(request, CallQuery)
         found = call_log.calls(**{**asked.model_dump(), "ok": is_yes(asked.ok)})
         rows = call_log.with_caller_names(found[page.slice])
         answers = [McpCallAnswer.model_validate(row) for row in rows]
-        return Response(page.envelope(answers, pagination.count(found)))
+        return Response(page.envelope(answers, count_rows(found)))

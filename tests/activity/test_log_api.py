@@ -20,7 +20,7 @@ from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.services.tokens import create_token
 from proofroom.core import outbox
 from proofroom.core.activity.chain import seal_events
-from proofroom.core.api import pagination
+from proofroom.core.database import row_counts
 from proofroom.core.models import Event
 from tests import make
 from tests.activity.chain import happened
@@ -157,11 +157,14 @@ def test_the_last_day_of_all_days_is_no_error() -> None:
 def test_counting_is_bounded_and_older_pages_stay_where_they_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(pagination, "COUNTED_TO", 5)
+    monkeypatch.setattr(row_counts, "COUNTED_TO", 5)
     made = happened(9)
 
     answer = ApiClient("admin").read(f"{LIST}?event=agent.switched&per_page=2")
-    assert answer["meta"]["total"] == 5
+    if connection.vendor == "postgresql":
+        assert answer["meta"]["total_is_estimate"] is True
+    else:
+        assert answer["meta"]["total"] == 9
     last = answer["data"][-1]["id"]
     happened(3)
 

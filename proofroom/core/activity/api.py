@@ -14,7 +14,6 @@ from proofroom.core.activity import queries
 from proofroom.core.activity.export import export
 from proofroom.core.activity.presenters import CHANNEL_LABELS, EntryAnswer, present
 from proofroom.core.activity.queries import ActivityFilter, names_of
-from proofroom.core.api import pagination
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
@@ -27,6 +26,7 @@ from proofroom.core.api.schema import (
     query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.database.row_counts import count_rows
 from proofroom.core.errors import invalid
 
 _BIGGEST: Final = 2**63 - 1
@@ -78,11 +78,11 @@ class ActivityViewSet(ApiViewSet):
 
     @extend_schema(parameters=LIST_PARAMETERS, responses=ActivityListAnswer)
     def list(self, request: Request) -> Response:
-        """Entries, newest first. `total` counts to 10,000; `before` keeps pages still while more happens."""
+        """Entries, newest first. `total` is exact to 10,000; `before` keeps pages still while more happens."""
         page = page_of(request)
         rows = queries.filter_activity(_chosen(request))
         found = present(list(rows[page.slice]), self.actor)
-        return Response(page.envelope(found, pagination.count(rows)))
+        return Response(page.envelope(found, count_rows(rows)))
 
     @extend_schema(responses=described(EntryAnswer))
     def retrieve(self, request: Request, entry_id: str) -> Response:

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 
-from proofroom.core.api.pagination import count
+from proofroom.core.database.row_counts import COUNTED_TO
 
 
 class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
@@ -19,7 +19,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # takes no type ar
     @cached_property
     def count(self) -> int:
         rows: QuerySet[Any] = self.object_list  # type: ignore[assignment]
-        return count(rows)
+        return rows.order_by()[:COUNTED_TO].count()
 
 
 class ValueFilter(admin.SimpleListFilter):

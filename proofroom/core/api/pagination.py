@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
-
-from django.db.models import QuerySet
+from typing import Protocol
 
 from proofroom.core.database.row_counts import RowCount
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
-
-COUNTED_TO: Final = 10_000
-"""Beyond that lists do not count: counting costs what there is."""
-
-
-def count(rows: QuerySet[Any]) -> int:
-    """Return how many rows there are, counted to `COUNTED_TO`."""
-    return rows.order_by()[:COUNTED_TO].count()
-
 
 PER_PAGE = 20
 MOST_PER_PAGE = 100

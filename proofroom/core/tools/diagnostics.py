@@ -14,7 +14,7 @@ from proofroom.core.activity.queries import (
     names_of,
 )
 from proofroom.core.actor import Actor
-from proofroom.core.api.pagination import count
+from proofroom.core.database.row_counts import count_rows
 from proofroom.core.diagnostics import command_runner, commands, local_route, server_log
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
@@ -35,12 +35,18 @@ class TailActivityLogs(Paged):
     action: str | None = Field(None, max_length=60, description="Such as post.published, or post.")
 
 
+class ActivityPage(ToolPage):
+    """`totalIsEstimate` is there and true where `total` is an estimate."""
+
+    total_is_estimate: bool | None = None
+
+
 @tool(
     title="Latest entries of the activity log",
     kind="read",
     permission="settings.manage",
     group="diagnostics",
-    result=ToolPage,
+    result=ActivityPage,
 )
 def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
     """Who did what lately, newest first: to one thing with entityId, of one kind with action. Without secrets
@@ -54,7 +60,7 @@ def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
     rows = filter_activity(ActivityFilter(event=action))
     if arguments.entity_id is not None:
         rows = filter_by_entity(rows, arguments.entity_id)
-    total = count(rows)
+    total = count_rows(rows)
     of = f"tail_activity_logs {arguments.entity_id} {action}"
     if arguments.cursor is not None:
         rows = rows.filter(pk__lt=cast(int, open_cursor(arguments.cursor, of=of)[0]))
@@ -70,8 +76,10 @@ def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
             }
             for entry in cast("list[JsonObject]", present(shown, actor))
         ],
-        "total": total,
+        "total": total.number,
     }
+    if not total.is_exact:
+        answer["totalIsEstimate"] = True
     if len(found) > len(shown):
         answer["nextCursor"] = seal_cursor([shown[-1].pk], of=of)
     return answer
