@@ -1,7 +1,13 @@
-"""Differences between two documents: diff, apply, merge. Pure functions.
+"""Diff, apply and merge post documents. Pure functions.
 
-Laws (property-tested): `apply(a, diff(a, b)) == b`; `merge(a, a, b) == b`; `merge(a, b, a) == b`; merging again
-changes nothing; a module added on one side never marks the others changed; what a merge does not take is a conflict.
+Laws (property-tested):
+
+- `apply(a, diff(a, b)) == b`
+- `merge(a, a, b) == b`
+- `merge(a, b, a) == b`
+- A second merge changes nothing.
+- A module added on one side never marks the other modules as changed.
+- A change that a merge does not apply is a conflict.
 """
 
 from __future__ import annotations
@@ -19,7 +25,7 @@ TERMS_PATH: Final = "post.taxonomyTermIds"
 
 
 class _Absent:
-    """A prop or module that is not there, which is not the same as null."""
+    """The value of a prop or module that does not exist, as opposed to null."""
 
     def __repr__(self) -> str:
         return "ABSENT"
@@ -33,9 +39,9 @@ Value: TypeAlias = "Json | ModuleDocument | _Absent"
 class Change:
     """One difference at one path.
 
-    `before` and `after` are the field's or prop's values; whole modules where one was added, removed or replaced;
-    positions (0-based) where one moved; `ABSENT` where there is nothing. `behind` is the module that an added
-    or moved one follows, empty for the first.
+    `before` and `after`: the values of the field or prop; the whole modules if one was added, removed or replaced;
+    the 0-based positions if one moved; `ABSENT` where no value exists. `behind`: the id of the module that an added
+    or moved module follows, empty for the first.
     """
 
     path: str
@@ -51,7 +57,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """Changes with the order of modules that they lead to."""
+    """Changes, with the order of modules after all of them."""
 
     items: tuple[Change, ...]
     order: tuple[str, ...]
@@ -67,12 +73,12 @@ class Changes:
         return tuple(change.path for change in self.items)
 
     def only(self, paths: Collection[str]) -> Changes:
-        """Those of these paths, still placing modules as the whole set would."""
+        """Return the changes at these paths. The order of modules stays the same."""
         return replace(self, items=tuple(item for item in self.items if item.path in paths))
 
 
 def value_at(document: PostDocument, path: str) -> Value:
-    """The value at a path of a document; `ABSENT` where there is none."""
+    """Return the value at a path of a document, or `ABSENT`."""
     if path == TERMS_PATH:
         return document.taxonomy_term_ids
     if path.startswith("post."):
@@ -87,11 +93,12 @@ def value_at(document: PostDocument, path: str) -> Value:
 
 
 def part_of(module: ModuleDocument, part: str) -> Mapping[str, Json]:
+    """Return the module's `props` or its `overrides`."""
     return module.props if part == "props" else module.overrides
 
 
 def same(one: Value, other: Value) -> bool:
-    """Equality as JSON sees it (true is not 1, 1 is 1.0), and of whole modules."""
+    """Return whether two values are equal in JSON (true is not 1, 1 is 1.0), or are equal modules."""
     if one is other:
         return True
     if type(one) is str:  # most values are
@@ -102,6 +109,7 @@ def same(one: Value, other: Value) -> bool:
             and same(one.props, other.props)
             and same(one.overrides, other.overrides)
         )
+    # In Python `True == 1`.
     if isinstance(one, bool) or isinstance(other, bool):
         return one is other
     if isinstance(one, Mapping) and isinstance(other, Mapping):
@@ -112,7 +120,7 @@ def same(one: Value, other: Value) -> bool:
 
 
 def diff(base: PostDocument, other: PostDocument) -> Changes:
-    """Every difference, post fields first, then module by module in the order of `other`, removed ones last."""
+    """Return every difference: post fields, then modules in the order of `other`, then removed modules."""
     if base is other:  # a layer with nothing staged is the layer below
         return Changes(items=(), order=other.order)
     return Changes(
@@ -134,7 +142,7 @@ def _module_changes(base: PostDocument, other: PostDocument) -> Iterator[Change]
     old = {module.id: module for module in base.modules}
     new = {module.id: module for module in other.modules}
     order = other.order
-    moved = _moved(base.order, order)
+    moved = _moved_modules(base.order, order)
     positions = {id_: index for index, id_ in enumerate(base.order)}
     for index, module in enumerate(other.modules):
         before = old.get(module.id)
@@ -145,6 +153,7 @@ def _module_changes(base: PostDocument, other: PostDocument) -> Iterator[Change]
             continue
         if before.identity != module.identity:
             yield Change(path, "replaced", before, module)
+        # Layers share the objects of modules that they do not change, so identity saves comparing props.
         elif before is not module:
             yield from _part_changes(path, "props", before, module)
             yield from _part_changes(path, "overrides", before, module)
@@ -165,10 +174,11 @@ def _part_changes(
             yield Change(f"{path}.{part}.{name}", "changed", was, is_)
 
 
-def _moved(old: tuple[str, ...], new: tuple[str, ...]) -> set[str]:
-    """The fewest modules whose moving turns one order into the other: all but a longest increasing run."""
+def _moved_modules(old: tuple[str, ...], new: tuple[str, ...]) -> set[str]:
+    """Return the smallest set of modules whose move turns one order into the other."""
     rank = {id_: index for index, id_ in enumerate(old)}
     common = [id_ for id_ in new if id_ in rank]
+    # All modules except a longest increasing subsequence (patience sorting, O(n log n)) have moved.
     tails: list[int] = []
     ends: list[str] = []
     before: dict[str, str | None] = {}
@@ -189,9 +199,9 @@ def _moved(old: tuple[str, ...], new: tuple[str, ...]) -> set[str]:
 
 
 def apply(base: PostDocument, changes: Changes) -> PostDocument:
-    """`base` with the changes.
+    """Return `base` with the changes applied.
 
-    Modules that a subset of changes adds or moves stand behind their nearest neighbour.
+    If `changes` is a subset, a module that it adds or moves goes after the nearest preceding module that exists.
     """
     fields = dict(base.fields)
     terms = base.taxonomy_term_ids
@@ -201,10 +211,10 @@ def apply(base: PostDocument, changes: Changes) -> PostDocument:
         if change.path == TERMS_PATH:
             terms = cast("tuple[str, ...]", change.after)
         elif change.module_id is None:
-            _put(fields, change.path.removeprefix("post."), change.after)
+            _set_or_remove(fields, change.path.removeprefix("post."), change.after)
         else:
             _apply_to_modules(modules, placed, change)
-    order = _place([id_ for id_ in base.order if id_ in modules], placed, changes.order)
+    order = _place_modules([id_ for id_ in base.order if id_ in modules], placed, changes.order)
     return replace(
         base,
         fields=fields,
@@ -213,7 +223,7 @@ def apply(base: PostDocument, changes: Changes) -> PostDocument:
     )
 
 
-def _put(target: dict[str, Json], name: str, value: Value) -> None:
+def _set_or_remove(target: dict[str, Json], name: str, value: Value) -> None:
     if value is ABSENT:
         target.pop(name, None)
     else:
@@ -229,12 +239,13 @@ def _apply_to_modules(modules: dict[str, ModuleDocument], placed: set[str], chan
             if module_id not in modules:
                 placed.add(module_id)
             modules[module_id] = cast(ModuleDocument, change.after)
+    # A subset of changes can edit a module that it does not add: such a change has no effect.
     elif module_id in modules:
         if rest == ["position"]:
             placed.add(module_id)
             return
         part = dict(part_of(modules[module_id], rest[0]))
-        _put(part, rest[1], change.after)
+        _set_or_remove(part, rest[1], change.after)
         modules[module_id] = (
             replace(modules[module_id], props=part)
             if rest[0] == "props"
@@ -242,8 +253,8 @@ def _apply_to_modules(modules: dict[str, ModuleDocument], placed: set[str], chan
         )
 
 
-def _place(present: list[str], placed: set[str], target: tuple[str, ...]) -> list[str]:
-    """Put each of `placed` behind the nearest module that precedes it in the target order and is there."""
+def _place_modules(present: list[str], placed: set[str], target: tuple[str, ...]) -> list[str]:
+    """Insert each of `placed` after the nearest existing module that precedes it in `target`."""
     order = [id_ for id_ in present if id_ not in placed]
     for index, id_ in enumerate(target):
         if id_ in placed:
@@ -278,29 +289,30 @@ def merge(
     *,
     prefer: Literal["ours", "theirs"] = "ours",
 ) -> Merged:
-    """Return what `theirs` changed since `base`, on top of `ours`; conflicts keep the side that is preferred."""
-    moves = _judge_order(base, ours, theirs)
-    taken: list[Change] = []
+    """Return `ours` with the changes from `base` to `theirs`. A conflict gets the value of the preferred side."""
+    moves = _order_verdict(base, ours, theirs)
+    accepted: list[Change] = []
     conflicts: list[MergeConflict] = []
     for change in diff(base, theirs):
-        verdict = _judge(change, ours, moves)
+        verdict = _merge_verdict(change, ours, moves)
         if verdict == "conflict":
             conflicts.append(
                 MergeConflict(change.path, change.before, value_at(ours, change.path), change.after)
             )
             if prefer == "theirs":
-                taken.append(_insist(change, ours, theirs))
+                accepted.append(_override_ours(change, ours, theirs))
         elif verdict == "take":
-            taken.append(change)
-    unique = {change.path: change for change in taken}
-    # What both sides added stands where ours put it, which says nothing of where theirs put the rest.
+            accepted.append(change)
+    # With `theirs` preferred, each edit of a module that `ours` removed adds the module: add it once.
+    unique = {change.path: change for change in accepted}
+    # Modules that both sides added stay where `ours` has them. Their order in `theirs` must not place the others.
     both_added = set(ours.order) & set(theirs.order) - set(base.order)
     order = tuple(id_ for id_ in theirs.order if id_ not in both_added)
     document = apply(ours, Changes(tuple(unique.values()), order))
     return Merged(document, tuple(conflicts))
 
 
-def _judge(change: Change, ours: PostDocument, moves: Verdict) -> Verdict:
+def _merge_verdict(change: Change, ours: PostDocument, moves: Verdict) -> Verdict:
     module_id = change.module_id
     if change.kind in ("changed", "moved") and module_id and ours.module(module_id) is None:
         return "conflict"
@@ -312,8 +324,8 @@ def _judge(change: Change, ours: PostDocument, moves: Verdict) -> Verdict:
     return "take" if same(present, change.before) else "conflict"
 
 
-def _judge_order(base: PostDocument, ours: PostDocument, theirs: PostDocument) -> Verdict:
-    """Two reorderings of the same modules conflict as a whole: half of each is an order that nobody chose."""
+def _order_verdict(base: PostDocument, ours: PostDocument, theirs: PostDocument) -> Verdict:
+    """Return the verdict for all moves together: half of each order would be an order that no editor chose."""
     common = set(base.order) & set(ours.order) & set(theirs.order)
     was, here, there = (
         [id_ for id_ in document.order if id_ in common] for document in (base, ours, theirs)
@@ -323,8 +335,8 @@ def _judge_order(base: PostDocument, ours: PostDocument, theirs: PostDocument) -
     return "take" if here == was else "conflict"
 
 
-def _insist(change: Change, ours: PostDocument, theirs: PostDocument) -> Change:
-    """The change as it must be to win over `ours`: edits of a module that is gone bring the whole module back."""
+def _override_ours(change: Change, ours: PostDocument, theirs: PostDocument) -> Change:
+    """Return the change in a form that wins over `ours`. An edit of a removed module restores the whole module."""
     module_id = change.module_id
     if module_id is None or ours.module(module_id) is not None or change.after is ABSENT:
         return change

@@ -1,6 +1,6 @@
-"""Differences: sequences aligned with bounded work, texts word by word, and the lines in which differences stand.
+"""Differences between values: alignment of sequences with bounded work, word diffs of texts, and lines to display.
 
-Never markup: whoever shows a text escapes it.
+Texts are plain. Templates escape them.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from proofroom.core.i18n.words import IN_WORD, LETTER, MARK, UNSEEN, compile_pat
 from proofroom.core.json import Json
 
 MAX_PAIRS: Final = 120_000
-"""Equal pairs that the matcher may have to look at; beyond it the middle is replaced as a whole."""
+"""Maximum of equal pairs for the matcher. Above it the middle counts as replaced as a whole."""
 MAX_STEPS: Final = 4_000_000
-"""The lengths of both sides multiplied: what the matcher may need at worst."""
+"""Maximum of the product of both lengths, the matcher's worst case."""
 _LONG: Final = 600
-"""Keys of both sides beyond which the matcher is asked between anchors only: it takes the square of what it sees."""
+"""Number of keys on both sides above which the matcher only runs between anchors. Its time is quadratic."""
 _MAX_REPEATS: Final = 30
-"""A key that comes more often never starts a match, only extends one: repetitive texts would take minutes."""
+"""Number of occurrences above which a key cannot start a match. Repetitive texts would take minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedRun:
-    """Stretches of both sides that belong together. Those of a same run have equal keys, one by one."""
+    """Slices of both sides that belong together. If `is_same`, their keys are equal one by one."""
 
     is_same: bool
     old: slice
@@ -36,12 +36,13 @@ class AlignedRun:
 
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
-    """Runs that cover both sequences in order; no two neighbours are both the same or both not."""
+    """Return runs that cover both sequences in order. Neighbouring runs differ in `is_same`."""
+    # Most edits are local: strip the equal ends first, so that the matcher only gets the middle.
     least = min(len(old), len(new))
     head = next((at for at in range(least) if old[at] != new[at]), least)
     rest = least - head
     tail = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
-    middle = _middle(old[head : len(old) - tail], new[head : len(new) - tail])
+    middle = _align_middle(old[head : len(old) - tail], new[head : len(new) - tail])
     runs = [AlignedRun(True, slice(0, head), slice(0, head))]
     runs += [
         AlignedRun(same, slice(a + head, b + head), slice(c + head, d + head))
@@ -54,6 +55,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
     for run in runs:
         if run.old.start == run.old.stop and run.new.start == run.new.stop:
             continue
+        # The ends can touch equal runs of the middle.
         if found and found[-1].is_same == run.is_same:
             last = found[-1]
             run = AlignedRun(
@@ -68,7 +70,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
 
 
 def alignment_cost(old: Sequence[str], new: Sequence[str]) -> int:
-    """Return how many equal pairs the matcher would look at."""
+    """Return the number of equal pairs that the matcher would compare."""
     ours, theirs = Counter(old), Counter(new)
     return sum(count * theirs[key] for key, count in ours.items() if theirs[key] <= _MAX_REPEATS)
 
@@ -76,13 +78,13 @@ def alignment_cost(old: Sequence[str], new: Sequence[str]) -> int:
 _Block = tuple[bool, int, int, int, int]
 
 
-def _middle(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
+def _align_middle(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
     if not old or not new:
         return [(False, 0, len(old), 0, len(new))]
     if len(old) + len(new) > _LONG:
         anchors = _anchors(old, new)
         if anchors:
-            # The anchors, and what the matcher finds between them.
+            # Align the stretches between the anchors one by one.
             found: list[_Block] = []
             a = c = 0
             for b, d in (*anchors, (len(old), len(new))):
@@ -90,7 +92,7 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
                 if gone or come:
                     found += [
                         (same, e + a, f + a, g + c, h + c)
-                        for same, e, f, g, h in _middle(gone, come)
+                        for same, e, f, g, h in _align_middle(gone, come)
                     ]
                 if b < len(old):
                     found.append((True, b, b + 1, d, d + 1))
@@ -98,13 +100,14 @@ def _middle(old: Sequence[str], new: Sequence[str]) -> list[_Block]:
             return found
     if alignment_cost(old, new) > MAX_PAIRS or len(old) * len(new) > MAX_STEPS:
         return [(False, 0, len(old), 0, len(new))]
+    # `autojunk` would treat every frequent word of a long text as junk. Pass the junk keys explicitly instead.
     often = {key for key, count in Counter(new).items() if count > _MAX_REPEATS}
     matcher = SequenceMatcher(often.__contains__, old, new, autojunk=False)
     return [(tag == "equal", a, b, c, d) for tag, a, b, c, d in matcher.get_opcodes()]
 
 
 def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Places of keys that come once on both sides, as many as stand in one order (patience diff): n log n."""
+    """Return increasing (old, new) positions of keys that occur once on each side (patience diff, O(n log n))."""
     counts, others = Counter(old), Counter(new)
     places = {key: at for at, key in enumerate(new) if others[key] == 1}
     pairs = [(at, places[key]) for at, key in enumerate(old) if counts[key] == 1 and key in places]
@@ -129,7 +132,8 @@ def _anchors(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
 
 SegmentKind = Literal["same", "removed", "inserted"]
 
-# A token keeps the white space before it. Scripts without spaces are compared by character.
+# A token includes the white space before it. Scripts without spaces are compared by character.
+# The possessive `*+` avoids backtracking in long words.
 _CJK: Final = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _WORD: Final = rf"[[_{LETTER}]--[{_CJK}]][[_{IN_WORD}]--[{_CJK}]]*+"
 TOKEN: Final = compile_pattern(
@@ -137,7 +141,7 @@ TOKEN: Final = compile_pattern(
 )
 _MAX_UNFOLDED: Final = 900
 _EDGE: Final = 240
-"""Of an unchanged stretch longer than `_MAX_UNFOLDED`, so much is shown at each end."""
+"""Number of characters shown at each end of an unchanged stretch that is longer than `_MAX_UNFOLDED`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ class Segment:
 
     @property
     def is_folded(self) -> bool:
-        """Whether it is so long, and unchanged, that its middle is shown on request."""
+        """True if the segment is unchanged and so long that its middle is collapsed."""
         return self.kind == "same" and len(self.text) > _MAX_UNFOLDED
 
     @property
@@ -170,9 +174,9 @@ class Segment:
 
 
 def diff_text(before: str, after: str) -> list[Segment]:
-    """One text with what was removed and inserted, word by word; equal texts give one `same` segment.
+    """Return one text with removed and inserted stretches, word by word. Equal texts give one `same` segment.
 
-    The `same` and `inserted` segments joined are `after`, the `same` and `removed` ones `before`.
+    The joined `same` and `inserted` segments are `after`; the joined `same` and `removed` segments are `before`.
     """
     if before == after:
         return [Segment("same", after)] if after else []
@@ -183,7 +187,7 @@ def diff_text(before: str, after: str) -> list[Segment]:
             found.append(Segment("same", "".join(new[run.new])))
         else:
             removed, inserted = "".join(old[run.old]), "".join(new[run.new])
-            # The space that both begin with would be marked too.
+            # Tokens start with their white space. Without this, an unchanged space would be marked as changed.
             space = inserted[: len(inserted) - len(inserted.lstrip())]
             if space and removed.startswith(space) and inserted.strip() and removed.strip():
                 found.append(Segment("same", space))
@@ -210,7 +214,7 @@ Status = Literal["same", "changed", "inserted", "removed"]
 
 @dataclass(frozen=True, slots=True)
 class ShownReference:
-    """The id (the slug, of a form) of something that a value refers to."""
+    """The id (for a form, the slug) of an object that a value refers to."""
 
     kind: ReferenceKind
     id: str
@@ -218,32 +222,32 @@ class ShownReference:
 
 Side: TypeAlias = "str | ShownReference"
 SEPARATOR: Final = "#"
-"""Between the path of a change and the name of a passage of it."""
+"""Separator between the path of a change and the name of a passage."""
 
 
 def base_path(path: str) -> str:
-    """The path of the change that a path speaks of, whether it names a passage or not."""
+    """Return the path of a change without the name of a passage."""
     return path.partition(SEPARATOR)[0]
 
 
 def canonical_json(value: object) -> str:
-    """A value as JSON, equal values as equal text."""
+    """Return JSON text that is equal for equal values."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
 def side_to_json(side: Side | None) -> Json:
-    """A side as it is stored and hashed."""
+    """Return a side as it is stored and hashed."""
     return [side.kind, side.id] if isinstance(side, ShownReference) else side
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that differs.
+    """One difference within a value.
 
-    `place` leads to it from the value's own path, in words. `before` and `after` are what stands there, as it is
-    stored; None where nothing does. `about` are the words that carry it: the text of a link, what is bold. `passage`
-    is the number of the passage that it belongs to. `is_fact` where it says what a text beside it holds. `is_default`
-    where something new has just the option that it begins with.
+    `place`: labels that lead from the path of the value to the difference. `before` and `after`: stored values,
+    None if there is none. `about`: the text of a link, or the marked text. `passage`: number of the passage.
+    `is_fact`: the difference names a fact of a text difference beside it. `is_default`: a new object has the
+    default value of an option.
     """
 
     kind: DifferenceKind
@@ -257,7 +261,7 @@ class Difference:
 
     @property
     def content(self) -> list[Json]:
-        """What differs, wherever it is: like differences have equal ones."""
+        """The difference without its place. Like differences have equal content."""
         return [self.kind, side_to_json(self.before), side_to_json(self.after), self.about]
 
     @property
@@ -267,9 +271,9 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A stretch of a value as it is drawn: its text with what goes and comes, and the differences in it.
+    """A stretch of a value as displayed: its text with removals and insertions, and its differences.
 
-    `role` is what kind of block it is: "Heading 2", "List item 3".
+    `role`: the kind of block, such as "Heading 2" or "List item 3".
     """
 
     place: tuple[str, ...]
@@ -286,7 +290,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that differs between two values, in order, and how it is drawn. Empty for equal values."""
+    """All differences between two values in order, and the lines to display. Empty for equal values."""
 
     lines: tuple[DiffLine, ...] = ()
     words_before: int = 0
@@ -301,7 +305,7 @@ class Comparison:
         return tuple(dict.fromkeys(found.passage for found in self.differences))
 
     def with_findings(self, findings: Iterable[tuple[int, Difference]]) -> Comparison:
-        """Return the comparison with what a judgement found added to its lines, by their numbers."""
+        """Return the comparison with findings added to the lines with these numbers."""
         by_line: dict[int, list[Difference]] = {}
         for number, found in findings:
             by_line.setdefault(number, []).append(found)
@@ -314,7 +318,7 @@ class Comparison:
         return replace(self, lines=tuple(lines))
 
     def by_passage(self) -> dict[int, list[Difference]]:
-        """The differences of each passage, in order."""
+        """Return the differences of each passage in order."""
         found: dict[int, list[Difference]] = {}
         for line in self.lines:
             for one in line.differences:
@@ -324,7 +328,7 @@ class Comparison:
 
 @dataclass(slots=True)
 class Sink:
-    """Collects the differences while a comparison goes through two values."""
+    """The collector of differences during a comparison of two values."""
 
     language: str
     lines: list[DiffLine] = field(default_factory=list)
@@ -332,18 +336,18 @@ class Sink:
     count: int = 0
 
     def begin_passage(self) -> int:
-        """Return what is found from now on can be decided on by itself."""
+        """Start a passage for the following differences and return its number."""
         self.passage += 1
         return self.passage
 
     def mark_defaults(self, since: int) -> None:
-        """Say of all that was found in the lines after so many that it is what new things begin with."""
+        """Set `is_default` on all differences in the lines from index `since` on."""
         for at, line in enumerate(self.lines[since:], since):
             found = tuple(replace(one, is_default=True) for one in line.differences)
             self.lines[at] = replace(line, differences=found)
 
     def merge_passages(self, since: int) -> None:
-        """Make one passage of all that were begun after this one."""
+        """Merge all passages after number `since` into one."""
         first = since + 1
         for at, line in enumerate(self.lines):
             if any(found.passage > first for found in line.differences):
@@ -374,7 +378,7 @@ class Sink:
         after: Side | None,
         about: str = "",
     ) -> None:
-        """A line that is one difference and nothing else, in the passage that was begun last."""
+        """Add a line with one difference, in the current passage."""
         self.line(place, [Difference(kind, place, before, after, about, self.passage)])
 
     def done(self) -> Comparison:

@@ -1,6 +1,6 @@
-"""The post document: the one value that live content, drafts, revisions, exports and agent payloads share.
+"""The post document, shared by live content, drafts, revisions, exports and agent payloads.
 
-Frozen and plain: imports no Django. Names inside `fields`, `props` and JSON are the wire's (camelCase).
+Immutable, without Django. Names in `fields`, `props` and JSON are the wire names (camelCase).
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from proofroom.core.json import Json, JsonObject
 SCHEMA_VERSION: Final = 1
 
 FIELD_NAMES: Final = tuple(POST_FIELDS)
-"""Every post field of a document, in reading order. Custom fields follow as `customFields.<name>`."""
+"""Names of the post fields in a document, in reading order. Custom fields follow as `customFields.<name>`."""
 
 CUSTOM_PREFIX: Final = "customFields."
 
 AGENT_FIELD_NAMES: Final = frozenset(
     name for name, declared in POST_FIELDS.items() if declared.proposable
 )
-"""What an agent or AI client may stage, beside custom fields."""
+"""Names of the post fields that an agent or AI client may stage, besides custom fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleDocument:
-    """One module of a post. `id` (postModuleId) is its identity over every layer.
+    """One module of a post. `id` (postModuleId) identifies it in every layer.
 
-    `props` are the module's own; a global module keeps them in its shared instance and has `{}` here, with
-    `overrides` on top for this post.
+    `props`: the props of a local module; `{}` for a global module, whose shared instance has them. `overrides`: the
+    props of a global module that this post replaces.
     """
 
     id: str
@@ -44,7 +44,7 @@ class ModuleDocument:
 
     @property
     def identity(self) -> tuple[str, str, str, str | None, bool]:
-        """What never changes while the id stays."""
+        """The attributes that never change for one id."""
         return (self.type, self.instance_id, self.scope, self.global_slug, self.locked)
 
     def to_json(self, order_index: int) -> JsonObject:
@@ -100,12 +100,14 @@ class PostDocument:
         }
 
     def module(self, module_id: str) -> ModuleDocument | None:
+        # Built on first use: a review looks up ten modules for each change. The reversed order lets the first of
+        # duplicate ids win.
         if not self._by_id:  # a review asks ten times for each change
             self._by_id.update((module.id, module) for module in reversed(self.modules))
         return self._by_id.get(module_id)
 
     def with_fields(self, changes: Mapping[str, Json]) -> PostDocument:
-        """The document with these fields; a mapping under `customFields` is merged name by name."""
+        """Return the document with these fields. A mapping under `customFields` is merged by name."""
         fields = dict(self.fields)
         for name, value in changes.items():
             if name == "customFields" and isinstance(value, Mapping):
@@ -118,9 +120,10 @@ class PostDocument:
         return replace(self, taxonomy_term_ids=tuple(sorted(set(ids))))
 
     def with_module(self, module: ModuleDocument, index: int | None = None) -> PostDocument:
-        """The document with the module put in its place: the old one of that id replaced, else added.
+        """Return the document with the module added, or replacing the module with its id.
 
-        `index` is the position among the other modules; without it a known module stays and a new one goes last.
+        `index`: position among the other modules. Without it, a known module keeps its position and a new one goes
+        last.
         """
         rest = [other for other in self.modules if other.id != module.id]
         if index is None:
@@ -146,7 +149,7 @@ class PostDocument:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Json]) -> PostDocument:
-        """Read what `to_json` wrote. Raises `ValueError` for a schema version that is not known."""
+        """Read the output of `to_json`. Raises `ValueError` for an unknown schema version."""
         if value.get("schemaVersion") != SCHEMA_VERSION:
             raise ValueError(
                 f"schemaVersion {value.get('schemaVersion')!r} is not known; this reads {SCHEMA_VERSION}"

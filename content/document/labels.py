@@ -1,4 +1,4 @@
-"""Names that people know for the paths of a document: "Title", "Hero › Subtitle", "Prose 2"."""
+"""Labels for the paths of a document: "Title", "Hero › Subtitle", "Prose 2"."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ POST_GROUP: Final = gettext_lazy("Post")
 
 
 def module_label(type_name: str) -> str:
-    """The label of a module's definition; its type where there is none any more."""
+    """Return the label of a module type, or the type's name if it has no definition any more."""
     definition = modules.get(type_name)
     return in_words(definition.label) if definition else type_name
 
 
 def raw_module_names(*documents: PostDocument) -> dict[str, str]:
-    """As `module_names`, in the words of the definitions."""
-    return _names(documents, lambda type_: found.label if (found := modules.get(type_)) else type_)
+    """Return the same as `module_names`, untranslated."""
+    return _name_modules(
+        documents, lambda type_: found.label if (found := modules.get(type_)) else type_
+    )
 
 
 def module_names(*documents: PostDocument) -> dict[str, str]:
-    """A name for every module of these documents, numbered where several have one label."""
-    return _names(documents, module_label)
+    """Return a name for every module id of these documents, numbered if several have the same label."""
+    return _name_modules(documents, module_label)
 
 
-def _names(
+def _name_modules(
     documents: Iterable[PostDocument], label_of_type: Callable[[str], str]
 ) -> dict[str, str]:
     found: dict[str, ModuleDocument] = {}
@@ -52,7 +54,7 @@ def _names(
 
 
 def field_label(post_type: str, name: str) -> str:
-    """The label of a post field by its name in a document."""
+    """Return the label of a post field by its name in a document."""
     if name == "taxonomyTermIds":
         return gettext("Terms")
     if not name.startswith(CUSTOM_PREFIX):
@@ -65,13 +67,13 @@ def field_label(post_type: str, name: str) -> str:
 
 
 def type_label(name: str) -> str:
-    """The label of a post type; its name where there is none any more."""
+    """Return the label of a post type, or its name if it has no definition any more."""
     definition = post_types.get(name)
     return in_words(definition.label) if definition else name
 
 
 def type_choices() -> list[tuple[str, str]]:
-    """The types of posts to choose from."""
+    """Return (name, label) of every post type."""
     return [(row.name, in_words(row.label)) for row in post_types]
 
 
@@ -87,9 +89,9 @@ def label_of(
     names: Mapping[str, str],
     label_of_prop: Callable[[str, str], str] = prop_label,
 ) -> str:
-    """The label of a path; `names` is of `module_names`. A passage has the label of its path.
+    """Return the label of a path. A passage has the label of its path.
 
-    `label_of_prop` is `prop_label`, or one that remembers, where many paths are asked for.
+    `names`: the result of `module_names`. `label_of_prop`: `prop_label`, or a cached version of it for many paths.
     """
     path = base_path(path)
     if not path.startswith("modules."):

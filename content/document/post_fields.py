@@ -1,11 +1,11 @@
-"""The fields that every post has, declared once. Plain Python: imports no Django.
+"""The fields that every post has, declared once. Plain Python, without Django.
 
     class DeclaredPostFields:
         subtitle: str | None = Text(label="Subtitle", max_length=200)
 
-From this line derive the column, the document with its revisions and exports, the rules, the API with its OpenAPI
+This line defines the column, the document with its revisions and exports, the rules, the API with its OpenAPI
 description, the form, the labels of reviews, search, find and replace, copies and translations, imports, and what
-agents and AI clients read and propose. `docs/development/recipes.md` says what else a new field needs.
+agents and AI clients can read and propose. `docs/development/recipes.md` says what else a new field needs.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ SearchWeight = Literal["", "A", "B", "C", "D"]
 
 @dataclass(frozen=True, slots=True)
 class PostField:
-    """One field of all posts. `name` is the wire's, `column` the attribute of `Post` that holds the live value.
+    """One field of all posts. `name`: wire name. `column`: attribute of `Post` with the live value.
 
-    `format` says what a value must be beyond its kind, and how two values are compared. `is_nullable` is read from
-    the annotation. `advised_length` is the number of characters that search engines show.
+    `format`: constraint on the value besides its kind; it also selects the comparison. `is_nullable`: read from the
+    annotation. `advised_length`: number of characters that search engines show.
     """
 
     kind: FieldKind
@@ -52,31 +52,31 @@ class PostField:
     required: bool = False
     is_nullable: bool = False
     translatable: bool = False
-    """A translation has its own, which translators write."""
+    """True if each translation has a value of its own, written by translators."""
     copied: bool = True
-    """Copies take it over: translations and variations."""
+    """True if translations and variations copy the value."""
     proposable: bool = True
-    """Agents and AI clients may stage it."""
+    """True if agents and AI clients may stage the field."""
     delivered: bool = True
-    """Everybody may read it of a published post."""
+    """True if the public API returns the field for a published post."""
     listed: bool = False
-    """Lists of posts answer it, beside title, slug and place."""
+    """True if lists of posts include the field, besides title, slug and place."""
     search_weight: SearchWeight = ""
-    """How much its words count in search, the most with A; empty for a field that is not searched."""
+    """Weight of the field's words in search, "A" the highest. Empty if the field is not searched."""
 
     @property
     def field_type(self) -> str:
-        """The type that a module's prop of the kind has."""
+        """The type of a module prop of the same kind."""
         return "object" if self.kind == "json" else self.kind
 
     @property
     def is_text(self) -> bool:
-        """Whether people read it as words, or an address."""
+        """True if readers see the value as words or as an address."""
         return self.kind in ("text", "textarea", "url") and self.format != "slug"
 
 
 class FieldSettings(TypedDict, total=False):
-    """The settings of every kind of field beside its own."""
+    """The settings that all kinds of fields share."""
 
     help: str
     format: FieldFormat
@@ -97,7 +97,7 @@ def Text(
     search_weight: SearchWeight = "C",
     **settings: Unpack[FieldSettings],
 ) -> Any:
-    """One line of text."""
+    """Declare one line of text."""
     return PostField(
         "text",
         label,
@@ -116,7 +116,7 @@ def Textarea(
     search_weight: SearchWeight = "C",
     **settings: Unpack[FieldSettings],
 ) -> Any:
-    """Plain text of several lines."""
+    """Declare plain text of several lines."""
     return PostField(
         "textarea",
         label,
@@ -128,37 +128,37 @@ def Textarea(
 
 
 def Url(*, label: str, max_length: int = URL_MAX, **settings: Unpack[FieldSettings]) -> Any:
-    """An absolute http(s) address."""
+    """Declare an absolute http(s) URL."""
     return PostField("url", label, max_length=max_length, **settings)
 
 
 def JsonValue(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
-    """An object in JSON."""
+    """Declare a JSON object."""
     return PostField("json", label, **settings)
 
 
 def MediaField(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
-    """The id of a media item. Its column is a foreign key, which the model spells."""
+    """Declare the id of a media item. The model declares its foreign key."""
     return PostField("media", label, **settings)
 
 
 def PostReference(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
-    """The id of another post. Its column is a foreign key, which the model spells."""
+    """Declare the id of another post. The model declares its foreign key."""
     return PostField("post-reference", label, **settings)
 
 
 def Number(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
-    """A whole number."""
+    """Declare a whole number."""
     return PostField("number", label, **settings)
 
 
 def Moment(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
-    """A time to come."""
+    """Declare a time in the future."""
     return PostField("moment", label, **settings)
 
 
 class DeclaredPostFields:
-    """The fields of a post in reading order, which is that of documents. The custom fields of its type follow."""
+    """The fields of a post, in the order of documents. The custom fields of the post type follow."""
 
     title: str = Text(label="Title", max_length=TITLE_MAX, required=True, search_weight="A")
     slug: str = Text(
@@ -221,7 +221,7 @@ class DeclaredPostFields:
 
 
 def read_declaration(declaration: type) -> dict[str, PostField]:
-    """The declared fields by wire name, in the order of the class."""
+    """Return the declared fields by wire name, in the order of the class."""
     found: dict[str, PostField] = {}
     for column, annotation in get_type_hints(declaration).items():
         field = getattr(declaration, column)
@@ -232,8 +232,8 @@ def read_declaration(declaration: type) -> dict[str, PostField]:
 
 
 POST_FIELDS: Final[Mapping[str, PostField]] = MappingProxyType(read_declaration(DeclaredPostFields))
-"""Every declared field by its wire name, in reading order."""
+"""Every declared field by wire name, in reading order."""
 MEDIA_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.kind == "media")
-"""The names of fields that hold the id of a media item."""
+"""Names of the fields that hold the id of a media item."""
 LISTED_FIELDS: Final = tuple(field for field in POST_FIELDS.values() if field.listed)
-"""What lists of posts answer beside title, slug and place."""
+"""Fields that lists of posts include, besides title, slug and place."""

@@ -1,4 +1,4 @@
-"""What people typed into the form of a post and did not save. It belongs to no layer, and only its writer sees it."""
+"""Unsaved input of the post form. It belongs to no layer, and only its author can see it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from content.models.post import Post
 
 
 class Autosave(models.Model):
-    """A private copy of one open form. The page names it; `post` is null for a post that is not created yet."""
+    """A private copy of one open form. The page chooses `id`. `post` is null for a post that is not created yet."""
 
     id = models.UUIDField(primary_key=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")

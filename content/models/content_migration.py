@@ -1,4 +1,4 @@
-"""What migrations of a site made of stored content, see `content.migration_operations`."""
+"""Records of site migrations that changed stored content, see `content.migration_operations`."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from django.db import models
 
 
 class ContentMigration(models.Model):
-    """One change of everything stored of a type of module or post.
+    """One change of all stored content of a module type or post type.
 
-    `changed` says how many rows of each kind, `post_ids` whose. `followed_at` is when search, references and inbox
-    followed; null until then.
+    `changed`: number of rows by kind. `post_ids`: the posts of these rows. `followed_at`: time of the update of
+    search, references and inbox, null before it.
     """
 
     type = models.CharField(max_length=80)

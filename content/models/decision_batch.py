@@ -1,4 +1,4 @@
-"""Decisions on many waiting changes at once, which a task carries out post by post."""
+"""Decisions on many waiting changes, which a task carries out post by post."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class BatchState(models.TextChoices):
 
 
 class DecisionOutcome(models.TextChoices):
-    """The outcome of one change. All but the first are final."""
+    """The outcome for one change. All except the first are final."""
 
     WAITING = "waiting"
     TAKEN = "taken"
@@ -31,9 +31,9 @@ class DecisionOutcome(models.TextChoices):
 
 
 class DecisionBatch(BackgroundJob):
-    """The decisions of one person on many changes. How far it is, its items say.
+    """The decisions of one reviewer on many changes. The items hold the progress.
 
-    `gone` counts the changes that did not wait any more when it was made.
+    `gone`: number of changes that no longer waited at the start.
     """
 
     note = models.TextField(blank=True, default="")
@@ -57,9 +57,10 @@ class DecisionBatch(BackgroundJob):
 
 
 class DecisionItem(models.Model):
-    """One change of a batch as it was seen, the word on it, and what came of it; `why` where it was refused.
+    """One change of a batch as the reviewer saw it, the decision, and the outcome.
 
-    `post` is null once the post is deleted for good. `subject` and `kind` are those of the change in the queue.
+    `post` is null after the post is deleted permanently. `subject` and `kind` are copied from the queue. `word`:
+    the decision. `why`: the reason of a refusal.
     """
 
     batch = models.ForeignKey(DecisionBatch, on_delete=models.CASCADE, related_name="items")

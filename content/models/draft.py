@@ -1,4 +1,4 @@
-"""A layer above live content: one stored draft per post and layer."""
+"""Drafts: one row per post and layer above live content."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Layer(models.TextChoices):
 
 
 class Draft(models.Model):
-    """The proposal of a layer: `document` against `base`, the document of the layer below that the writer saw.
+    """The proposal in one layer: `document` against `base`, the document of the layer below at the time of writing.
 
-    `marks` says per path who wrote it (`content.store.layer_state.Mark`). `version` grows with every write and is
-    never reset, so that a stale writer is always found out; a draft with nothing staged keeps its row.
+    `marks`: the author of each path (`content.store.layer_state.Mark`). `version` grows with every write and is
+    never reset, so that every stale write is detected. A draft without staged changes keeps its row.
     """
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="drafts")

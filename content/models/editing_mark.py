@@ -1,4 +1,4 @@
-"""Open editors of posts. Housekeeping: rows come and go with open pages, and no event tells of them."""
+"""Open editors of posts. Rows come and go with open pages and cause no events."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ SOURCE = "source"
 
 
 class EditingMark(models.Model):
-    """One open page. `key` is what the page calls itself; `seen_at` is when it last said that it is open.
+    """One open page. `key`: the id that the page chose. `seen_at`: time of its last report.
 
-    A page that was closed is kept a while as closed: a report that it sent before and that comes later opens it not
-    again.
+    A closed page keeps its row for a while, so that an earlier report that arrives late does not reopen it.
     """
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="+")

@@ -1,4 +1,4 @@
-"""Modules as rows: an instance holds the props, a placement puts it on a post, a group is a layout of several."""
+"""Modules in the database: an instance has the props, a placement puts it on a post, a group is a layout."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from content.models.post import Post
 
 class ModuleInstanceQuerySet(models.QuerySet["ModuleInstance"]):
     def globals(self) -> ModuleInstanceQuerySet:
-        """The global modules of the site, which posts share."""
+        """Return the global modules, which posts share."""
         return self.filter(scope="global")
 
 
 class ModuleInstance(models.Model):
-    """The props of a module. A global one is shared by every post that places it.
+    """The props of a module. All posts that place a global module share its instance.
 
-    `version` counts the changes of a global one; a local one changes with its post.
+    `version` counts the changes of a global module. A local one changes with its post.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -53,7 +53,7 @@ class ModuleInstance(models.Model):
 
 
 class PostModule(models.Model):
-    """A place of an instance on a post; its id is the `postModuleId` of every layer."""
+    """The placement of an instance on a post. Its id is the `postModuleId` in every layer."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="placements")
@@ -74,9 +74,9 @@ class PostModule(models.Model):
 
 
 class ModuleGroup(models.Model):
-    """A layout template that people made, beside those that are code.
+    """A layout template created by an editor, besides the templates in code.
 
-    `modules` is a list of `{type, scope, locked, props, globalSlug}`.
+    `modules`: list of `{type, scope, locked, props, globalSlug}`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

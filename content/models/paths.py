@@ -1,4 +1,4 @@
-"""URL patterns, and posts whose addresses still have to follow that of a post above them."""
+"""URL patterns, and posts whose descendants still have outdated paths."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ PATTERN_MAX = 200
 
 
 class UrlPattern(models.Model):
-    """What the addresses of a post type look like in a locale, where it is not the type's own pattern.
+    """The URL pattern of a post type in one locale, if it differs from the type's own pattern.
 
-    The row is the truth of the work that a change leaves: `is_pending` until every stored path follows it.
-
-    A removed one stays until the paths are those of the type's own pattern again.
+    `is_pending`: stored paths do not all follow the pattern yet. A removed pattern keeps its row until all paths
+    follow the type's own pattern again.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -47,10 +46,9 @@ class UrlPattern(models.Model):
 
 
 class TreeMove(models.Model):
-    """A post that moved, while what stands below it still has its old addresses.
+    """A moved post whose descendants still have their old paths. Deleted when the work is done.
 
-    The row is the truth of the work that is left, and goes when it is done. `version` grows when the post moves
-    again meanwhile.
+    `total` and `done` count descendants. `version` grows if the post moves again meanwhile.
     """
 
     post = models.OneToOneField(Post, on_delete=models.CASCADE, primary_key=True, related_name="+")

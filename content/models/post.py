@@ -1,4 +1,4 @@
-"""A post: its live fields and terms, its search entry, the origin of a copy. Modules and drafts are other rows."""
+"""The post with its live fields and terms, its search entry, and the origin of a copy."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from proofroom.taxonomies.models import Term
 VARIATION_MAX = 40
 VARIATION_PATTERN: Final = rf"^[A-Za-z0-9][A-Za-z0-9_-]{{0,{VARIATION_MAX - 1}}}$"
 MAX_DEPTH: Final = 20
-"""Posts that may stand above another, one above the other."""
+"""Maximum number of ancestors of a post."""
 NO_PARENT: Final = UUID(int=0)
-"""Stands for the missing parent in the constraint of addresses."""
+"""The replacement for a null parent in the unique constraint on slugs."""
 STANDS_FOR_ITSELF: Final = Q(deleted_at__isnull=True, variation_of__isnull=True)
 
 
@@ -42,16 +42,16 @@ class Status(models.TextChoices):
 
 
 UNPUBLISHED: Final = "unpublished"
-"""How people read a draft that was live and was taken down. It is no status of its own: it follows from the dates."""
+"""Label of a draft that was published before. Not a stored status: it follows from `published_at`."""
 
 
 def shown_status(status: str, published_at: datetime | None) -> str:
-    """The status of a post as people read it."""
+    """Return the status to display."""
     return UNPUBLISHED if status == Status.DRAFT and published_at is not None else status
 
 
 def status_label(shown: str) -> str:
-    """The word for what `shown_status` answers, in the language of the reader."""
+    """Return the translated label of a `shown_status`."""
     return (
         pgettext("post status", "Unpublished")
         if shown == UNPUBLISHED
@@ -61,34 +61,34 @@ def status_label(shown: str) -> str:
 
 class PostQuerySet(models.QuerySet["Post"]):
     def kept(self) -> PostQuerySet:
-        """Those not deleted, variations among them: what can be reached by its id."""
+        """Return the posts that are not deleted, including variations: all that can be opened by id."""
         return self.filter(deleted_at__isnull=True)
 
     def alive(self) -> PostQuerySet:
-        """Those not deleted that stand for themselves: what lists show. Variations stand for another post."""
+        """Return the posts that lists show: not deleted, and not a variation of another post."""
         return self.kept().filter(variation_of__isnull=True)
 
     def live(self) -> PostQuerySet:
-        """Those that visitors may see."""
+        """Return the posts that visitors may see."""
         return self.alive().filter(status=Status.PUBLISHED)
 
     def running(self) -> PostQuerySet:
-        """The variations that take visitors from their original."""
+        """Return the variations that get visitors of their original."""
         return self.kept().filter(variation_running=True)
 
 
 class Post(models.Model):
     """The live layer of a post. `version` grows with every change of live content.
 
-    `content.document.post_fields` declares the fields that people write. Fields that Python reads by name are spelled
-    here too, and a check compares both. `column_of` makes the other columns.
+    `content.document.post_fields` declares the editable fields. Fields that Python code uses by name are also
+    declared here, and a system check compares both. `column_of` creates the other columns.
 
-    `is_placeholder` marks a post that an agent made and nobody approved: its live title and slug stand in for
-    what waits in AI Review. `path` is the URL's path, set whenever slug, parent or locale changes.
+    `is_placeholder`: an agent created the post and it was not approved yet; its live title and slug are
+    placeholders for the values in AI Review. `path`: the URL path, set when slug, parent or locale changes.
 
-    A variation is another version of the content of `variation_of`, whose place in the site it shares: no list
-    shows it (`PostQuerySet.alive`), and it is never published. While it is running (`variation_running`),
-    `variation_weight` percent of the visitors of a published original are shown it there.
+    A variation is another version of the content of `variation_of`. It shares the place of that post, is in no list
+    (`PostQuerySet.alive`) and is never published. While `variation_running`, `variation_weight` percent of the
+    visitors of the published original see the variation.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -137,7 +137,7 @@ class Post(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            # Without a parent the address is unique too, which a null would not make it.
+            # SQL treats nulls as distinct, so top-level posts need a value in place of the missing parent.
             models.UniqueConstraint(
                 "type",
                 "locale",
@@ -179,7 +179,7 @@ class Post(models.Model):
                 "id",
                 "type",
                 "status",
-                "is_placeholder",  # so that the published are counted off without reading a row
+                "is_placeholder",  # lets an index-only scan count the published posts
                 name="post_list",
                 condition=STANDS_FOR_ITSELF,
             ),
@@ -214,12 +214,12 @@ class Post(models.Model):
 
     @property
     def shown_status(self) -> str:
-        """The status as people read it: a draft that was live once is `unpublished`."""
+        """The status to display: `unpublished` for a draft that was published before."""
         return shown_status(self.status, self.published_at)
 
     @property
     def shown_status_label(self) -> str:
-        """The word for `shown_status`, in the language of the reader."""
+        """The translated label of `shown_status`."""
         return status_label(self.shown_status)
 
     def __str__(self) -> str:
@@ -237,10 +237,12 @@ _COLUMN_TYPES: Final[Mapping[FieldKind, type[models.Field[Any, Any]]]] = {
 
 
 def column_of(field: PostField) -> models.Field[Any, Any]:
-    """The column of a declared field that `Post` does not spell.
+    """Return the column of a declared field that `Post` does not declare itself.
 
-    It is nullable, for documents of earlier do not have the field. A foreign key `Post` must spell.
+    Raises TypeError for a foreign key or a field that is not nullable.
     """
+    # Nullable, because older documents do not have the field. A foreign key needs its target, which only `Post` can
+    # name.
     if field.kind not in _COLUMN_TYPES or not field.is_nullable:
         raise TypeError(
             f"{field.column}: declare it as `… | None`, and spell a foreign key in Post"
@@ -248,26 +250,26 @@ def column_of(field: PostField) -> models.Field[Any, Any]:
     return _COLUMN_TYPES[field.kind](null=True, blank=True, max_length=field.max_length)
 
 
-_SPELLED: Final = {column.attname for column in Post._meta.local_concrete_fields}
+_DECLARED_COLUMNS: Final = {column.attname for column in Post._meta.local_concrete_fields}
 for _field in POST_FIELDS.values():
-    if _field.column not in _SPELLED:
+    if _field.column not in _DECLARED_COLUMNS:
         Post.add_to_class(_field.column, column_of(_field))
 
 
 class SearchEntry(models.Model):
-    """The post in the search. Its words are no column of the model: each database keeps them in its own way."""
+    """The search entry of a post. Its words are no model field: each database stores them in its own way."""
 
     id = models.BigAutoField(primary_key=True)
     post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="+")
     word_rules = models.PositiveSmallIntegerField(db_default=1)
-    """The version of the rules by which its words were cut."""
+    """Version of the tokenizer rules that produced the words."""
 
     def __str__(self) -> str:
         return f"words of {self.post_id}"
 
 
 class SearchWord(models.Model):
-    """A folded word of the published posts of a locale, and how many had it when words were last collected."""
+    """A folded word of the published posts of a locale. `posts`: number of posts with it at the last collection."""
 
     id = models.BigAutoField(primary_key=True)
     locale = models.CharField(max_length=20)
@@ -288,11 +290,11 @@ class SearchWord(models.Model):
 
 
 class CopyOrigin(models.Model):
-    """Of one translation or variation; its source is `translated_from` or `variation_of` of the post.
+    """The origin of one translation or variation. The source is the post's `translated_from` or `variation_of`.
 
-    `modules` maps each module of the source that is known here to its copy, null for one that the copy does
-    without. `hashes` has, per path of a translation, that of the source's value that it was made from;
-    `untranslated` the paths of texts that were copied from the source and not written since.
+    `modules`: the copy's module id by source module id, null if the copy has no such module. `hashes`: for a
+    translation, the hash of the source value by path at the time of translating. `untranslated`: paths of texts
+    that are still copies of the source.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -310,7 +312,7 @@ class CopyOrigin(models.Model):
 
 
 class PostTerm(models.Model):
-    """A live assignment. Staged ones stand in the drafts."""
+    """A live assignment of a term. Drafts hold the staged ones."""
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="post_terms")
     term = models.ForeignKey(Term, on_delete=models.CASCADE, related_name="post_terms")

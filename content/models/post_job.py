@@ -1,4 +1,4 @@
-"""Steps with many posts that a worker takes: what was asked for, how far it is, and what came of each post."""
+"""Bulk actions on posts, carried out by a worker: the request, the progress and the outcome per post."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class JobOutcome(models.TextChoices):
 
 
 class PostJob(BackgroundJob):
-    """One step with many posts. `is_undo`: what was done is being taken back, or was.
+    """One bulk action. `is_undo`: the action is being undone, or was.
 
-    `total` and `done` count the posts of the direction that it goes. `title` is that of the page whose copy it is.
+    `total` and `done` count the posts in the current direction. `title`: for a copy, the title of the copied page.
     """
 
     kind = models.CharField(max_length=10, choices=JobKind.choices)
@@ -55,8 +55,10 @@ class PostJob(BackgroundJob):
 
 
 class PostJobItem(models.Model):
-    """A post of a job, in its order. `made` is the copy that was made of it; `version` the one that it was left with;
-    `before` says what it was."""
+    """One post of a job, in order.
+
+    `made`: id of the copy of the post. `version`: the post's version after the job. `before`: its state before.
+    """
 
     job = models.ForeignKey(PostJob, on_delete=models.CASCADE, related_name="items")
     position = models.PositiveIntegerField()

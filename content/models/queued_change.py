@@ -1,4 +1,4 @@
-"""The queue of what waits for a decision: a row for each staged change, derived from the drafts."""
+"""The queue of changes that wait for a decision: one row per staged change, derived from the drafts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from content.models.post import Post
 
 
 class QueuedChange(models.Model):
-    """One change that waits in a layer. Holds nothing that the draft does not say (`content.inbox`).
+    """One change that waits in a layer. All data can be derived from the draft (`content.inbox`).
 
-    `subject` is the place without the ids in it: `post.title`, `module.hero.title`, `module.hero`. `risk` is 1 to 3
-    where the post is not published, `risk_live` where it is, and `flags` say why. `weight` is the one of the two that
-    holds now: lists are ordered by it, and it follows the status of the post; within a weight by `rank`, the place of
-    the heaviest flag. `findings` are the judgement that review pages and the API read. `pieces` are what differs, as
-    `content.inbox.rows` writes it; `is_whole` where nothing of it is left out. Rows with one `like`
-    put the same in place of the same, by the same door and credential. `principal` is the credential of the AI client
-    that wrote it, and `reason` what the agent or AI client says of it. `proposed` is a hash of the value that is
-    proposed. `seen` is the change as the digest of a reviewer knows it, `state` all that the row was made from.
+    - `subject`: path without ids, such as `post.title`, `module.hero.title`, `module.hero`.
+    - `risk`, `risk_live`: 1 to 3, for an unpublished and for a published post. `flags`: the reasons.
+    - `weight`: the risk that applies to the post's status. `rank`: order within a weight, by the heaviest flag.
+    - `findings`: the assessment that review pages and the API return.
+    - `pieces`: the differences, written by `content.inbox.rows`. `is_whole`: none of them is omitted.
+    - `like`: equal for the same replacement by the same credential through the same channel.
+    - `principal`: credential of the AI client. `reason`: the explanation by the agent or AI client.
+    - `proposed`: hash of the proposed value. `seen`: the change in a reviewer's digest. `state`: hash of all inputs.
     """
 
     draft = models.ForeignKey(Draft, on_delete=models.CASCADE, related_name="queued")

@@ -1,4 +1,4 @@
-"""Rejected changes, kept for a while so that they can be taken back."""
+"""Rejected changes, stored for a limited time so that they can be restored."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from content.models.draft import Layer
 from content.models.post import Post
 
 KEPT: Final = timedelta(days=30)
-"""How long a rejected change can be taken back, and is shown on new proposals."""
+"""Period in which a rejected change can be restored and is shown on new proposals."""
 
 
 class RejectedChange(models.Model):
-    """One change of one rejection; `rejection` is the id of its event, which says who, when and why.
+    """One change of one rejection. `rejection`: id of the event, which has the reviewer, the time and the reason.
 
-    `seen` is the change as a digest knows it. `proposal` holds what was proposed and who had written it
-    (`content.layers.rejected_changes`); none where it was too large to keep, or was taken back.
+    `seen`: the change in a reviewer's digest. `proposal`: the proposed value and its author
+    (`content.layers.rejected_changes`), null if it was too large or was restored.
     """
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="rejected")

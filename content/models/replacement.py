@@ -1,4 +1,4 @@
-"""Results of a find-and-replace, place by place, so that it can be undone."""
+"""Results of a find and replace by place, stored for undo."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from proofroom.core.background_jobs.models import BackgroundJob, JobState
 
 
 class Replacement(BackgroundJob):
-    """One run of find and replace. `counts` are the places by table.
+    """One run of find and replace. `counts`: number of places by table.
 
-    `layer` is "review" where the texts were proposed in Review, else empty: they are live. `pending` is what a run
-    has still to do, row by row, `planned` how many rows it began with; `missed` counts the hits that were not there
-    any more.
+    `layer`: "review" if the texts were proposed in Review, empty if they are live. `planned`: number of rows at the
+    start. `pending`: rows still to do. `missed`: number of hits that no longer existed.
     """
 
     find = models.TextField()
@@ -46,12 +45,12 @@ class Replacement(BackgroundJob):
 
     @property
     def done(self) -> int:
-        """How many of the planned rows are done."""
+        """Number of planned rows that are done."""
         return self.planned - len(self.pending)
 
 
 class ReplacedPlace(models.Model):
-    """A text that was replaced: where it stands, and the values before and after."""
+    """A replaced text: its place, and the values before and after."""
 
     replacement = models.ForeignKey(Replacement, on_delete=models.CASCADE, related_name="places")
     table = models.CharField(max_length=40)

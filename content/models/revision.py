@@ -1,4 +1,4 @@
-"""Revisions: what a post's live content was, whole, each time it changed; and who wrote each path of it."""
+"""Revisions: the complete live content after each change, and the author of each path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from content.models.post import Post
 class Revision(models.Model):
     """The live document at one version of the post.
 
-    `reason` says what made it: before, created, edited, approved, reverted.
+    `reason`: the action: before, created, edited, approved or reverted.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -43,11 +43,11 @@ class Revision(models.Model):
 
 
 class Provenance(models.Model):
-    """The writer and the approver of the value at a path, and the revision that brought it live. Never altered.
+    """The author and the approver of the value at a path, and the revision that published it. Immutable.
 
-    Names are kept beside the accounts, so that deleting an account loses nothing. `edited_by_name` is set where
-    a person changed what an agent had written before it was approved. `principal` is the credential of the AI
-    client that wrote it, never the secret itself.
+    Names are stored besides the accounts, so that they survive the deletion of an account. `edited_by_name`: a
+    person who changed an agent's text before the approval. `principal`: the AI client's credential, without the
+    secret.
     """
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="provenance")
