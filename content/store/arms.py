@@ -1,6 +1,6 @@
-"""The arms of tests: read from the running variations, and dealt to visitors.
+"""The arms of A/B tests: read from the running variations, and assigned to visitors.
 
-A visitor is assigned by facts of the request alone, so that nothing has to be stored.
+The assignment depends on the request only, so that nothing is stored per visitor.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from content.models import Post
 from proofroom.core.database.json_list import JSONList
 
 ORIGINAL: Final = "A"
-"""What the original is called among its variations."""
+"""Name of the original among its variations."""
 _SALT: Final = "content.site.assignment"
-_PLACES: Final = 100
+_BUCKETS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """A running variation. `weight` is percent of the visitors; the original has those that are left."""
+    """A running variation. `weight`: percent of the visitors. The original gets the rest."""
 
     post_id: UUID
     name: str
@@ -33,19 +33,20 @@ class Arm:
 
 
 def visitor_bucket(original: UUID, address: str, user_agent: str) -> int:
-    """From 0 to 99: where a visitor stands in the test of a post; the same at every visit, another in every test."""
+    """Return the bucket of a visitor in the test of a post, 0 to 99.
+
+    Stable across visits, independent across tests.
+    """
     seen = "\n".join((str(original), address, user_agent))
     digest = salted_hmac(_SALT, seen.encode("utf-8", "replace"), algorithm="sha256").digest()
-    return int.from_bytes(digest, "big") % _PLACES
+    return int.from_bytes(digest, "big") % _BUCKETS
 
 
 def arm_of_bucket(place: int, arms: Sequence[Arm]) -> Arm | None:
-    """The arm that has a place; None where the original does.
-
-    By their names, arms are laid on the places from the two ends in turn: as long as there are two, another weight
-    moves visitors between its arm and the original alone.
-    """
-    low, high = 0, _PLACES
+    """Return the arm of a bucket, None for the original."""
+    low, high = 0, _BUCKETS
+    # Arms take their buckets alternately from both ends, in order of name. So with up to two arms, a changed weight
+    # moves visitors only between that arm and the original.
     for number, arm in enumerate(sorted(arms, key=lambda arm: arm.name)):
         if number % 2 == 0:
             begin, low = low, low + arm.weight
@@ -57,20 +58,20 @@ def arm_of_bucket(place: int, arms: Sequence[Arm]) -> Arm | None:
 
 
 def running_arms() -> Subquery:
-    """The running variations of each post as a list in JSON: what would else be a query of its own."""
+    """Return a subquery with the running variations of each post as a JSON list, which saves a query."""
     arms = Post.objects.running().filter(variation_of=OuterRef("pk"))
     listed = arms.order_by().values(all=JSONList("id", "variation", "variation_weight"))
     return Subquery(listed, output_field=JSONField())
 
 
 def arms_in(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
-    """Return what `running_arms` found, by name."""
+    """Return the arms in a result of `running_arms`, by name."""
     arms = [Arm(UUID(id_), name, weight) for id_, name, weight in rows or ()]
     return sorted(arms, key=lambda arm: arm.name)
 
 
 def weight_left(original: UUID) -> int:
-    """Percent of the visitors that the running variations leave to their original. One query."""
+    """Return the percentage of visitors that running variations leave to the original. One query."""
     running = Post.objects.running().filter(variation_of=original)
     return 100 - (running.aggregate(total=Sum("variation_weight"))["total"] or 0)
 
@@ -85,11 +86,13 @@ OF_THE_PLACE: Final = (
     "canonical_url",
     "robots_json",
 )
-"""The columns that a variation has of its original while it stands in its place."""
+"""Columns that a variation takes from its original when it is shown in its place."""
 
 
 def as_original(variation: Post, original: Post) -> Post:
-    """The variation where its original stands: what it says is its own, where and whether it is found is not."""
+    """Return a copy of the variation at the place of its original: its own content, with the original's address and
+    status.
+    """
     shown = copy(variation)
     for name in OF_THE_PLACE:
         setattr(shown, name, getattr(original, name))

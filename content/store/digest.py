@@ -1,7 +1,7 @@
-"""The digest of what a reviewer saw: one keyed hash per change, so that drift is found on just the paths approved.
+"""The digest of the changes that a reviewer saw: one keyed hash per change, to detect drift on the approved paths.
 
-The key comes from `SECRET_KEY` (HMAC-SHA-256, RFC 2104, cut to 128 bits): nobody can look offline for two values that
-have one digest. What was shown before the key changed counts as moved.
+HMAC-SHA-256 (RFC 2104) with a key from `SECRET_KEY`, truncated to 128 bits. Without the key, two values with the
+same digest cannot be searched offline. After a change of the key, all earlier digests count as outdated.
 """
 
 from __future__ import annotations
@@ -28,19 +28,20 @@ _MAX_CHANGES: Final = 20_000
 
 
 def digest_of(changes: Iterable[Change]) -> str:
-    """A token for these changes: before, after and path of each."""
+    """Return a token for the path, the old and the new value of each change."""
     return digest_of_fingerprints({change.path: fingerprint(change) for change in changes})
 
 
 def digest_of_fingerprints(seen: Mapping[str, str]) -> str:
-    """The token for changes by their paths, from the fingerprint of each, in their order."""
+    """Return the token for changes from their fingerprints by path, in the same order."""
     known = b"".join(_path_key(path) + bytes.fromhex(found) for path, found in seen.items())
     return _PREFIX + base64.urlsafe_b64encode(known).decode().rstrip("=")
 
 
 def read_digest(digest: str) -> dict[bytes, bytes]:
-    """Hash of path → hash of change. Raises `RuleViolation` on `digest` where it is none of ours."""
+    """Return hash of change by hash of path. Raises `RuleViolation` on `digest` if it is malformed."""
     wrong = invalid("digest", _("Send the digest from the response of GET …/changes."))
+    # Limit the length before decoding: the digest comes from the client. Base64 is less than twice as long.
     if not digest.startswith(_PREFIX) or len(digest) > _MAX_CHANGES * _SIZE * 2:
         raise wrong
     body = digest.removeprefix(_PREFIX)
@@ -57,13 +58,13 @@ def read_digest(digest: str) -> dict[bytes, bytes]:
 
 
 def fingerprint(change: Change) -> str:
-    """The change as a digest knows it, as 32 characters."""
-    return _of_change(change).hex()
+    """Return the hash of a change in a digest, 32 hexadecimal characters."""
+    return _change_hash(change).hex()
 
 
 def was_seen(digest: dict[bytes, bytes], change: Change) -> bool:
-    """Return whether the reviewer saw just this change."""
-    return digest.get(_path_key(change.path)) == _of_change(change)
+    """Return whether the reviewer saw exactly this change."""
+    return digest.get(_path_key(change.path)) == _change_hash(change)
 
 
 def path_was_seen(digest: dict[bytes, bytes], path: str) -> bool:
@@ -72,36 +73,47 @@ def path_was_seen(digest: dict[bytes, bytes], path: str) -> bool:
 
 
 def keyed_hash(*parts: object) -> str:
-    """JSON values as 32 characters that nobody without the key can find a second value for."""
-    return _keyed("parts", _json(parts)).hex()[:32]
+    """Return a keyed hash of JSON values, 32 hexadecimal characters.
+
+    Without the key, collisions cannot be searched.
+    """
+    return _hmac("parts", _sorted_json(parts)).hex()[:32]
 
 
 def value_hash(value: Value) -> str:
-    """A value of a change as 32 characters: what is proposed twice has one hash."""
-    return keyed_hash(_plain(value))
+    """Return the keyed hash of a change's value. Equal proposals have equal hashes."""
+    return keyed_hash(_value_to_json(value))
 
 
 def _path_key(path: str) -> bytes:
-    return _keyed("path", path)[:_PATH_BYTES]
+    return _hmac("path", path)[:_PATH_BYTES]
 
 
-def _of_change(change: Change) -> bytes:
-    seen = [change.path, change.kind, _plain(change.before), _plain(change.after), change.behind]
-    return _keyed("change", _json(seen))[:_CHANGE_BYTES]
+def _change_hash(change: Change) -> bytes:
+    seen = [
+        change.path,
+        change.kind,
+        _value_to_json(change.before),
+        _value_to_json(change.after),
+        change.behind,
+    ]
+    return _hmac("change", _sorted_json(seen))[:_CHANGE_BYTES]
 
 
-def _plain(value: Value) -> Json:
+def _value_to_json(value: Value) -> Json:
     if value is ABSENT:
         return {"absent": True}
     if isinstance(value, ModuleDocument):
         return value.to_json(0)
+    # A list distinguishes any plain value from the two objects above.
     return [value]  # type: ignore[list-item]  # the two other kinds of value were taken above
 
 
-def _json(value: object) -> str:
+def _sorted_json(value: object) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
-def _keyed(purpose: str, text: str) -> bytes:
+def _hmac(purpose: str, text: str) -> bytes:
+    # JSON can contain lone surrogates, which strict UTF-8 refuses.
     data = text.encode("utf-8", "surrogatepass")
     return salted_hmac(f"content.review.{purpose}", data, algorithm="sha256").digest()

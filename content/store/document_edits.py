@@ -1,6 +1,6 @@
-"""Edits of a document, the same for every layer and door. Pure: they build the document that should be.
+"""Edits of a document, the same for every layer and interface. Pure functions that return the new document.
 
-`content.rules` judges the outcome; here only what cannot even be built is refused.
+They only refuse an edit that cannot be applied. `content.rules` validates the result.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ READ_ONLY: Final = frozenset(
         "running",
     }
 )
-"""Keys that a GET answers and a write ignores, so that what was read can be put back."""
+"""Keys that a GET returns and a write ignores, so that clients can send back the object they read."""
 
 
 class LayoutTemplate(Protocol):
-    """A module group, wherever it is defined."""
+    """A module group, from code or from the database."""
 
     @property
     def name(self) -> str: ...
@@ -60,9 +60,9 @@ class LayoutTemplate(Protocol):
 
 
 def patch_fields(document: PostDocument, patch: Mapping[str, Json]) -> PostDocument:
-    """Set post fields, `customFields` (merged by name) and `taxonomyTermIds`; what is absent stays.
+    """Set post fields, `customFields` (merged by name) and `taxonomyTermIds`. Missing keys stay unchanged.
 
-    Raises `RuleViolation` on the key that is unknown.
+    Raises `RuleViolation` for an unknown key.
     """
     fields: JsonObject = {}
     for name, value in patch.items():
@@ -99,12 +99,12 @@ def add_module(
     scope: str | None = None,
     index: int | None = None,
 ) -> tuple[PostDocument, str]:
-    """The document with a new module, at `index` or last, and the module's id.
+    """Return the document with a new module at `index` (default: last), and the module's id.
 
-    `shared` is the slug and instance id of a global module, which takes `overrides` instead of props. Without
-    a scope, a module is local, or static where it can be nothing else.
+    `shared`: slug and instance id of a global module, which takes `overrides` instead of props. Without `scope`,
+    the module is local, or static if its type allows only that.
     """
-    props = {**_markdown(type, content_markdown), **(props or {})}
+    props = {**_markdown_props(type, content_markdown), **(props or {})}
     module = ModuleDocument(
         id=str(uuid4()),
         type=type,
@@ -118,7 +118,7 @@ def add_module(
     return document.with_module(module, index), module.id
 
 
-def _markdown(type: str, content_markdown: str | None) -> JsonObject:
+def _markdown_props(type: str, content_markdown: str | None) -> JsonObject:
     if content_markdown is None:
         return {}
     name, value = coerce_markdown(type, content_markdown)
@@ -134,16 +134,17 @@ def update_module(
     content_markdown: str | None = None,
     index: int | None = None,
 ) -> PostDocument:
-    """The document with props and overrides merged into a module, and the module moved where `index` says."""
+    """Return the document with props and overrides merged into a module. `index` moves the module."""
     module = require_module(document, module_id)
-    values = {**_markdown(module.type, content_markdown), **(props or {})}
+    values = {**_markdown_props(module.type, content_markdown), **(props or {})}
     if module.scope == "local":
-        # It is this post's alone: an override on top would hide what is written into its props from then on.
+        # A local module belongs to this post only, so its overrides go into its props. An override would hide later
+        # values of the prop.
         values |= overrides or {}
-        kept = {name: value for name, value in module.overrides.items() if name not in values}
-        module = replace(module, props={**module.props, **values}, overrides=kept)
+        remaining = {name: value for name, value in module.overrides.items() if name not in values}
+        module = replace(module, props={**module.props, **values}, overrides=remaining)
     else:
-        # A shared module is changed for this post only: its props are other posts' too.
+        # The props of a shared module belong to other posts too, so this post stores overrides.
         module = replace(module, overrides={**module.overrides, **values, **(overrides or {})})
     return document.with_module(module, index)
 
@@ -154,7 +155,7 @@ def remove_module(document: PostDocument, module_id: str) -> PostDocument:
 
 
 def reorder_modules(document: PostDocument, order: Sequence[str]) -> PostDocument:
-    """The document with its modules in that order; each must be named once."""
+    """Return the document with its modules in this order. Each id must occur once."""
     if sorted(order) != sorted(document.order):
         message = gettext("The order must list every module of the post once.")
         raise RuleViolation(message, details={"order": [message]})
@@ -185,6 +186,7 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
                 code="unknown_field",
             )
         position = entry.get("position")
+        # `bool` is a subclass of `int`.
         is_number = isinstance(position, int) and not isinstance(position, bool)
         if position is not None and not (is_number and cast("int", position) >= 0):
             raise invalid(
@@ -214,10 +216,10 @@ def patch_modules(document: PostDocument, entries: Sequence[Mapping[str, Json]])
 def seed_group(
     document: PostDocument, group: str | LayoutTemplate | None, shared: Mapping[str, str]
 ) -> PostDocument:
-    """The document with the modules of a module group, else of the post type's default.
+    """Return the document with the modules of a module group, by default the group of the post type.
 
-    A name is that of a group that is code. `shared` maps the slugs of global modules to their instance ids; one
-    that does not exist is left out.
+    A name refers to a group defined in code. `shared`: instance ids of global modules by slug. Global modules that
+    do not exist are skipped.
     """
     if group is None:
         group = find_post_type(document.type).default_module_group

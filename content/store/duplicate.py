@@ -1,4 +1,4 @@
-"""Copies of a post's content: with ids of their own, and knowing which module came from which."""
+"""Copies of a post's content with new ids, and the mapping from source modules to copied modules."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from proofroom.definitions import find_post_type, modules, props_of
 from proofroom.taxonomies.models import Term
 
 COPIED_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.copied)
-"""What a copy takes over, beside custom fields: what a post says, not where it stands or when it appears."""
+"""Names of the fields that a copy gets, besides custom fields: content, but not place or dates."""
 
 
 def copied_fields(source: PostDocument) -> JsonObject:
-    """The fields that a copy takes over. Custom fields that are defined no more stay behind."""
+    """Return the fields for a copy. Custom fields without a definition are omitted."""
     known = props_of(find_post_type(source.type).CustomFields)
     fields: JsonObject = {name: source.fields.get(name) for name in COPIED_FIELDS}
     fields["customFields"] = {
@@ -28,9 +28,9 @@ def copied_fields(source: PostDocument) -> JsonObject:
 
 
 def copy_modules(source: PostDocument, onto: PostDocument) -> tuple[PostDocument, dict[str, str]]:
-    """`onto` with a copy of each module, shared ones still shared; and the copies' ids by those of the source.
+    """Return `onto` with a copy of each module, and the copies' ids by source id.
 
-    A module whose type is defined no more stays behind: no post can take it.
+    Copies of global modules share the instance. Modules without a definition are omitted, as no post may have them.
     """
     ids = {module.id: str(uuid4()) for module in source.modules if module.type in modules}
     copies = tuple(
@@ -46,7 +46,7 @@ def copy_modules(source: PostDocument, onto: PostDocument) -> tuple[PostDocument
 
 
 def pair_modules(source: PostDocument, copy: PostDocument) -> dict[str, str]:
-    """The modules of two posts that say the same in two languages: those of a type, in their order."""
+    """Match the modules of two translations by type, in order. Returns the copy's module ids by source id."""
     left = list(copy.modules)
     pairs: dict[str, str] = {}
     for module in source.modules:
@@ -58,7 +58,7 @@ def pair_modules(source: PostDocument, copy: PostDocument) -> dict[str, str]:
 
 
 def translate_terms(locale: str, source: PostDocument) -> list[str]:
-    """The terms of the source as another language has them: those of every language, and those of the same slug."""
+    """Return the ids of the source's terms in another locale: terms for all locales, and terms with the same slug."""
     found: list[str] = []
     rows = list(Term.objects.filter(pk__in=source.taxonomy_term_ids))
     slugs = {(row.taxonomy, row.slug) for row in rows}
@@ -69,7 +69,10 @@ def translate_terms(locale: str, source: PostDocument) -> list[str]:
 
 
 def terms_without_translation(locale: str, source: Post) -> list[str]:
-    """The names of a post's terms that another language has none of the same slug for. Two queries at most."""
+    """Return the names of a post's terms that have no term of the same slug in another locale.
+
+    At most two queries.
+    """
     terms = Term.objects.filter(post_terms__post=source).exclude(locale__in=["", locale])
     rows = list(terms.values_list("taxonomy", "slug", "name"))
     slugs = [slug for _taxonomy, slug, _name in rows]

@@ -1,4 +1,4 @@
-"""Reads of global modules: which there are, and which posts place them."""
+"""Queries for global modules and the posts that place them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ USAGE_COLUMNS: Final = ("id", "title", "type", "locale", "status", "path", "laye
 
 @dataclass(frozen=True, slots=True)
 class Placements:
-    """The numbers of posts that place a global module: live, only in a draft, or in the trash."""
+    """Numbers of posts that place a global module: live, only in a draft, and in the trash."""
 
     live: int
     staged: int
@@ -43,7 +43,7 @@ class Placements:
 
     @property
     def sentence(self) -> str:
-        """In words, for whoever wants to delete it."""
+        """A sentence for the user who wants to delete the module."""
         number = ngettext("used in %(n)s post", "used in %(n)s posts", self.total)
         number %= {"n": self.total}
         parts = [_("%(n)s of them only in drafts") % {"n": self.staged}] if self.staged else []
@@ -52,7 +52,7 @@ class Placements:
 
 
 def globals_list(q: str = "", type: str = "") -> QuerySet[ModuleInstance]:
-    """Global modules by slug, each with `affected`: how many posts place it live."""
+    """Return global modules by slug, each with `affected`: number of posts that place it live."""
     alive = Q(placements__post__deleted_at__isnull=True)
     found = ModuleInstance.objects.globals()
     if type:
@@ -64,7 +64,7 @@ def globals_list(q: str = "", type: str = "") -> QuerySet[ModuleInstance]:
 
 
 def placed_by_slug(slugs: Collection[str]) -> dict[str, tuple[UUID, int]]:
-    """The ids of global modules by slug, and how many posts place each live. One query, none without slugs."""
+    """Return (id, number of posts that place it live) of global modules by slug. One query, none without slugs."""
     if not slugs:
         return {}
     alive = Q(placements__post__deleted_at__isnull=True)
@@ -76,11 +76,11 @@ def placed_by_slug(slugs: Collection[str]) -> dict[str, tuple[UUID, int]]:
 
 
 def find_global(slug: str, *, locked: bool = False) -> ModuleInstance:
-    """The global module of that slug. Raises `NotFound`."""
+    """Return the global module with the slug. Raises `NotFound`."""
     rows = ModuleInstance.objects.globals()
     if locked:
         rows = rows.select_for_update(of=("self",))
-    # PostgreSQL would refuse to look for a text with NUL.
+    # PostgreSQL raises an error for a text parameter with NUL.
     found = rows.filter(global_slug=slug).first() if "\x00" not in slug else None
     if found is None:
         raise NotFound(_("There is no global module %(slug)r.") % {"slug": slug[:100]})
@@ -88,9 +88,9 @@ def find_global(slug: str, *, locked: bool = False) -> ModuleInstance:
 
 
 def usage(module: ModuleInstance) -> QuerySet[Post]:
-    """The posts that place the module live or in a draft, the latest changed first.
+    """Return the posts that place the module live or in a draft, the latest change first.
 
-    `layer` is `source` where it is placed live, else the layer that proposes it.
+    `layer`: `source` if the live layer places it, else the layer that proposes it.
     """
     live = PostModule.objects.filter(post=OuterRef("pk"), instance=module)
     review = _drafts_with(module).filter(post=OuterRef("pk"), layer=Layer.REVIEW)
@@ -107,7 +107,7 @@ def usage(module: ModuleInstance) -> QuerySet[Post]:
 
 
 def placements_of(module: ModuleInstance) -> Placements:
-    """Return how many posts place the module, wherever they stand. Three queries."""
+    """Return the numbers of posts that place the module. Three queries."""
     live = PostModule.objects.filter(post=OuterRef("pk"), instance=module)
     staged = _drafts_with(module).filter(post=OuterRef("pk"))
     alive = Post.objects.filter(deleted_at__isnull=True)
@@ -120,13 +120,13 @@ def placements_of(module: ModuleInstance) -> Placements:
 
 
 def affected_posts(module: ModuleInstance) -> int:
-    """Return how many posts show the module when they are visited. One query."""
+    """Return the number of posts that show the module to visitors. One query."""
     placed = PostModule.objects.filter(instance=module, post__deleted_at__isnull=True)
     return placed.values("post_id").distinct().count()
 
 
 def _drafts_with(module: ModuleInstance) -> QuerySet[Draft]:
-    """Drafts whose document names the instance: its id stands nowhere else in one."""
     drafts = Draft.objects.filter(is_empty=False)
+    # The document is matched as text: the id of an instance occurs nowhere else in it.
     drafts = drafts.annotate(written=Cast("document", TextField()))
     return drafts.filter(written__contains=str(module.pk))

@@ -1,4 +1,4 @@
-"""Updates of posts that another change caused: `post.updated` for each post whose content or address it changed."""
+"""Events for posts that another change affected: `post.updated` for each post with changed content or path."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from proofroom.core.batches import batches
 from proofroom.core.models import Event
 
 CAUSES: Final = ("content.changed", "content.migrated")
-"""The events that may change the live content of posts without naming them."""
+"""Names of events that can change the live content of posts without naming the posts."""
 _UPDATED: Final = "post.updated"
-_AT_ONCE: Final = 200
-"""Posts whose events one transaction of a worker records."""
+_BATCH_SIZE: Final = 200
+"""Number of posts per transaction of the worker."""
 
 
 def record_indirect_updates(changed: Mapping[Post, Sequence[str]], actor: Actor) -> None:
-    """Record that these posts changed, each with its paths. The caller recorded the cause."""
+    """Record `post.updated` with the changed paths of each post. The caller recorded the cause."""
     things = [
         (post.pk, {**event_payload(post), "changedPaths": list(paths)})
         for post, paths in changed.items()
     ]
-    # The cause made cached answers old already.
+    # No cache tags: the event of the cause already invalidated the cached responses.
     outbox.record_all(_UPDATED, things, actor=actor, tags=())
 
 
 def follow_cause(event: Event) -> None:
-    """Record `post.updated` for the posts whose live content the event changed. Safe to run twice."""
-    changed = _changed_by(event)
+    """Record `post.updated` for the posts whose live content the event changed. Idempotent."""
+    changed = _paths_changed_by(event)
     if not changed:
         return
     user = User.objects.filter(pk=event.actor_id).first() if event.actor_id is not None else None
@@ -48,7 +48,8 @@ def follow_cause(event: Event) -> None:
         event_id=event.pk,
         hop=event.hop,
     )
-    for part in batches(sorted(changed), _AT_ONCE):
+    # Batches keep transactions short. A retry skips the posts whose event an earlier attempt recorded.
+    for part in batches(sorted(changed), _BATCH_SIZE):
         with transaction.atomic():
             known = Event.objects.filter(name=_UPDATED, cause_id=event.pk, post_id__in=part)
             done = set(known.values_list("post_id", flat=True))
@@ -58,18 +59,18 @@ def follow_cause(event: Event) -> None:
             )
 
 
-def _changed_by(event: Event) -> Mapping[UUID, Sequence[str]]:
-    """Return the paths that the event changed, by post."""
+def _paths_changed_by(event: Event) -> Mapping[UUID, Sequence[str]]:
+    """Return the changed paths by post id."""
     if event.name == "content.migrated":
         migration = ContentMigration.objects.filter(pk=event.payload.get("migration")).first()
         return {UUID(id_): () for id_ in migration.post_ids} if migration else {}
     if event.payload.get("what") != "global-module":
         return {}
-    return _placements_changed(UUID(str(event.payload["id"])), event.payload.get("changed", ()))
+    return _paths_of_placements(UUID(str(event.payload["id"])), event.payload.get("changed", ()))
 
 
-def _placements_changed(module_id: UUID, names: Iterable[str]) -> Mapping[UUID, Sequence[str]]:
-    """Return the paths of these props in every post that places the module and does not override them."""
+def _paths_of_placements(module_id: UUID, names: Iterable[str]) -> Mapping[UUID, Sequence[str]]:
+    """Return the paths of these props, by post that places the module and does not override them."""
     names = list(names)
     if not names:
         return {}

@@ -1,4 +1,4 @@
-"""The layers of a post as documents: what each holds and changes, who wrote it, and where the layer below moved."""
+"""The layers of a post as documents: their content, changes and authors, and drift of the layer below."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from proofroom.core.validation.input_validation import NOT_ON_A_LINE, parse_uuid
 
 NOTE_MAX: Final = 2_000
 REASON_MAX: Final = 500
-"""Characters of the reason that stands with each change."""
+"""Maximum number of characters of the reason of a change."""
 
 
 def clean_reason(text: str) -> str:
@@ -55,15 +55,15 @@ def clean_reason(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The writer of a staged value.
+    """The author of a staged value.
 
-    `user_id`/`user` the account, `agent_id`/`run_id` the agent and its run, `via` the door, `principal` the
-    credential of an AI client, `at` when.
-    `edited_by` names the person who changed an agent's words since; the words' origin stays the agent.
-    `drifted`: the layer below moved at this path after the value was written.
-    `conflict`: a submit left it here, because a person had staged something else.
-    `source_hash`, of a translation, is that of the source's value that it was made from.
-    `reason` is why an agent or an AI client proposes the value, in its own words.
+    - `user_id`, `user`: the account. `agent_id`, `run_id`: the agent and its run.
+    - `via`: the interface. `principal`: the credential of an AI client. `at`: the time.
+    - `edited_by`: the person who later edited an agent's text. The agent remains the author.
+    - `drifted`: the layer below changed at this path after the value was written.
+    - `conflict`: a submit left the value here, because a person had staged another one.
+    - `source_hash`: for a translation, the hash of the source value at the time of translating.
+    - `reason`: the explanation by the agent or AI client.
     """
 
     user_id: int | None
@@ -82,12 +82,12 @@ class Mark:
 
     @property
     def is_ai(self) -> bool:
-        """Whether the words came from an agent or an AI client, whoever changed them since."""
+        """True if an agent or AI client wrote the text, even if a person edited it later."""
         return bool(self.agent_id) or self.via in ("mcp", "agent")
 
     @property
     def is_agents(self) -> bool:
-        """Whether the words are an agent's or an AI client's, and no person changed them since."""
+        """True if an agent or AI client wrote the text and no person edited it."""
         return self.is_ai and not self.edited_by
 
     def to_json(self) -> JsonObject:
@@ -99,9 +99,9 @@ class Mark:
 
     @classmethod
     def of(cls, actor: Actor, *, previous: Mark | None = None, reason: str = "") -> Mark:
-        """The mark of what `actor` writes now, with the reason of an agent or an AI client.
+        """Return the mark for a value that `actor` writes now. Only agents and AI clients have a reason.
 
-        A person who edits an agent's words leaves them the agent's, with its reason.
+        If a person edits an agent's text, the agent remains the author and its reason stays.
         """
         mark = cls(
             user_id=actor.user.pk,
@@ -127,9 +127,9 @@ def read_marks(value: Mapping[str, Mapping[str, Json]]) -> Marks:
 
 
 def mark_of(marks: Marks, path: str) -> Mark | None:
-    """The mark at a path; a whole module answers with the mark of any of its parts, and the other way round.
+    """Return the mark at a path, or the mark of a module that contains it or of one of its parts.
 
-    A position without a mark answers with the latest mark of another one.
+    A position without a mark gets the latest mark of any position.
     """
     if path in marks:
         return marks[path]
@@ -139,34 +139,34 @@ def mark_of(marks: Marks, path: str) -> Mark | None:
         if known.startswith(path + ".") or path.startswith(known + ".")
     ]
     if not near and path.endswith(_POSITION):
-        # An order is one thing: on an order that moved below, other modules may be those out of place.
+        # The order changes as a whole: after a move in the layer below, the moved modules can be others than the
+        # marked.
         orders = [mark for known, mark in marks.items() if known.endswith(_POSITION)]
         near = sorted(orders, key=lambda mark: mark.at, reverse=True)
     return near[0] if near else None
 
 
 def paths_overlap(one: str, other: str) -> bool:
-    """Return whether two paths are the same, or one leads to a part of the other."""
+    """Return whether the paths are equal or one contains the other."""
     return one == other or one.startswith(other + ".") or other.startswith(one + ".")
 
 
 def parts_of(marks: Marks, path: str) -> Marks:
-    """The marks of what lies below a path: of the parts of a module that a layer added."""
+    """Return the marks of the parts of a path, for a module that a layer added."""
     return {known: mark for known, mark in marks.items() if known.startswith(path + ".")}
 
 
 def writers_of(marks: Marks, path: str) -> list[Mark]:
-    """Everybody who wrote what stands at a path: the nearest mark, and those of its parts."""
+    """Return the marks of all authors of the value at a path: the nearest mark and the marks of its parts."""
     nearest = mark_of(marks, path)
     return ([nearest] if nearest else []) + list(parts_of(marks, path).values())
 
 
 @dataclass(frozen=True, slots=True)
 class LayerView:
-    """A layer as it stands now: its stored intent on top of the layer below.
+    """The current state of a layer: its stored draft on top of the layer below.
 
-    `changes` lead from `below` to `document`; `drifted` are those of its paths where the layer below moved
-    since they were staged.
+    `changes` lead from `below` to `document`. `drifted`: the changed paths at which the layer below changed since.
     """
 
     layer: Layer
@@ -195,26 +195,26 @@ class Layers:
     review: LayerView
     ai_review: LayerView
     has_revision: bool | None = None
-    """Whether the present version of the post has its revision; None where nobody has looked."""
+    """True if the current version of the post has a revision. None if not known."""
 
     def view(self, layer: Layer) -> LayerView:
         return self.review if layer == Layer.REVIEW else self.ai_review
 
     def document(self, layer: Layer | None) -> PostDocument:
-        """The post as a layer sees it; None is live."""
+        """Return the document of a layer, for None the live one."""
         return self.live if layer is None else self.view(layer).document
 
 
 before_layer_staged: Hook[[LayerView, Post, Actor, Sequence[str]], None] = Hook()
-"""Called in the transaction before a proposal is stored, with the paths that it changes.
+"""Called in the transaction before a proposal is stored, with the changed paths.
 
-What is raised undoes the proposal.
+An exception cancels the proposal.
 """
 
 layers_written: Hook[[Post, Sequence[LayerView]], None] = Hook()
 """Called in the transaction after a layer was written, with the layers that may have changed."""
 
-_LAYERS: Final = Statement(
+_LAYER_ROWS: Final = Statement(
     lambda post_id: Post.objects.filter(pk=post_id).values(
         **post_repository.live_rows(),
         draft_rows=draft_rows(),
@@ -225,9 +225,9 @@ _LAYERS: Final = Statement(
 )
 
 
-# No key: a child that is being put below a post needs a share of its key, and would wait for whoever writes the post
-# while that one waits for the content version that it holds.
-_LOCKED: Final = Statement(
+# FOR NO KEY UPDATE: creating a child takes a share lock on the key of its parent. A full lock would make the child
+# wait for the writer of the parent, which may itself wait for the content version that the child's writer holds.
+_LOCK_POST: Final = Statement(
     lambda post_id: (
         Post.objects.select_for_update(no_key=True)
         .filter(deleted_at__isnull=True, pk=post_id)
@@ -239,14 +239,14 @@ _LOCKED: Final = Statement(
 def lock_post(
     post_id: UUID | str, actor: Actor, *, is_source: bool = False, is_new: bool = False
 ) -> Post:
-    """The post, locked until the transaction ends. Everything that writes a layer starts here.
+    """Return the post, locked until the end of the transaction. Every write of a layer starts here.
 
-    Raises `NotFound` for a deleted or unknown post and for one that the actor may not see, `NotAllowed` for one
-    outside of what they may change. One that is only the source of something new, `is_source`, may be outside of
-    that; where one that the caller made in this transaction belongs, `is_new`, is not asked yet.
+    Raises `NotFound` if the post is deleted, unknown or not visible to the actor, and `NotAllowed` if the actor may
+    not change it. `is_source`: the post is only read, so it need not be changeable. `is_new`: the caller created
+    the post in this transaction, so its scope is not checked yet.
     """
     id_ = parse_uuid(post_id)
-    post = first_instance(Post, _LOCKED.rows(id_)) if id_ is not None else None
+    post = first_instance(Post, _LOCK_POST.rows(id_)) if id_ is not None else None
     if post is None:
         raise post_not_found(post_id)
     remember_sections(actor)
@@ -258,7 +258,7 @@ def lock_post(
 
 
 def lock_post_in(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
-    """The post of that id among `posts`, locked; None for an unknown or malformed id."""
+    """Return the locked post with the id among `posts`, or None if it is unknown or the id is malformed."""
     id_ = parse_uuid(post_id)
     if id_ is None:
         return None
@@ -266,8 +266,8 @@ def lock_post_in(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
 
 
 def open_layers(post: Post) -> Layers:
-    """Read every layer of a post. One query."""
-    rows = _LAYERS.rows(post.pk)
+    """Return the layers of a post. One query."""
+    rows = _LAYER_ROWS.rows(post.pk)
     if not rows:
         return layers_of(post, post_repository.document_of(post, (), ()), ())
     [row] = rows
@@ -277,7 +277,7 @@ def open_layers(post: Post) -> Layers:
 
 
 def open_layers_of_many(posts: Sequence[Post]) -> list[Layers]:
-    """Read every layer of posts. Three queries, however many there are."""
+    """Return the layers of posts. Three queries in total."""
     drafts = drafts_of_many(posts)
     return [
         layers_of(post, live, drafts.get(post.pk, ()))
@@ -286,15 +286,15 @@ def open_layers_of_many(posts: Sequence[Post]) -> list[Layers]:
 
 
 def layers_of(post: Post, live: PostDocument, found: Sequence[Draft]) -> Layers:
-    """The layers of a post from its live document and its drafts."""
+    """Build the layers of a post from its live document and its drafts."""
     drafts = {draft.layer: draft for draft in found}
-    review = _view(Layer.REVIEW, drafts.get(Layer.REVIEW), live)
-    ai_review = _view(Layer.AI_REVIEW, drafts.get(Layer.AI_REVIEW), review.document)
+    review = _layer_view(Layer.REVIEW, drafts.get(Layer.REVIEW), live)
+    ai_review = _layer_view(Layer.AI_REVIEW, drafts.get(Layer.AI_REVIEW), review.document)
     return Layers(post=post, live=live, review=review, ai_review=ai_review)
 
 
 def drafts_of_many(posts: Sequence[Post]) -> dict[UUID, list[Draft]]:
-    """The drafts that hold something, by post. One query."""
+    """Return the drafts with staged changes, by post id. One query."""
     found: dict[UUID, list[Draft]] = defaultdict(list)
     for draft in Draft.objects.filter(post__in=posts, is_empty=False):
         found[draft.post_id].append(draft)
@@ -302,14 +302,14 @@ def drafts_of_many(posts: Sequence[Post]) -> dict[UUID, list[Draft]]:
 
 
 def draft_rows() -> Cast:
-    """A column of a query of posts: the drafts of each as JSON text, for `drafts_from_rows`."""
+    """Return an annotation of posts: their drafts as JSON text, for `drafts_from_rows`."""
     names = (*columns_of(Draft), "updated_by__username")
     rows = Draft.objects.filter(post=OuterRef("pk"))
     return rows_as_text(rows.values(entry=JSONObject(**{name: name for name in names})))
 
 
 def drafts_from_rows(post: Post, rows: Iterable[Row]) -> list[Draft]:
-    """The drafts of a post from the rows of `draft_rows`, with the names of who wrote them last."""
+    """Build the drafts of a post from the rows of `draft_rows`, with the names of the last authors."""
     drafts = []
     for row in rows:
         draft = instance_from_row(Draft, row)
@@ -322,30 +322,31 @@ def drafts_from_rows(post: Post, rows: Iterable[Row]) -> list[Draft]:
     return drafts
 
 
-def _view(layer: Layer, draft: Draft | None, below: PostDocument) -> LayerView:
+def _layer_view(layer: Layer, draft: Draft | None, below: PostDocument) -> LayerView:
     if draft is None or draft.is_empty or draft.document is None or draft.base is None:
         return LayerView(layer, draft, below, below, diff(below, below), {}, frozenset())
     base = PostDocument.from_json(draft.base)
     document = PostDocument.from_json(draft.document)
+    # Rebase the draft on the current layer below. At a conflict the draft wins and the path is reported as drifted.
     merged = merge(base, below, document, prefer="theirs")
     changes = diff(below, merged.document)
     marks = read_marks(draft.marks)
-    moved = {conflict.path for conflict in merged.conflicts}
-    drifted = {path for path in changes.paths if _is_drifted(path, moved, marks)}
+    conflicting = {conflict.path for conflict in merged.conflicts}
+    drifted = {path for path in changes.paths if _is_drifted(path, conflicting, marks)}
     return LayerView(layer, draft, below, merged.document, changes, marks, frozenset(drifted))
 
 
-def _is_drifted(path: str, moved: set[str], marks: Marks) -> bool:
+def _is_drifted(path: str, conflicting: set[str], marks: Marks) -> bool:
     mark = mark_of(marks, path)
     return (
-        path in moved
-        or any(other.startswith(path + ".") for other in moved)
+        path in conflicting
+        or any(other.startswith(path + ".") for other in conflicting)
         or (mark is not None and mark.drifted)
     )
 
 
 def check_version(expected: int | None, current: int, what: str) -> None:
-    """Raise `Conflict` where a writer read an older version than the present one."""
+    """Raise `Conflict` if the client read another version than the current one."""
     if expected is not None and expected != current:
         raise Conflict(
             _(
@@ -360,7 +361,7 @@ def check_version(expected: int | None, current: int, what: str) -> None:
 
 
 def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
-    """Return what webhooks and triggers are told of a post."""
+    """Return the payload about a post for webhooks and triggers."""
     payload: JsonObject = {
         "id": str(post.pk),
         "type": post.type,
@@ -385,27 +386,29 @@ def save_draft(
     *,
     above: Sequence[Draft | None] | None = None,
 ) -> Draft:
-    """Store a layer's document against the present layer below; drift found so far stays marked.
+    """Store a layer's document against the current layer below. Drift found so far stays marked.
 
-    `above` is the draft of AI Review of this post, where it is at hand.
+    `above`: the draft of AI Review of the post, if the caller has it.
     """
     changes = diff(view.below, document)
     draft = view.draft or Draft(post=post, layer=view.layer)
+    # Before the draft changes: the old uses are needed to remove their references.
     used = staged_places(draft)
     draft.is_empty = len(changes) == 0
     draft.base = None if draft.is_empty else view.below.to_json()
     draft.document = None if draft.is_empty else document.to_json()
-    # The marks of what is still staged, and of the parts of modules that the layer adds.
-    kept: Marks = {}
+    # Retain only marks of paths that are still staged, and of the parts of modules that the layer adds.
+    remaining: Marks = {}
     for change in changes:
         mark = mark_of(marks, change.path)
         if mark is not None:
+            # A new author saw the current layer below, so the new value has not drifted.
             by_another = mark_of(view.marks, change.path) != mark
             drifted = change.path in view.drifted and not by_another
-            kept[change.path] = replace(mark, drifted=True) if drifted else mark
+            remaining[change.path] = replace(mark, drifted=True) if drifted else mark
         if change.kind == "added":
-            kept |= parts_of(marks, change.path)
-    draft.marks = {path: mark.to_json() for path, mark in kept.items()}
+            remaining |= parts_of(marks, change.path)
+    draft.marks = {path: mark.to_json() for path, mark in remaining.items()}
     draft.version += 1
     draft.updated_by_id = updated_by_id
     if draft.is_empty:
@@ -417,14 +420,17 @@ def save_draft(
     else:
         update_row(draft)
     follow_draft(post, draft.layer, used, collect_references(document, changes))
-    moved = {path for path in changes.paths if _is_drifted(path, set(), kept)}
-    now = LayerView(view.layer, draft, view.below, document, changes, kept, frozenset(moved))
+    drifted_paths = {path for path in changes.paths if _is_drifted(path, set(), remaining)}
+    now = LayerView(
+        view.layer, draft, view.below, document, changes, remaining, frozenset(drifted_paths)
+    )
+    # AI Review lies on top of Review, so its view changes with it.
     others: list[LayerView] = []
     if view.layer == Layer.REVIEW:
         stored = Draft.objects.filter(post=post, layer=Layer.AI_REVIEW, is_empty=False)
         drafts = stored if above is None else above
         others = [
-            _view(Layer.AI_REVIEW, row, document)
+            _layer_view(Layer.AI_REVIEW, row, document)
             for row in drafts
             if row is not None and not row.is_empty
         ]
@@ -442,17 +448,16 @@ def keep_rest(
     *,
     above: Sequence[Draft | None] | None = None,
 ) -> Draft:
-    """Store of a layer what was not taken out of it, on top of what the layer below holds now."""
+    """Store the remaining changes of a layer on top of the current layer below, after others were taken out."""
     document = apply(below, rest)
     view = replace(view, below=below, changes=diff(below, document))
     return save_draft(view, post, document, marks, by, above=above)
 
 
 def settle(post: Post, live: PostDocument, drafts: Sequence[Draft] | None = None) -> None:
-    """Take out of the drafts what the layer below has come to hold by itself.
+    """Remove from the drafts the values that the layer below has now as well.
 
-    Else it would be staged again as soon as the layer below moved on, and could be neither taken nor rejected. With
-    the post's `drafts` at hand, it queries only where there is something to take out.
+    With the post's `drafts` given, it queries only if there is a value to remove.
     """
     if drafts is None:
         drafts = drafts_of_many([post]).get(post.pk, ())
@@ -461,6 +466,9 @@ def settle(post: Post, live: PostDocument, drafts: Sequence[Draft] | None = None
         draft = view.draft
         if draft is None or draft.base is None or draft.document is None:
             continue
+        # Without this, the value would be staged again at the next change of the layer below, and could be neither
+        # approved
+        # nor rejected.
         stored = diff(PostDocument.from_json(draft.base), PostDocument.from_json(draft.document))
         if not view.exists or set(stored.paths) - set(view.changes.paths):
             save_draft(view, post, view.document, view.marks, draft.updated_by_id)

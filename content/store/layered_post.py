@@ -1,4 +1,4 @@
-"""A post with all that its layers are made of, read in one statement."""
+"""A post with all its layers, read in one statement."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.database.statements import Statement, columns_of
 from proofroom.core.json import JsonObject
 
-_LAYERED: Final = Statement(
+_LAYERED_ROWS: Final = Statement(
     lambda post_id: (
         reachable_posts()
         .filter(pk=post_id)
@@ -43,7 +43,9 @@ _LAYERED: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class LayeredPost:
-    """A post, its layers, its translations as id and locale, and the props of the global modules that it places."""
+    """A post with its layers, its translations as (id, locale), and the props of its global modules by instance
+    id.
+    """
 
     post: Post
     layers: Layers
@@ -52,11 +54,11 @@ class LayeredPost:
 
 
 def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
-    """A post that is not in the trash, with the translations that somebody may see.
+    """Return a post that is not in the trash, with the translations the user may see, or None.
 
-    One statement; one more for who is limited to a part of the content.
+    One statement, and one more for a user with a limited scope.
     """
-    rows = _LAYERED.rows(post_id)
+    rows = _LAYERED_ROWS.rows(post_id)
     if not rows:
         return None
     row = rows[0]

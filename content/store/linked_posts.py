@@ -1,4 +1,4 @@
-"""The posts that a page shows or links to, in one query: a union of small reads, each by an index."""
+"""The posts that a page shows or links to, read in one query: a union of small index scans."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.core.database.statements import Argument, Row, Statement
 from proofroom.definitions import MOST_LISTED, PostList
 
 MAX_LISTS: Final = 50
-"""Different lists on one page; what is asked for beyond stays empty."""
+"""Maximum number of different lists on one page. Further lists stay empty."""
 _COLUMNS: Final = (
     "id",
     "type",
@@ -37,7 +37,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Another post that a page may link to, as far as links need it."""
+    """The data of another post that a link to it needs."""
 
     id: str
     locale: str
@@ -49,8 +49,11 @@ class Neighbour:
 
 @dataclass(frozen=True, slots=True)
 class LinkedPostsRequest:
-    """The posts that a page needs: those at paths, those of a translation group, those of ids with their
-    translation into its locale, and lists of the newest ones in its locale."""
+    """The posts that a page needs.
+
+    `paths`: posts at these paths. `group`: posts of this translation group. `post_ids`: these posts with their
+    translation into `locale`. `lists`: lists of the newest posts in `locale`.
+    """
 
     locale: str
     paths: Sequence[str] = ()
@@ -63,8 +66,8 @@ class LinkedPostsRequest:
 class Linked:
     """The posts that were found.
 
-    `neighbours` holds also posts of ids that are not published, which only help to find translations.
-    `referenced` has, by the id that was asked for, the published post in the locale of the page.
+    `neighbours` includes unpublished posts of the requested ids, which are only used to find translations.
+    `referenced`: the published post in the page's locale, by requested id.
     """
 
     neighbours: Sequence[Neighbour] = ()
@@ -73,8 +76,8 @@ class Linked:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
-    """The lists of one type and terms, whose longest holds the others."""
+class _ListRead:
+    """One read for all lists of the same type and terms: the longest contains the others."""
 
     limit: int
     type: str
@@ -82,14 +85,14 @@ class _Wanted:
 
 
 def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
-    """One query, none where nothing is asked for."""
-    lists = _wanted(asked.lists)
-    parts, arguments = _parts(asked, list(lists.values()))
+    """Read the posts. One query, none for an empty request."""
+    lists = _merge_lists(asked.lists)
+    parts, arguments = _union_parts(asked, list(lists.values()))
     if not parts:
         return Linked()
     rows = _statement(parts).rows(*arguments)
-    near = {row["id"]: row for row in rows if row["part"] < 0}
-    ordered = sorted(near.values(), key=lambda row: (str(row["published_at"]), str(row["id"])))
+    linked = {row["id"]: row for row in rows if row["part"] < 0}
+    ordered = sorted(linked.values(), key=lambda row: (str(row["published_at"]), str(row["id"])))
     newest = {
         key: sorted(
             (row for row in rows if row["part"] == place),
@@ -100,13 +103,13 @@ def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
         )
         for place, key in enumerate(lists)
     }
-    # The posts of the ids in the locale of the page; nothing of one that is not published in it.
-    shown = {
+    # Only translations published in the page's locale. Other requested posts are not shown.
+    in_locale = {
         row["translation_group"]: row
-        for row in near.values()
+        for row in linked.values()
         if row["locale"] == asked.locale and _is_published(row)
     }
-    found = {id_: near.get(id_) for id_ in asked.post_ids}
+    found = {id_: linked.get(id_) for id_ in asked.post_ids}
     return Linked(
         neighbours=[
             Neighbour(
@@ -120,73 +123,75 @@ def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
             for row in ordered
         ],
         referenced={
-            str(id_): shown[row["translation_group"]]
+            str(id_): in_locale[row["translation_group"]]
             for id_, row in found.items()
-            if row is not None and row["translation_group"] in shown
+            if row is not None and row["translation_group"] in in_locale
         },
         listed={
-            wanted: newest[_key(wanted)][: wanted.limit]
+            wanted: newest[_list_key(wanted)][: wanted.limit]
             for wanted in asked.lists
-            if _key(wanted) in newest and wanted.limit > 0
+            if _list_key(wanted) in newest and wanted.limit > 0
         },
     )
 
 
-def _key(wanted: PostList) -> tuple[str, tuple[str, ...]]:
+def _list_key(wanted: PostList) -> tuple[str, tuple[str, ...]]:
     return wanted.type, tuple(sorted(set(wanted.term_ids)))
 
 
-def _wanted(lists: Iterable[PostList]) -> dict[tuple[str, tuple[str, ...]], _Wanted]:
-    """Return what has to be read: nothing for terms that cannot be."""
-    found: dict[tuple[str, tuple[str, ...]], _Wanted] = {}
-    for asked in lists:
-        key = _key(asked)
+def _merge_lists(lists: Iterable[PostList]) -> dict[tuple[str, tuple[str, ...]], _ListRead]:
+    """Return one read per type and terms. Lists with invalid terms are omitted."""
+    found: dict[tuple[str, tuple[str, ...]], _ListRead] = {}
+    for post_list in lists:
+        key = _list_key(post_list)
         terms: tuple[UUID, ...] | None = None
-        if asked.term_ids:
+        if post_list.term_ids:
             terms = ()
             for text in key[1]:
                 with suppress(ValueError):
                     terms += (UUID(text),)
-        limit = min(asked.limit, MOST_LISTED)
-        if limit < 1 or terms == () or "\x00" in asked.type:
+        limit = min(post_list.limit, MOST_LISTED)
+        # Neither database can find a type with NUL, and PostgreSQL raises an error for it.
+        if limit < 1 or terms == () or "\x00" in post_list.type:
             continue
         if key in found:
             limit = max(limit, found[key].limit)
         elif len(found) >= MAX_LISTS:
             continue
-        found[key] = _Wanted(limit, asked.type, terms)
+        found[key] = _ListRead(limit, post_list.type, terms)
     return found
 
 
 Part = tuple[str, int, bool]
-"""What a part reads; of a list also how many, and whether by terms."""
+"""Kind of a part of the union; for a list also its limit and whether it is limited to terms."""
 
 
-def _parts(
-    asked: LinkedPostsRequest, lists: Sequence[_Wanted]
+def _union_parts(
+    request: LinkedPostsRequest, lists: Sequence[_ListRead]
 ) -> tuple[tuple[Part, ...], list[Argument]]:
-    """The parts of the union, and the arguments that they take, in order."""
+    """Return the parts of the union and their arguments in order."""
     parts: list[Part] = []
     arguments: list[Argument] = []
-    paths = [path for path in asked.paths if "\x00" not in path]
+    paths = [path for path in request.paths if "\x00" not in path]
     if paths:
         parts.append(("paths", 0, False))
         arguments.append(padded(paths))
-    if asked.group is not None:
+    if request.group is not None:
         parts.append(("group", 0, False))
-        arguments.append(asked.group)
-    if asked.post_ids:
+        arguments.append(request.group)
+    if request.post_ids:
         parts.append(("ids", 0, False))
-        arguments += [padded(sorted(set(asked.post_ids))), asked.locale]
+        arguments += [padded(sorted(set(request.post_ids))), request.locale]
     for wanted in lists:
         parts.append(("list", wanted.limit, wanted.terms is not None))
-        arguments += [wanted.type, asked.locale]
+        arguments += [wanted.type, request.locale]
         arguments += [padded(wanted.terms)] if wanted.terms is not None else []
     return tuple(parts), arguments
 
 
 def padded(values: Sequence[Any]) -> list[Any]:
-    """As many as the next power of two, the last one repeated: there are few statements then."""
+    """Return the values with the last one repeated, up to the next power of two in length."""
+    # Few different lengths make few different statements, so that the cache of statements stays small.
     size = 1 << (len(values) - 1).bit_length()
     return [*values, *[values[-1]] * (size - len(values))]
 
@@ -204,14 +209,16 @@ def _statement(parts: tuple[Part, ...]) -> Statement:
                 place += 1
             else:
                 is_shown = kind == "ids"
-                found += [_rows(posts, -1, is_shown=is_shown) for posts in _NEAR[kind](rest)]
+                found += [
+                    _rows(posts, -1, is_shown=is_shown) for posts in _PART_QUERIES[kind](rest)
+                ]
         return found[0].union(*found[1:], all=True) if len(found) > 1 else found[0]
 
     return Statement(union)
 
 
 def _rows(posts: QuerySet[Post], part: int, *, is_shown: bool = True) -> QuerySet[Post, Row]:
-    """The posts of a part. What is only linked to has no picture, so none is looked for."""
+    """Return the columns of one part. Posts that are only linked to need no image."""
     rows: QuerySet[Post, Row] = posts.order_by().values(
         *_COLUMNS,
         part=Value(part, IntegerField()),
@@ -229,7 +236,7 @@ def _with_translations(rest: Iterator[Any]) -> list[QuerySet[Post]]:
     ]
 
 
-_NEAR: Final[Mapping[str, Callable[[Iterator[Any]], list[QuerySet[Post]]]]] = {
+_PART_QUERIES: Final[Mapping[str, Callable[[Iterator[Any]], list[QuerySet[Post]]]]] = {
     "paths": lambda rest: [published_posts().filter(path__in=next(rest))],
     "group": lambda rest: [published_posts().filter(translation_group=next(rest))],
     "ids": _with_translations,
@@ -239,9 +246,9 @@ _NEAR: Final[Mapping[str, Callable[[Iterator[Any]], list[QuerySet[Post]]]]] = {
 def _newest(type: str, locale: str, terms: Sequence[UUID] | None, limit: int) -> QuerySet[Post]:
     posts = published_posts().filter(type=type, locale=locale)
     if terms is not None:
-        carried = PostTerm.objects.filter(post=OuterRef("pk"), term_id__in=terms)
-        posts = posts.filter(Exists(carried))
-    # Within, for SQLite takes no LIMIT in a part of a union.
+        tagged = PostTerm.objects.filter(post=OuterRef("pk"), term_id__in=terms)
+        posts = posts.filter(Exists(tagged))
+    # In a subquery, because SQLite allows no LIMIT in a part of a union.
     newest = posts.order_by("-published_at", "id").values("pk")[:limit]
     return Post.objects.filter(pk__in=newest)
 

@@ -1,4 +1,4 @@
-"""The files that content uses, as rows that follow every write: from media fields, rich text and links."""
+"""The media files that content uses, stored as rows at every write: from media fields, rich text and links."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _BATCH: Final = 100
 
 
 def rebuild_references() -> int:
-    """Make the rows of every post and global module say what they use. Safe to run twice, and beside writers.
+    """Rebuild the references of all posts and global modules. Idempotent, and safe beside concurrent writes.
 
-    Answers how many rows there are then.
+    Returns the total number of references.
     """
     for holder_kind, holders in (
         (POST, find_posts_using_media()),
@@ -46,7 +46,7 @@ def rebuild_references() -> int:
         ids = list(holders.order_by("pk").values_list("pk", flat=True))
         for begin in range(0, len(ids), _BATCH):
             _rebuild(holder_kind, ids[begin : begin + _BATCH])
-        # Rows of holders that are no more.
+        # References of holders that no longer exist.
         named = MediaReference.objects.filter(holder_kind=holder_kind).values_list(
             "holder_id", flat=True
         )
@@ -57,7 +57,7 @@ def rebuild_references() -> int:
 
 
 def find_posts_using_media() -> QuerySet[Post]:
-    """The posts whose files are in use: those in the trash, and the variations of those, use none."""
+    """Return the posts whose files count as used. Posts in the trash and their variations use no files."""
     return Post.objects.filter(
         Q(variation_of__isnull=True) | Q(variation_of__deleted_at__isnull=True),
         deleted_at__isnull=True,
@@ -68,7 +68,8 @@ def find_posts_using_media() -> QuerySet[Post]:
 def _rebuild(kind: str, ids: Sequence[UUID]) -> None:
     held: Iterable[Held]
     if kind == POST:
-        # Found again, now that they are locked: some may have gone into the trash meanwhile.
+        # Read again after the lock: posts can have moved to the trash meanwhile. Ordered, so that locks cannot
+        # deadlock.
         locked = Post.objects.filter(pk__in=ids).order_by("pk")
         list(locked.select_for_update(of=("self",), no_key=True).values_list("pk"))
         held = collect_uses(list(find_posts_using_media().filter(pk__in=ids)))
@@ -85,7 +86,7 @@ def _rebuild(kind: str, ids: Sequence[UUID]) -> None:
 
 
 def label_posts(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
-    """Of posts in the trash nothing is told."""
+    """Return a label by id. Posts in the trash are omitted."""
     rows = Post.objects.kept().filter(pk__in=ids).values_list("pk", "title", "locale")
     return {
         pk: UsageSource(
@@ -96,7 +97,7 @@ def label_posts(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
 
 
 def posts_inside(who: Scoped, to_change: bool) -> QuerySet[Post, Any]:
-    """The ids of the posts whose files somebody sees, or with `to_change` of those that they may change."""
+    """Return the ids of the posts the user may view, or with `to_change` may change."""
     posts = in_scope_of if to_change else visible_to
     return posts(Post.objects.all(), who).values("pk")
 
@@ -112,11 +113,11 @@ def label_global_modules(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
 POST: Final = "post"
 GLOBAL: Final = "global-module"
 Rewrite = tuple[Post, PostDocument | None, PostDocument]
-"""A post whose live content changed: what it was, nothing for a new one, and what it is."""
+"""A post whose live content changed, its document before (None if new) and after."""
 
 
 def follow_live(rewrites: Iterable[Rewrite]) -> None:
-    """Live content was written. Raises `RuleViolation` where its image was deleted at the same time."""
+    """Update the references of changed live content. Raises `RuleViolation` if its image was deleted concurrently."""
     held = [
         Held(
             POST,
@@ -127,7 +128,7 @@ def follow_live(rewrites: Iterable[Rewrite]) -> None:
         )
         for post, before, after in rewrites
     ]
-    missing = set_references(_counting(held, [post for post, _, _ in rewrites]))
+    missing = set_references(_changed_in_use(held, [post for post, _, _ in rewrites]))
     for _post, _before, after in rewrites if missing else ():
         for name in MEDIA_FIELDS:
             id_ = after.fields.get(name)
@@ -139,7 +140,7 @@ def follow_live(rewrites: Iterable[Rewrite]) -> None:
 
 
 def staged_places(draft: Draft) -> Uses:
-    """The files that a draft uses where it says something else than the layer below."""
+    """Return the files that a draft uses at its changed paths."""
     if draft.is_empty or draft.base is None or draft.document is None:
         return {}
     document = PostDocument.from_json(draft.document)
@@ -147,14 +148,14 @@ def staged_places(draft: Draft) -> Uses:
 
 
 def follow_draft(post: Post, layer: str, before: Uses, after: Uses) -> None:
-    """A draft was written."""
-    set_references(_counting([Held(POST, post.pk, layer, before, after)], [post]))
+    """Update the references of a changed draft."""
+    set_references(_changed_in_use([Held(POST, post.pk, layer, before, after)], [post]))
 
 
 def follow_globals(
     written: Iterable[tuple[ModuleInstance, Mapping[str, Json] | None]],
 ) -> None:
-    """Global modules were written over these props; over nothing where they are new."""
+    """Update the references of changed global modules, given their previous props (None if new)."""
     set_references(
         replace(held, before=collect_global_references(module.type, before or {}))
         for module, before in written
@@ -163,7 +164,7 @@ def follow_globals(
 
 
 def collect_global_uses(modules: Iterable[ModuleInstance]) -> list[Held]:
-    """Return what global modules use, as if nothing had been known of it."""
+    """Return all references of global modules, as if none were stored."""
     return [
         Held(GLOBAL, module.pk, LIVE, {}, collect_global_references(module.type, module.props))
         for module in modules
@@ -171,24 +172,24 @@ def collect_global_uses(modules: Iterable[ModuleInstance]) -> list[Held]:
 
 
 def forget_global(module_id: UUID) -> None:
-    """A global module is gone."""
+    """Delete the references of a deleted global module."""
     drop_references(GLOBAL, [module_id])
 
 
 def forget_post(post: Post) -> None:
-    """A post went into the trash: what lies there, its variations with it, uses no file."""
+    """Delete the references of a post that moved to the trash, and of its variations."""
     ids = Post.objects.filter(Q(pk=post.pk) | Q(variation_of=post)).values_list("pk", flat=True)
     drop_references(POST, list(ids))
 
 
 def return_post(post: Post) -> None:
-    """A post came out of the trash, and with it its variations that were not there themselves."""
+    """Restore the references of a post from the trash, and of its variations that are not in the trash themselves."""
     posts = Post.objects.filter(Q(pk=post.pk) | Q(variation_of=post, deleted_at__isnull=True))
     set_references(collect_uses(list(posts)))
 
 
 def collect_uses(posts: Sequence[Post]) -> list[Held]:
-    """Return what posts use in every layer, as if nothing had been known of it. Three queries."""
+    """Return all references of posts in every layer, as if none were stored. Three queries."""
     held = [
         Held(POST, post.pk, LIVE, {}, collect_references(document))
         for post, document in post_repository.load_many(posts)
@@ -199,8 +200,8 @@ def collect_uses(posts: Sequence[Post]) -> list[Held]:
     ]
 
 
-def _counting(held: Sequence[Held], posts: Sequence[Post]) -> list[Held]:
-    """Those that changed, without what belongs to an original in the trash: it came in there with it."""
+def _changed_in_use(held: Sequence[Held], posts: Sequence[Post]) -> list[Held]:
+    """Return the changed holders, except variations of an original in the trash."""
     changed = [item for item in held if item.is_changed]
     originals = {post.pk: post.variation_of_id for post in posts if post.variation_of_id}
     if not changed or not originals:
@@ -217,28 +218,28 @@ Uses = dict[str, frozenset[Token]]
 
 
 def collect_references(document: PostDocument, changes: Changes | None = None) -> Uses:
-    """The files that a document uses, by path (contract §6); with `changes` only at the paths that they name."""
+    """Return the files that a document uses, by path (contract §6). With `changes`, only at the changed paths."""
     if changes is not None and not changes.items:
         return {}
     touched = None if changes is None else {change.module_id for change in changes}
     found = {
-        f"post.{name}": frozenset(_tokens("media", document.fields.get(name)))
+        f"post.{name}": frozenset(_file_tokens("media", document.fields.get(name)))
         for name in MEDIA_FIELDS
     }
     post_type = post_types.get(document.type)
     if post_type is not None:
-        for name, tokens in _by_name(post_type.CustomFields, document.custom_fields).items():
+        for name, tokens in _files_by_prop(post_type.CustomFields, document.custom_fields).items():
             found[f"post.{CUSTOM_PREFIX}{name}"] = tokens
     for module in document.modules:
         definition = modules.get(module.type)
         if definition is None or (touched is not None and module.id not in touched):
             continue
         for part, values in (("props", module.props), ("overrides", module.overrides)):
-            for name, tokens in _by_name(definition.Props, values).items():
+            for name, tokens in _files_by_prop(definition.Props, values).items():
                 found[f"modules.{module.id}.{part}.{name}"] = tokens
     if changes is not None:
         paths = set(changes.paths)
-        # Of a module that comes, or comes instead of another, every part does.
+        # An added or replaced module has one change for the whole module, which covers all its parts.
         found = {
             path: used
             for path, used in found.items()
@@ -249,34 +250,33 @@ def collect_references(document: PostDocument, changes: Changes | None = None) -
 
 
 def collect_global_references(type_: str, props: Mapping[str, Json]) -> Uses:
-    """The files that a global module uses, by the path of the prop."""
+    """Return the files that a global module uses, by path of the prop."""
     definition = modules.get(type_)
     if definition is None:
         return {}
-    found = _by_name(definition.Props, props)
+    found = _files_by_prop(definition.Props, props)
     return {f"props.{name}": used for name, used in found.items() if used}
 
 
 def media_shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
-    """The files that a page shows for these props; not those that it merely links to."""
+    """Return the files that a page shows for these props, without the files that it only links to."""
     for _, kind_, value in values_in(props, values):
-        yield from _tokens(kind_, value, with_links=False)
+        yield from _file_tokens(kind_, value, with_links=False)
 
 
-def _by_name(props: type[ModuleProps], values: object) -> dict[str, frozenset[Token]]:
-    """The files in each prop that has any."""
+def _files_by_prop(props: type[ModuleProps], values: object) -> dict[str, frozenset[Token]]:
     found: dict[str, set[Token]] = {}
     for name, kind_, value in values_in(props, values):
-        # Most props can name none: they are passed over before a set is made for them.
+        # Most kinds of props have no files. Skip them before creating a set.
         if value and kind_ in _KINDS_WITH_FILES:
-            found.setdefault(name, set()).update(_tokens(kind_, value))
+            found.setdefault(name, set()).update(_file_tokens(kind_, value))
     return {name: frozenset(tokens) for name, tokens in found.items()}
 
 
 _KINDS_WITH_FILES: Final = frozenset({"media", "richtext", "link", "url"})
 
 
-def _tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[Token]:
+def _file_tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[Token]:
     addresses: list[object] = []
     if kind_ == "media":
         if isinstance(value, str) and (id_ := parse_uuid(value)) is not None:
@@ -303,9 +303,9 @@ def _tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[T
 def media_of(
     locales: Mapping[UUID, str], shared: Collection[tuple[UUID, UUID]]
 ) -> dict[UUID, JsonObject]:
-    """By post, the files of its live fields and modules, by id, with words in the language that it is given here.
+    """Return by post the files of its live fields and modules by id, described in the given locale.
 
-    `shared` are posts with the global modules that they place.
+    `shared`: pairs of a post and a global module that it places.
     """
     users: dict[UUID, set[UUID]] = defaultdict(set)
     for post_id, instance_id in shared:

@@ -1,4 +1,4 @@
-"""Module groups of both kinds under one name: those that are code, and those that people made."""
+"""Module groups from code and from the database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofroom.definitions.module import Scope
 
 @dataclass(frozen=True, slots=True)
 class ModuleGroupInfo:
-    """A layout template. `version` is None for one that is code, which nobody changes here."""
+    """A layout template. `version` is None for a template in code, which cannot be edited."""
 
     id: UUID
     name: str
@@ -31,7 +31,10 @@ class ModuleGroupInfo:
 
 
 def find_group(name_or_id: str | UUID) -> ModuleGroupInfo:
-    """The group of that name or id; code comes first. Raises `RuleViolation` (`unknown_module_group`)."""
+    """Return the group with the name or id.
+
+    Code takes precedence. Raises `RuleViolation` (`unknown_module_group`).
+    """
     wanted = str(name_or_id)
     groups = all_groups()
     for group in groups:
@@ -47,7 +50,7 @@ def find_group(name_or_id: str | UUID) -> ModuleGroupInfo:
 
 
 def all_groups(post_type: str | None = None, q: str = "") -> list[ModuleGroupInfo]:
-    """The groups by name, of one post type where it is given, with `q` in their words. One query."""
+    """Return the groups by name, optionally of one post type or with `q` in their texts. One query."""
     found = {
         definition.name: ModuleGroupInfo(
             id=definition.id(),
@@ -60,7 +63,7 @@ def all_groups(post_type: str | None = None, q: str = "") -> list[ModuleGroupInf
         for definition in module_groups
     }
     for row in ModuleGroup.objects.all():
-        # Code that came later takes the name; the row waits until the code is gone.
+        # A group in code hides a stored group of the same name until the code is removed.
         found.setdefault(row.name, group_from_row(row))
     return [
         group
@@ -71,7 +74,6 @@ def all_groups(post_type: str | None = None, q: str = "") -> list[ModuleGroupInf
 
 
 def group_from_row(row: ModuleGroup) -> ModuleGroupInfo:
-    """A stored group."""
     return ModuleGroupInfo(
         id=row.pk,
         name=row.name,
@@ -84,7 +86,7 @@ def group_from_row(row: ModuleGroup) -> ModuleGroupInfo:
 
 
 def read_places(entries: Sequence[Mapping[str, Json]]) -> tuple[GroupModule, ...]:
-    """The places of a stored group."""
+    """Return the modules of a stored group."""
     return tuple(
         GroupModule(
             type=cast(str, entry["type"]),
@@ -98,7 +100,7 @@ def read_places(entries: Sequence[Mapping[str, Json]]) -> tuple[GroupModule, ...
 
 
 def place_json(place: GroupModule) -> JsonObject:
-    """A place as it is stored and sent."""
+    """Return a module of a group in stored and wire format."""
     return {
         "type": place.type,
         "scope": place.scope,

@@ -1,4 +1,4 @@
-"""The picture of a post without a featured image: that of the module that opens its page, wherever it is listed."""
+"""The image of a post without a featured image: the image of its opening module, used in lists."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ NO_MODULE: Final = "[]"
 
 
 def opening_media(shown: Iterable[tuple[str, Mapping[str, Json]]]) -> Sequence[str]:
-    """What the first module that opens a page shows, of types and props in their order: ids and names of files."""
+    """Return the ids and names of the files in the first module that opens a page.
+
+    `shown`: type and props of each module, in order.
+    """
     for type_name, props in shown:
         definition = modules.get(type_name)
         if definition is not None and definition.opens_page:
@@ -31,15 +34,13 @@ def opening_media(shown: Iterable[tuple[str, Mapping[str, Json]]]) -> Sequence[s
 
 
 def opening_module() -> Case:
-    """An annotation of posts: the live module that opens the page, as text for `media_of_opening_module`.
-
-    Of posts with a featured image nothing is read.
-    """
+    """Return an annotation of posts: the live opening module as text for `media_of_opening_module`."""
     types = [name for name, module in modules.all().items() if module.opens_page] or [""]
     placed = PostModule.objects.filter(post_id=OuterRef("pk"), instance__type__in=types)
     first = placed.order_by("order_index", "id").values(
         entry=JSONObject(type="instance__type", props="instance__props", overrides="overrides")
     )[:1]
+    # The CASE saves the subquery for posts with a featured image.
     return Case(
         When(featured_media_id=None, then=rows_as_text(first)),
         default=Value(NO_MODULE),
@@ -49,7 +50,7 @@ def opening_module() -> Case:
 
 @lru_cache(maxsize=2000)
 def media_of_opening_module(text: str) -> Sequence[str]:
-    """The ids and names of files in what `opening_module` read, in their order."""
+    """Return the ids and names of the files in a result of `opening_module`, in order."""
     if text == NO_MODULE:
         return []
     return opening_media(
@@ -58,7 +59,7 @@ def media_of_opening_module(text: str) -> Sequence[str]:
 
 
 class Illustrated(Protocol):
-    """A post with its featured image, as `load_pictures` takes it."""
+    """A post with its featured image, for `load_pictures`."""
 
     @property
     def pk(self) -> UUID: ...
@@ -67,9 +68,9 @@ class Illustrated(Protocol):
 
 
 def load_pictures(posts: Sequence[Illustrated]) -> dict[UUID, Asset]:
-    """The pictures of posts that were read with `opening=opening_module()` and their featured images, by post.
+    """Return the images of posts by id. The posts need `opening=opening_module()` and their featured images.
 
-    One query where modules that open pages show images, else none.
+    One query if opening modules show images, else none.
     """
     pictures = {post.pk: post.featured_media for post in posts if post.featured_media is not None}
     named = {
@@ -78,6 +79,7 @@ def load_pictures(posts: Sequence[Illustrated]) -> dict[UUID, Asset]:
         if post.pk not in pictures
     }
     keys = {key for keys in named.values() for key in keys}
+    # Names of stored files contain a slash, ids do not.
     names = {key for key in keys if "/" in key}
     found = load_assets_by_name(keys - names, names)
     known = {**found.by_id, **found.by_name}

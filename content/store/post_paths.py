@@ -1,5 +1,4 @@
-"""URL paths of posts: from the pattern of their type and locale, stored on the post, set when what they are made of
-changes."""
+"""URL paths of posts, made from the pattern of their type and locale, and stored on the post."""
 
 from __future__ import annotations
 
@@ -28,9 +27,9 @@ from proofroom.core.site_urls import absolute
 from proofroom.definitions import find_post_type, post_types
 
 HOME_SLUG: Final = "home"
-"""The root page of this slug is the home page of its locale."""
-_LONGEST: Final = 1900
-_AT_A_TIME: Final = 500
+"""Slug of the root page that is the home page of its locale."""
+_PATH_MAX: Final = 1900
+_BATCH_SIZE: Final = 500
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
 _PATTERN: Final = Statement(
     lambda type_, locale: UrlPattern.objects.filter(
@@ -46,7 +45,7 @@ _AT_PATHS: Final = Statement(
     )
 )
 Tree = Mapping[UUID, tuple[str, UUID | None]]
-"""Slug and parent of posts, by id."""
+"""Slug and parent id of posts, by id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,9 @@ class Move:
 
 
 def pattern_of(type_name: str, locale: str) -> str:
-    """The pattern that paths follow: the stored one, else the type's own. One query.
+    """Return the stored pattern, or the type's own. One query.
 
-    Posts whose type no longer exists follow `/<type>/{slug}`, whatever is stored.
+    Posts whose type no longer exists follow `/<type>/{slug}`, even if a pattern is stored.
     """
     definition = post_types.get(type_name)
     if definition is None:
@@ -70,9 +69,9 @@ def pattern_of(type_name: str, locale: str) -> str:
 
 
 def patterns_of(type_name: str) -> list[str]:
-    """The patterns that a type's paths follow, in the order of the locales, each once. One query.
+    """Return the distinct patterns of a type in the order of the locales. One query.
 
-    Raises `RuleViolation` for a type that does not exist.
+    Raises `RuleViolation` for an unknown type.
     """
     stored = UrlPattern.objects.filter(type=type_name, is_removed=False)
     by_locale = dict(stored.values_list("locale", "pattern"))
@@ -81,10 +80,10 @@ def patterns_of(type_name: str) -> list[str]:
 
 
 def path_for(post: Post, pattern: str | None = None) -> str:
-    """The path of a post: the default locale without prefix, others with theirs; none of a variation."""
+    """Return the path of a post, empty for a variation. Only the default locale has no prefix."""
     if post.variation_of_id is not None:
         return ""
-    # The slugs from the root down to the post.
+    # Slugs from the root down to the post. The limit also ends a cycle of parents.
     slugs = [post.slug]
     ancestor, depth = post.parent, 0
     while ancestor is not None and depth < MAX_DEPTH:
@@ -94,7 +93,10 @@ def path_for(post: Post, pattern: str | None = None) -> str:
 
 
 def fill_pattern(pattern: str, post: Post, slugs: Sequence[str]) -> str:
-    """The path by a pattern; `slugs` lead from the root down to the post. `/{locale}` at its start is the prefix."""
+    """Return the path by a pattern.
+
+    `slugs`: from the root down to the post. `/{locale}` at the start is the prefix.
+    """
     day = post.published_at or post.created_at
     values = {
         "slug": post.slug,
@@ -107,11 +109,11 @@ def fill_pattern(pattern: str, post: Post, slugs: Sequence[str]) -> str:
     if pattern.startswith("/{locale}/"):
         pattern = pattern.removeprefix("/{locale}")
     path = _VARIABLE.sub(lambda found: values.get(found[1], found[0]), pattern)
-    if len(path) > _LONGEST:
+    if len(path) > _PATH_MAX:
         raise invalid(
             "slug",
             _("The address would be longer than %(longest)s characters.")
-            % {"longest": f"{_LONGEST:,}"},
+            % {"longest": f"{_PATH_MAX:,}"},
         )
     prefix = "" if post.locale == settings.CMS_ENV.default_locale else f"/{post.locale}"
     if path == f"/{HOME_SLUG}" and post.parent_id is None:
@@ -120,7 +122,7 @@ def fill_pattern(pattern: str, post: Post, slugs: Sequence[str]) -> str:
 
 
 def slugs_in(tree: Tree, post: Post) -> list[str]:
-    """The slugs from the root down to the post, without a query."""
+    """Return the slugs from the root down to the post, without a query."""
     slugs, parent, depth = [post.slug], post.parent_id, 0
     while parent is not None and parent in tree and depth < MAX_DEPTH:
         slug, above = tree[parent]
@@ -130,32 +132,33 @@ def slugs_in(tree: Tree, post: Post) -> list[str]:
 
 
 def set_path(post: Post, path: str) -> list[Move]:
-    """Give the post its path, unsaved; the move, if it is one. A canonical address that was its own stays its own."""
+    """Set the path without saving. Returns the move if the path changed."""
     before, post.path = post.path, path
     if before == path:
         return []
+    # A canonical URL that pointed to the post itself continues to do so.
     if before and post.canonical_url == absolute(before):
         post.canonical_url = absolute(path)
     return [Move(post, before)]
 
 
 def save_paths(posts: Sequence[Post]) -> None:
-    """Store what `set_path` set."""
+    """Save the changes of `set_path`."""
     Post.objects.bulk_update(posts, ["path"])
     Post.objects.bulk_update([post for post in posts if post.canonical_url], ["canonical_url"])
 
 
 def actor_of_move(changed_by: User | None) -> Actor | None:
-    """Whoever changed what posts follow; where that account is gone, the first active admin."""
+    """Return an actor for the user who caused the move, or for the first active admin if the account is deleted."""
     user = changed_by or first_admin()
     return Actor(user=user, via="system") if user is not None else None
 
 
 def record_moves(moves: Sequence[Move], actor: Actor, *, recorded: Collection[UUID] = ()) -> None:
-    """Record each changed path, and that the post changed unless it is in the trash or in `recorded`.
+    """Record each changed path, and a change of the post unless it is in the trash or in `recorded`.
 
-    `recorded` are posts whose change the caller records itself. Call only after every row is locked: the content
-    version is locked from here on.
+    `recorded`: posts whose change the caller records itself. Call it only after every row is locked, because it
+    locks the content version.
     """
     things: list[tuple[UUID, JsonObject]] = [
         (
@@ -177,14 +180,13 @@ def record_moves(moves: Sequence[Move], actor: Actor, *, recorded: Collection[UU
 
 
 def _address_paths(post: Post) -> list[str]:
-    # A canonical address that was the post's own has followed it.
+    # `set_path` changed a canonical URL that pointed to the post itself.
     is_own = post.canonical_url == absolute(post.path)
     return ["post.url", "post.canonicalUrl"] if is_own else ["post.url"]
 
 
 def check_paths_are_free(posts: Iterable[Post], actor: Actor) -> None:
-    """Raise `RuleViolation` on `slug` where the path of one of these is another's: a post's that is not in the
-    trash, or no page's at all."""
+    """Raise `RuleViolation` on `slug` if a path is reserved or used by another post that is not in the trash."""
     shown = [post for post in posts if post.path and post.deleted_at is None]
     for post in shown:
         refuse_reserved("slug", post)
@@ -195,8 +197,9 @@ def check_paths_are_free(posts: Iterable[Post], actor: Actor) -> None:
 
 
 def refuse_reserved(field: str, post: Post) -> None:
-    """Raise `RuleViolation` where the path of a post is below what answers before any page does."""
+    """Raise `RuleViolation` if the path is below one that the site reserves."""
     is_default = post.locale == settings.CMS_ENV.default_locale
+    # In other locales the first segment is the prefix.
     first = post.path.split("/")[1 if is_default else 2]
     others = settings.CMS_ENV.locales if is_default else RESERVED_IN_EVERY_LOCALE
     if first in others or (is_default and is_reserved(first)):
@@ -209,15 +212,16 @@ def refuse_reserved(field: str, post: Post) -> None:
 
 
 def find_posts_at(paths: Iterable[str]) -> Iterator[Post]:
-    """The posts at these paths that are not in the trash."""
+    """Return the posts at these paths that are not in the trash."""
+    # In batches: SQLite limits the number of parameters of a statement.
     listed = sorted(paths)
-    for start in range(0, len(listed), _AT_A_TIME):
-        for row in _AT_PATHS.rows(listed[start : start + _AT_A_TIME]):
+    for start in range(0, len(listed), _BATCH_SIZE):
+        for row in _AT_PATHS.rows(listed[start : start + _BATCH_SIZE]):
             yield instance_from_row(Post, row)
 
 
 def path_taken(field: str, other: Post, actor: Actor) -> RuleViolation:
-    """The refusal of an address that another post has: which one, for those who may see it."""
+    """Return the error for a path of another post. It names the post only if the actor may view it."""
     if not sees(actor, other):
         return invalid(
             field,

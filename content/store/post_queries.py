@@ -1,4 +1,4 @@
-"""Reads of content that more than one caller needs: plain rows, no model objects on hot paths."""
+"""Queries for posts with several callers. Hot paths return plain rows instead of model objects."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ from proofroom.taxonomies.models import Term
 
 
 def visible_titles(ids: Collection[str], actor: Actor) -> dict[str, str]:
-    """Return titles by id, for whoever may see the posts. One query.
+    """Return titles by id of the posts the user may view. One query.
 
-    Whoever may restore posts learns those of posts in the trash, too.
+    Users who may restore posts also get the titles of posts in the trash.
     """
     if not actor.can("posts.view"):
         return {}
@@ -64,7 +64,7 @@ def visible_titles(ids: Collection[str], actor: Actor) -> dict[str, str]:
 _PROPOSED_TITLES: Final = Statement(
     lambda ids: (
         Draft.objects.filter(post_id__in=ids, post__is_placeholder=True, is_empty=False)
-        # What AI Review proposes stands on top of Review.
+        # "review" before "ai-review": in the dict below the later title wins, and AI Review is the upper layer.
         .order_by("-layer")
         .annotate(title=KT("document__post__title"))
         .values("post_id", "title")
@@ -73,7 +73,7 @@ _PROPOSED_TITLES: Final = Statement(
 
 
 def proposed_titles(ids: Collection[UUID]) -> dict[UUID, str]:
-    """Titles that wait for approval, of posts whose live title is a placeholder. One query, none for no ids."""
+    """Return the proposed titles of posts whose live title is a placeholder, by id. One query, none for no ids."""
     if not ids:
         return {}
     rows = _PROPOSED_TITLES.rows(list(ids))
@@ -81,7 +81,7 @@ def proposed_titles(ids: Collection[UUID]) -> dict[UUID, str]:
 
 
 def posts_with_module(type_name: str) -> int:
-    """Return how many posts have a module of the type live, trash aside. One query."""
+    """Return the number of posts with a live module of the type, without the trash. One query."""
     placed = PostModule.objects.filter(instance__type=type_name, post__deleted_at__isnull=True)
     return placed.values("post_id").distinct().count()
 
@@ -99,18 +99,18 @@ LISTED_COLUMNS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "publishedAt": "published_at",
 }
-"""The columns that lists read, by their names on the wire, in the order that lists answer them."""
+"""Columns of lists by wire name, in the order of the response."""
 LIST_COLUMNS: Final = tuple(LISTED_COLUMNS.values())
-_WRITTEN: Final = {
+_TEXT_COLUMNS: Final = {
     name: JSONText(LISTED_COLUMNS[name])
     for name in ("parentId", "featuredMediaId", "createdAt", "updatedAt", "publishedAt")
 }
 LISTED_NAMES: Final = tuple(
-    name if name in _WRITTEN else column for name, column in LISTED_COLUMNS.items()
+    name if name in _TEXT_COLUMNS else column for name, column in LISTED_COLUMNS.items()
 )
-"""Under which name `listed_rows` have each of `LISTED_COLUMNS`."""
-_AS_THEY_ARE: Final = tuple(
-    column for name, column in LISTED_COLUMNS.items() if name not in _WRITTEN
+"""Name of each of `LISTED_COLUMNS` in `listed_rows`."""
+_PLAIN_COLUMNS: Final = tuple(
+    column for name, column in LISTED_COLUMNS.items() if name not in _TEXT_COLUMNS
 )
 WIRE_MODULE: Final[Mapping[str, str | Combinable]] = {
     "postModuleId": "id",
@@ -123,14 +123,17 @@ WIRE_MODULE: Final[Mapping[str, str | Combinable]] = {
     "overrides": NullIf("overrides", Value({}, JSONField())),
     "globalSlug": "instance__global_slug",
 }
-"""The columns of a live module by their names on the wire, as visitors get it."""
+"""Columns of a live module by wire name, as delivered to visitors."""
 Part = Literal["live_modules", "staged_layers", "global_ids"]
-"""What a list may say of a post besides its columns, as JSON text that no Python parses where it need not: its live
-modules as the wire has them; what is staged, for `layers_of_text`; the ids of the global modules that it places."""
+"""An optional column of a list, as JSON text that need not be parsed in Python.
+
+`live_modules`: live modules in wire format. `staged_layers`: staged layers, for `layers_of_text`. `global_ids`: ids
+of the global modules that the post places.
+"""
 DEEP_FROM: Final = 200
-"""Rows before a part of a list that make it deep."""
+"""Number of preceding rows from which a slice of a list is deep."""
 NEWEST_FIRST: Final = "-updatedAt"
-"""The usual one of `ORDERINGS`."""
+"""Default of `ORDERINGS`."""
 ORDERINGS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "createdAt": "created_at",
@@ -142,28 +145,28 @@ ORDERINGS: Final[Mapping[str, str]] = {
 
 
 def listed_posts() -> QuerySet[Post]:
-    """Posts that are not in the trash. Variations are in no list; see `reachable_posts`."""
+    """Return the posts that are not in the trash, without variations (see `reachable_posts`)."""
     return Post.objects.alive()
 
 
 def reachable_posts() -> QuerySet[Post]:
-    """Posts that may be asked for by their id: not in the trash, variations among them."""
+    """Return the posts that can be requested by id: not in the trash, with variations."""
     return Post.objects.kept()
 
 
 def deleted_posts() -> QuerySet[Post]:
-    """Return what is in the trash, the last deleted first."""
+    """Return the posts in the trash, the last deleted first."""
     return Post.objects.filter(deleted_at__isnull=False).order_by("-deleted_at", "id")
 
 
 def published_posts() -> QuerySet[Post]:
-    """Posts that anybody may see."""
+    """Return the posts that every visitor may view."""
     return listed_posts().filter(status="published", is_placeholder=False)
 
 
 def published_at(path: str, locale: str) -> QuerySet[Post]:
-    """Return the published posts at a path; visitors get the first."""
-    # PostgreSQL refuses to look for a NUL, which no path holds.
+    """Return the published posts at a path. Visitors get the first."""
+    # PostgreSQL raises an error for a text parameter with NUL. No path contains one.
     posts = published_posts() if "\x00" not in path else Post.objects.none()
     return posts.filter(path=path, locale=locale).order_by("published_at", "id")
 
@@ -172,30 +175,30 @@ def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
     """Return the published posts of a listing, newest first."""
     posts = published_posts().filter(type=listing.type, locale=listing.locale)
     if listing.term:
-        carried = PostTerm.objects.filter(
+        tagged = PostTerm.objects.filter(
             post=OuterRef("pk"),
             term__taxonomy=listing.taxonomy,
             term__slug=listing.term,
             term__locale__in=("", listing.locale),
         )
-        posts = posts.filter(Exists(carried))
+        posts = posts.filter(Exists(tagged))
     return posts.order_by("-published_at", "id")
 
 
 def has_changes_in(layer: Layer) -> Exists:
-    """Return whether a post has something staged in a layer, as a filter."""
+    """Return a filter for posts with staged changes in a layer."""
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
 
 
 def filter_by_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:
-    """Posts that carry a term: its slug, or `taxonomySlug:termSlug`."""
+    """Return the posts with a term, given as slug or `taxonomySlug:termSlug`."""
     taxonomy, _, slug = term.rpartition(":")
     terms = Term.objects.filter(slug=slug, **({"taxonomy": taxonomy} if taxonomy else {}))
     return posts.filter(Exists(PostTerm.objects.filter(post=OuterRef("pk"), term__in=terms)))
 
 
 def order_posts(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
-    """Posts by one of `ORDERINGS`, `-` before it for descending; the id settles ties."""
+    """Order posts by one of `ORDERINGS`, with `-` for descending order. Ties are ordered by id."""
     name = ordering.lstrip("-")
     sign = "-" if ordering.startswith("-") else ""
     return posts.order_by(f"{sign}{ORDERINGS[name]}", "id")
@@ -219,10 +222,10 @@ _MODULES: Final = Statement(
         )
     )
 )
-_LAYER_ROW: Final = ("version", "updated_at", "updated_by_id", "updated_by__username")
+_LAYER_COLUMNS: Final = ("version", "updated_at", "updated_by_id", "updated_by__username")
 _LAYERS: Final = Statement(
     lambda post_ids: Draft.objects.filter(post_id__in=post_ids, is_empty=False).values(
-        "post_id", "layer", *_LAYER_ROW
+        "post_id", "layer", *_LAYER_COLUMNS
     )
 )
 _TERMS: Final = Statement(
@@ -238,20 +241,20 @@ _POST: Final = Statement(
 
 
 def listed_rows(posts: QuerySet[Post]) -> QuerySet[Post, Row]:
-    """Posts with the columns of lists: times, and ids of others, under their names on the wire as JSON has them."""
-    rows: QuerySet[Post, Row] = posts.values(*_AS_THEY_ARE, **_WRITTEN)
+    """Return the rows of posts for lists. Times and foreign ids have wire names and JSON format."""
+    rows: QuerySet[Post, Row] = posts.values(*_PLAIN_COLUMNS, **_TEXT_COLUMNS)
     return rows
 
 
 def part_of(posts: QuerySet[Post], part: slice, *, deep_from: int | None = None) -> QuerySet[Post]:
-    """A part of ordered posts. The keys of a deep part are found first: where an index has the order, the rows
-    before the part are not read.
+    """Return a slice of ordered posts.
 
-    Posts that are ordered by a computed value are sliced directly.
+    Posts ordered by a computed value are sliced directly.
     """
     least = DEEP_FROM if deep_from is None else deep_from
     if part.start < least or posts.query.annotations or posts.query.extra:
         return posts[part]
+    # For a deep slice, find only the keys first: with an index on the order, the preceding rows are not read.
     return posts.filter(pk__in=posts.values("pk")[part])
 
 
@@ -269,11 +272,11 @@ def _page_statement(
     counts: bool,
     parts: frozenset[Part],
 ) -> Statement:
-    """Rows of posts in a locale, with their `bounded_count` as `total` where it `counts`."""
+    """Build the statement for a page of posts in a locale, with `bounded_count` as `total` if `counts`."""
 
     def build(locale: str) -> QuerySet[Post, Row]:
         listed = _posts_in(locale, only_published)
-        # The parts of rows that are only sorted or skipped are never built.
+        # Always find the keys first if there are parts, so that the database does not build parts for skipped rows.
         deep_from = 0 if parts else None
         page = part_of(order_posts(listed, ordering), slice(begin, end), deep_from=deep_from)
         rows = listed_rows(page).annotate(**_part_columns(parts))
@@ -306,10 +309,9 @@ def page_of(
     total: RowCount | None = None,
     parts: frozenset[Part] = frozenset(),
 ) -> tuple[list[Row], RowCount]:
-    """A part of the posts of a locale as `listed_rows` with `parts`, in one of `ORDERINGS`, and how many there are
-    in all.
+    """Return a page of the posts of a locale as `listed_rows` with `parts`, and the total number.
 
-    They are counted where `total` does not say it. One query, one more for an estimate, one more beyond the end.
+    The posts are counted unless `total` is given. One query, and one more for an estimate or beyond the last page.
     """
     statement = _page_statement(
         ordering, part.start, part.stop, only_published, total is None, parts
@@ -323,13 +325,13 @@ def page_of(
 
 
 def find_post_with_author(post_id: UUID) -> Post | None:
-    """A post that is not in the trash, with its author's name. One query."""
+    """Return a post that is not in the trash with its author's name, or None. One query."""
     rows = _POST.rows(post_id)
     return whole_post(rows[0]) if rows else None
 
 
 def whole_post(row: Row) -> Post:
-    """The post of a row with all its columns and the name of its author."""
+    """Build a post from a row with all its columns and its author's name."""
     post = instance_from_row(Post, row)
     if post.author_id is not None:
         author = {"id": post.author_id, "username": row["author__username"]}
@@ -338,7 +340,7 @@ def whole_post(row: Row) -> Post:
 
 
 def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
-    """The live modules of posts, in order, by post; props and overrides as JSON text. One query."""
+    """Return the live modules of posts in order, by post id. Props and overrides are JSON text. One query."""
     found: dict[UUID, list[Row]] = defaultdict(list)
     for row in _MODULES.rows(list(post_ids)):
         found[row["post_id"]].append(row)
@@ -346,12 +348,12 @@ def module_rows(post_ids: Iterable[UUID]) -> dict[UUID, list[Row]]:
 
 
 def add_parts(rows: Sequence[Row], parts: frozenset[Part]) -> None:
-    """Add to rows of `listed_rows` what `page_of` reads with them. One query, none for no rows or no parts."""
+    """Add the columns of `parts` to rows of `listed_rows`. One query, none without rows or parts."""
     if not parts:
         return
     found = {row["id"]: row for row in _parts_statement(parts).rows([row["id"] for row in rows])}
     for row in rows:
-        # One that was deleted a moment ago has none.
+        # A post that was deleted since the first query has no parts.
         row.update(found.get(row["id"]) or dict.fromkeys(parts, "[]"))
 
 
@@ -368,7 +370,7 @@ def _part_columns(parts: frozenset[Part]) -> dict[str, Combinable]:
     placements = PostModule.objects.filter(post_id=OuterRef("pk"))
     modules = placements.order_by("order_index", "id").values(entry=CompactObject(**WIRE_MODULE))
     drafts = Draft.objects.filter(post_id=OuterRef("pk"), is_empty=False).values(
-        entry=JSONObject(layer="layer", **{name: name for name in _LAYER_ROW})
+        entry=JSONObject(layer="layer", **{name: name for name in _LAYER_COLUMNS})
     )
     shared = placements.filter(instance__scope="global").values(entry=JSONValue("instance_id"))
     columns: dict[Part, Combinable] = {
@@ -380,12 +382,14 @@ def _part_columns(parts: frozenset[Part]) -> dict[str, Combinable]:
 
 
 def layers_of_text(text: str) -> dict[str, Row]:
-    """What is staged of one post, from its `staged_layers`, as `layer_rows` has it, with times as on the wire."""
+    """Return the staged layers from a `staged_layers` text in the format of `layer_rows`, with times in wire
+    format.
+    """
     return {row["layer"]: row for row in orjson.loads(text)} if text != "[]" else {}
 
 
 def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:
-    """Return what is staged, by post and layer: version, when, by whom. One query."""
+    """Return version, time and author of the staged changes, by post id and layer. One query."""
     found: dict[UUID, dict[str, Row]] = defaultdict(dict)
     for row in _LAYERS.rows(list(post_ids)):
         found[row["post_id"]][row["layer"]] = row
@@ -393,7 +397,7 @@ def layer_rows(post_ids: Iterable[UUID]) -> dict[UUID, dict[str, Row]]:
 
 
 def layer_row(draft: Draft) -> Row:
-    """A draft that is at hand, as a row of `layer_rows`."""
+    """Return a draft as a row of `layer_rows`."""
     by = draft.updated_by
     return {
         "version": draft.version,
@@ -404,25 +408,31 @@ def layer_row(draft: Draft) -> Row:
 
 
 def term_ids(post_id: UUID) -> list[UUID]:
-    """The live taxonomy terms of a post. One query."""
+    """Return the ids of the live terms of a post. One query."""
     return [row["term_id"] for row in _TERMS.rows(post_id)]
 
 
 def translations_of(post: Post, *, only_published: bool = False) -> list[Row]:
-    """The other posts of the translation group, whoever may see them."""
+    """Return the other posts of the translation group, without a check of permissions."""
     statement = _PUBLISHED_TRANSLATIONS if only_published else _TRANSLATIONS
     return statement.rows(post.translation_group, post.pk)
 
 
 def visible_translations(post: Post, who: Scoped) -> list[Row]:
-    """Those of the other posts of the translation group that somebody may see. One query, one more where limited."""
+    """Return the other posts of the translation group the user may view.
+
+    One query, and one more for a limited scope.
+    """
     found = translations_of(post)
     hidden = hidden_ids([row["id"] for row in found], who)
     return [row for row in found if row["id"] not in hidden]
 
 
 def shared_module(slug: str | None, scope: str | None) -> tuple[str, str] | None:
-    """The slug and instance id of a global module. Raises `RuleViolation` where there is none."""
+    """Return slug and instance id of a global module, None without a slug.
+
+    Raises `RuleViolation` if it is unknown.
+    """
     if slug is None:
         if scope == "global":
             raise invalid("globalSlug", gettext("Global modules are added by their globalSlug."))

@@ -1,4 +1,4 @@
-"""Live content as rows, read and written as a document. Only `content.layers.live` writes through here."""
+"""Live content in the database, read and written as a document. Only `content.layers.live` may write."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proofroom.core.database.statements import Row, Statement, new_instance
 from proofroom.core.json import Json, JsonObject, format_time
 
 COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}
-"""The column of each document field."""
+"""Column by document field."""
 MODULE_COLUMNS: Final = (
     "id",
     "instance_id",
@@ -47,7 +47,7 @@ _TERMS: Final = Statement(
 
 
 def live_rows() -> dict[str, Cast]:
-    """Columns of a query of posts: the modules and the terms of each as JSON text, for `document_from_rows`."""
+    """Return annotations of posts: their modules and terms as JSON text, for `document_from_rows`."""
     here = {"post": OuterRef("pk")}
     modules = PostModule.objects.filter(**here).order_by("order_index", "id")
     return {
@@ -61,13 +61,13 @@ def live_rows() -> dict[str, Cast]:
 
 
 def document_from_rows(post: Post, row: Row) -> PostDocument:
-    """The live document of a post from a row with `live_rows`."""
+    """Build the live document of a post from a row with `live_rows`."""
     modules = map(module_of, orjson.loads(row["module_rows"]))
     return document_of(post, modules, orjson.loads(row["term_rows"]))
 
 
 def load(post: Post) -> PostDocument:
-    """The live document of a post. Two queries."""
+    """Return the live document of a post. Two queries."""
     modules = [module_of(row) for row in _MODULES.rows(post.pk)]
     return document_of(post, modules, [str(row["term_id"]) for row in _TERMS.rows(post.pk)])
 
@@ -75,7 +75,7 @@ def load(post: Post) -> PostDocument:
 def document_of(
     post: Post, modules: Iterable[ModuleDocument], term_ids: Iterable[str]
 ) -> PostDocument:
-    """The live document of a post from its parts, the modules in their order."""
+    """Build the live document of a post from its parts. The modules must be in order."""
     return PostDocument(
         type=post.type,
         locale=post.locale,
@@ -86,7 +86,7 @@ def document_of(
 
 
 def load_many(posts: Iterable[Post]) -> list[tuple[Post, PostDocument]]:
-    """The live documents of posts. Two queries beside that of the posts, however many there are."""
+    """Return the live documents of posts. Two queries, and one for the posts."""
     listed = list(posts)
     modules: dict[UUID, list[ModuleDocument]] = defaultdict(list)
     rows = PostModule.objects.filter(post__in=listed).order_by("order_index", "id")
@@ -100,7 +100,7 @@ def load_many(posts: Iterable[Post]) -> list[tuple[Post, PostDocument]]:
 
 
 def module_of(row: Row) -> ModuleDocument:
-    """A module of a live document, from its row with `MODULE_COLUMNS`."""
+    """Build a module of a live document from a row with `MODULE_COLUMNS`."""
     return ModuleDocument(
         id=str(row["id"]),
         type=row["instance__type"],
@@ -108,13 +108,14 @@ def module_of(row: Row) -> ModuleDocument:
         scope=row["instance__scope"],
         global_slug=row["instance__global_slug"],
         locked=row["locked"],
+        # The document of a post does not include the props of shared modules.
         props=row["instance__props"] if row["instance__scope"] == "local" else {},
         overrides=row["overrides"] or {},
     )
 
 
 def fields_of(post: Post) -> JsonObject:
-    """The live fields of a post, as a document holds them."""
+    """Return the live fields of a post in document format."""
     fields: JsonObject = {}
     for name, column in COLUMNS.items():
         value = getattr(post, column)
@@ -128,9 +129,9 @@ def fields_of(post: Post) -> JsonObject:
 
 
 def save(post: Post, before: PostDocument, document: PostDocument, changes: Changes) -> None:
-    """Write what `changes` names from `document` to the rows; the post's own columns are left to the caller's `save`.
+    """Write the changed parts of `document` to the rows. The caller saves the post's own columns.
 
-    `before` is what the rows hold. At most nine statements, however many modules changed.
+    `before`: the stored document. At most nine statements in total.
     """
     set_fields(post, document, changes)
     if any(change.path == "post.taxonomyTermIds" for change in changes):
@@ -144,7 +145,7 @@ def save(post: Post, before: PostDocument, document: PostDocument, changes: Chan
 
 
 def set_fields(post: Post, document: PostDocument, changes: Changes) -> set[str]:
-    """Put the changed fields into the columns of the post, which the caller saves. Answers which columns."""
+    """Set the changed fields on the post without saving. Returns the names of the columns."""
     columns: set[str] = set()
     for change in changes:
         name = change.path.removeprefix("post.")
@@ -158,7 +159,7 @@ def set_fields(post: Post, document: PostDocument, changes: Changes) -> set[str]
 
 
 def column_value(name: str, value: Json) -> object:
-    """A document field's value as its column stores it."""
+    """Convert a document field's value to the value of its column."""
     field = POST_FIELDS[name]
     if field.kind == "moment":
         return parse_datetime(value) if isinstance(value, str) else None
@@ -170,7 +171,7 @@ def column_value(name: str, value: Json) -> object:
 def rows_of(
     post: Post, document: PostDocument
 ) -> tuple[list[ModuleInstance], list[PostModule], list[PostTerm]]:
-    """The rows of a new post beside its own, not yet stored."""
+    """Return the unsaved rows of a new post, besides the post itself."""
     return (
         [instance(module) for module in document.modules if module.scope != "global"],
         [placement(post, module, index) for index, module in enumerate(document.modules)],
@@ -188,7 +189,7 @@ def _save_modules(
         cast(str, change.module_id) for change in changes if change.kind in ("removed", "replaced")
     }
     if removed:
-        # Remove placements, and the instances of their own that nothing else places.
+        # Remove the placements, and the local instances that no other placement uses.
         rows = post.placements.filter(pk__in=removed)
         instances = list(rows.values_list("instance_id", flat=True))
         rows.delete()
@@ -203,6 +204,7 @@ def _save_modules(
     changed_instances: list[ModuleInstance] = []
     changed_rows: list[PostModule] = []
     for index, module in enumerate(document.modules):
+        # A replaced module has the same id but new rows: the old ones were removed above.
         if module.id not in places:
             new_rows.append(placement(post, module, index))
             if module.scope != "global":
@@ -218,12 +220,12 @@ def _save_modules(
 
 
 def write_over_instances(instances: Sequence[ModuleInstance]) -> None:
-    """Store the props of instances that are there already, in one statement."""
+    """Update the props of existing instances in one statement."""
     write_over(instances, ["props", "updated_at"])
 
 
 def instance(module: ModuleDocument) -> ModuleInstance:
-    """The row of a module that belongs to one post."""
+    """Build the row of a module that belongs to one post."""
     return new_instance(
         ModuleInstance,
         id=module.instance_id,
@@ -234,7 +236,7 @@ def instance(module: ModuleDocument) -> ModuleInstance:
 
 
 def placement(post: Post, module: ModuleDocument, index: int) -> PostModule:
-    """The row of a module's place on a post."""
+    """Build the row of a module's placement on a post."""
     return new_instance(
         PostModule,
         id=module.id,

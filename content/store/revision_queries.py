@@ -1,4 +1,4 @@
-"""Reads of revisions: those of a post, and what lies between two."""
+"""Queries for the revisions of a post and for their differences."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.core.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class RevisionDifference:
-    """A change between two revisions, with the label that people know."""
+    """A change between two revisions, with its label."""
 
     path: str
     kind: str
@@ -28,12 +28,12 @@ class RevisionDifference:
 
 
 def revisions_of(post: Post) -> QuerySet[Revision]:
-    """The revisions of a post, newest first, without their documents."""
+    """Return the revisions of a post, newest first, without their documents."""
     return post.revisions.defer("document").order_by("-version")
 
 
 def find_revision(post: Post, revision_id: UUID | str) -> Revision:
-    """A revision of this post; one of another post is not found, whatever its id. Raises `NotFound`."""
+    """Return a revision of this post. Raises `NotFound`, also for a revision of another post."""
     found = find_by_id(post.revisions, revision_id)
     if found is None:
         raise NotFound(
@@ -43,7 +43,7 @@ def find_revision(post: Post, revision_id: UUID | str) -> Revision:
 
 
 def differences(one: Revision, other: Revision) -> list[RevisionDifference]:
-    """Return what leads from one revision to the other."""
+    """Return the changes from one revision to the other."""
     before = PostDocument.from_json(one.document)
     after = PostDocument.from_json(other.document)
     names = module_names(after, before)

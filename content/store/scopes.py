@@ -1,8 +1,6 @@
-"""The posts that somebody may see, and those that they may change, where their rights are limited to a part of the
-content (`proofroom.core.content_scope`).
+"""The posts that a user with a limited scope may view and change (`proofroom.core.content_scope`).
 
-The one place that says which posts a scope holds. For those without limits, which are most, nothing is added to a
-query.
+Only this module translates scopes to conditions on posts. Most users have no limits, for whom queries stay unchanged.
 """
 
 from __future__ import annotations
@@ -27,37 +25,37 @@ Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 
 
 def visible_to(posts: QuerySet[Post], who: Scoped) -> QuerySet[Post]:
-    """Those of the posts that somebody may see."""
+    """Return the posts the user may view."""
     return _inside(posts, reading_scopes(who))
 
 
 def in_scope_of(posts: QuerySet[Post], who: Scoped) -> QuerySet[Post]:
-    """Those of the posts that somebody may change, as far as it depends on the post."""
+    """Return the posts the user may change, as far as it depends on the post."""
     return _inside(posts, who.scopes)
 
 
 def about_visible(
     rows: Rows, who: Scoped, field: str = "post", *, keeps_others: bool = False
 ) -> Rows:
-    """Those of other rows that speak of a post which somebody may see, and with `keeps_others` those of no post.
+    """Return the rows about posts the user may view, with `keeps_others` also rows without a post.
 
-    `field` is a foreign key, or a column with the id of a post.
+    `field`: a foreign key, or a column with the id of a post.
     """
-    return _about(rows, reading_scopes(who), field, keeps_others)
+    return _filter_by_post(rows, reading_scopes(who), field, keeps_others)
 
 
 def about_in_scope(rows: Rows, who: Scoped, field: str = "post") -> Rows:
-    """Those of other rows that speak of a post which somebody may change."""
-    return _about(rows, who.scopes, field, False)
+    """Return the rows about posts the user may change."""
+    return _filter_by_post(rows, who.scopes, field, False)
 
 
 def hidden_title() -> str:
-    """What stands for a post that somebody may not see, wherever something names it; say nothing else of it."""
+    """Return the replacement for the title of a post the user may not view. Show no other data of the post."""
     return _("A post that you cannot see")
 
 
 def hidden_ids(ids: Collection[Any], who: Scoped) -> set[UUID]:
-    """Those of the posts that somebody may not see. One query, none for those without limits."""
+    """Return the ids of the posts the user may not view. One query, none without limits."""
     if not ids or not reading_scopes(who):
         return set()
     posts = Post.objects.filter(pk__in=ids)
@@ -66,43 +64,43 @@ def hidden_ids(ids: Collection[Any], who: Scoped) -> set[UUID]:
 
 
 def sees(who: Scoped, post: Post) -> bool:
-    """Whether somebody may see a post. At most one query, none for those without limits."""
+    """Return whether the user may view a post. At most one query, none without limits."""
     return all(is_in_scope(post, scope) for scope in reading_scopes(who))
 
 
 def require_visible(post: Post, actor: Actor) -> None:
-    """Raise `NotFound` for a post that the actor may not see, as for one that is not there."""
+    """Raise `NotFound` if the actor may not view the post, the same error as for a missing post."""
     if not sees(actor, post):
         raise post_not_found(post.pk)
 
 
 def require_in_scope(post: Post, actor: Actor) -> None:
-    """Before a post is written: raise `NotFound` for one that the actor may not see, `NotAllowed` for one that they
-    may not change."""
+    """Check a post before a write. Raises `NotFound` if the actor may not view it, `NotAllowed` if not change it."""
     if not _is_in_scopes(post, actor):
         require_visible(post, actor)
         raise outside_of_scope()
 
 
 def remember_sections(actor: Actor) -> None:
-    """Look up where the sections begin, before something is written: nobody widens their own by giving the page that
-    it begins with another address, or a translation at one. One query, none without sections."""
+    """Load the paths of the actor's sections. One query, none without sections."""
+    # Before the write: an editor must not extend their own scope by moving the root page of a section, or by adding a
+    # translation of it at another path.
     for scope in actor.scopes:
         if scope.sections:
             _section_paths(scope)
 
 
 def require_written_in_scope(post: Post, actor: Actor) -> None:
-    """After a post was written: raise `NotAllowed` where its new place or terms are outside.
+    """Check a post after a write. Raises `NotAllowed` if its new place or terms are out of scope.
 
-    Sections are those from before the write, see `remember_sections`.
+    The sections are those before the write, see `remember_sections`.
     """
     if not _is_in_scopes(post, actor):
         raise outside_of_scope()
 
 
 def require_all_written_in_scope(posts: Collection[Post], actor: Actor) -> None:
-    """The same for several posts, with one query at most."""
+    """Check several posts after a write, see `require_written_in_scope`. At most one query."""
     ids = [post.pk for post in posts]
     if actor.scopes and in_scope_of(Post.objects.filter(pk__in=ids), actor).count() < len(ids):
         raise outside_of_scope()
@@ -120,10 +118,10 @@ def post_not_found(post_id: UUID | str) -> NotFound:
 
 
 def is_in_scope(thing: Model, scope: ContentScope) -> bool:
-    """Whether a post is inside, as it is stored now; True for what is no post. One query at most."""
+    """Return whether the stored post is in scope. True for objects that are not posts. At most one query."""
     if not isinstance(thing, Post):
         return True
-    if not _is_of_kind(scope, thing.type, thing.locale):
+    if not _matches_type_and_locale(scope, thing.type, thing.locale):
         return False
     if not scope.sections and not scope.terms:
         return True
@@ -133,12 +131,9 @@ def is_in_scope(thing: Model, scope: ContentScope) -> bool:
 def would_be_in_scope(
     scope: ContentScope, *, type: str, locale: str, path: str, term_ids: Collection[UUID]
 ) -> bool:
-    """Whether a post that is not stored yet would be inside, at that address and with these terms.
-
-    One query at most.
-    """
+    """Return whether an unsaved post with this path and these terms would be in scope. At most one query."""
     return (
-        _is_of_kind(scope, type, locale)
+        _matches_type_and_locale(scope, type, locale)
         and (not scope.terms or not scope.terms.isdisjoint(term_ids))
         and (
             not scope.sections
@@ -148,9 +143,10 @@ def would_be_in_scope(
 
 
 def condition_of(scope: ContentScope) -> Q:
-    """The scope as a condition on posts. A variation is where its original is.
+    """Return the scope as a condition on posts.
 
-    Of a post that waits for its first approval, the terms that are proposed count: it has no others.
+    A variation is in scope if its original is. For a post that waits for its first approval, the proposed terms
+    count, because it has no others.
     """
     condition = Q()
     if scope.types:
@@ -162,15 +158,15 @@ def condition_of(scope: ContentScope) -> Q:
         condition &= _is_below(paths, "path") | _is_below(paths, "variation_of__path")
     if scope.terms:
         condition &= (
-            Q(_carries(scope, "pk"), variation_of=None)
-            | Q(_carries(scope, "variation_of"))
-            | _is_to_carry(scope)
+            Q(_has_term(scope, "pk"), variation_of=None)
+            | Q(_has_term(scope, "variation_of"))
+            | _has_proposed_term(scope)
         )
     return condition
 
 
 class SectionPart:
-    """Sections: posts, by title and address. Those that limit somebody are no secret to them."""
+    """The sections of a scope: posts, labelled by title and path. Users may view the labels of their own sections."""
 
     def label_all(self, ids: Collection[UUID], who: Scoped) -> dict[UUID, str]:
         posts = Post.objects.alive().filter(pk__in=ids)
@@ -199,7 +195,7 @@ class PostTableLookup:
         return visible_to(Post.objects.all(), who).values("pk")
 
 
-def _is_of_kind(scope: ContentScope, type: str, locale: str) -> bool:
+def _matches_type_and_locale(scope: ContentScope, type: str, locale: str) -> bool:
     return (not scope.types or type in scope.types) and (
         not scope.locales or locale in scope.locales
     )
@@ -215,7 +211,9 @@ def _inside(posts: QuerySet[Post], scopes: Iterable[ContentScope]) -> QuerySet[P
     return posts
 
 
-def _about(rows: Rows, scopes: Collection[ContentScope], field: str, keeps_others: bool) -> Rows:
+def _filter_by_post(
+    rows: Rows, scopes: Collection[ContentScope], field: str, keeps_others: bool
+) -> Rows:
     if not scopes:
         return rows
     inside = Q(**{f"{field}__in": _inside(Post.objects.all(), scopes).values("pk")})
@@ -225,7 +223,7 @@ def _about(rows: Rows, scopes: Collection[ContentScope], field: str, keeps_other
 
 
 def _section_paths(scope: ContentScope) -> tuple[str, ...]:
-    """The addresses where the sections begin, in every language. One query for each object of a scope."""
+    """Return the root paths of the sections in every locale. One query per scope object."""
     if "paths" not in scope.found:
         groups = Post.objects.filter(pk__in=scope.sections).values("translation_group")
         roots = Post.objects.alive().filter(translation_group__in=groups).exclude(path="")
@@ -234,20 +232,21 @@ def _section_paths(scope: ContentScope) -> tuple[str, ...]:
 
 
 def _is_below(paths: Iterable[str], column: str) -> Q:
-    """Whether the address is one of these or below it. Letters are compared exactly, which not every `LIKE` does."""
+    """Return a condition: the path is one of these or below it."""
     below = Q(pk__in=[])
     for path in paths:
+        # Not LIKE, which ignores case on SQLite.
         begin = f"{path}/"
         below |= Q(Exact(Left(Concat(F(column), Value("/")), len(begin)), Value(begin)))
     return below
 
 
-def _carries(scope: ContentScope, post: str) -> Exists:
+def _has_term(scope: ContentScope, post: str) -> Exists:
     return Exists(PostTerm.objects.filter(post=OuterRef(post), term__in=scope.terms))
 
 
-def _is_to_carry(scope: ContentScope) -> Q:
-    """Whether the post waits for its first approval, and a term is proposed for it."""
+def _has_proposed_term(scope: ContentScope) -> Q:
+    """Return a condition: the post waits for its first approval, with one of the scope's terms proposed."""
     drafts = Draft.objects.filter(post=OuterRef("pk"), is_empty=False)
     named = JSONListHas("document", "taxonomyTermIds", map(str, scope.terms))
     return Q(Exists(drafts.filter(named)), is_placeholder=True)

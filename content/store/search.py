@@ -1,4 +1,4 @@
-"""Search over posts: their live words are kept whenever live content is written, and only those."""
+"""Search over live posts. The search words of a post are updated whenever its live content changes."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def find_posts(
     locale: str | None = None,
     shown: Callable[[QuerySet[Post]], QuerySet[Any, Any]] = lambda posts: posts,
 ) -> search.RankedInstances[Post]:
-    """Posts whose live words hold every word, the best first; `locale` where all of them have the same.
+    """Return posts whose live content contains every word, the best match first.
 
-    `shown` makes of posts what slices have.
+    `locale`: the locale of all posts, if they have the same. `shown`: called on the posts of a slice.
     """
     locales = (locale,) if locale else tuple(settings.CMS_ENV.locales)
     asked = search.SearchedWords(TABLE, search.query_words(words), locales)
@@ -46,16 +46,20 @@ def find_posts(
 def find_keys(
     rows: Callable[[str], QuerySet[Post]], words: Sequence[search.Word], locale: str
 ) -> search.RankedKeys:
-    """The keys of what `find_posts` finds among the posts of a locale, which `rows` makes; for a page of the site."""
+    """Return the keys of the results of `find_posts` among the posts of a locale, for a page of the site.
+
+    `rows`: returns the posts of a locale.
+    """
     asked = search.SearchedWords(TABLE, words, (locale,))
     return search.RankedKeys(Post, rows, (locale,), asked, _NEWEST)
 
 
 def words_of_post(post: Post, document: PostDocument) -> list[BoundUpdate]:
-    """What keeps the words of a post whose live content is written just now, to be stored with its rows.
+    """Return the updates of the search words of a post, to be executed with the write of its live content.
 
-    One query where a module is shared.
+    One query if the post has shared modules, else none.
     """
+    # The document has no props for shared modules.
     shared_ids = [module.instance_id for module in document.modules if module.scope != "local"]
     shared: dict[str, JsonObject] = {}
     if shared_ids:
@@ -71,9 +75,9 @@ def words_of_post(post: Post, document: PostDocument) -> list[BoundUpdate]:
 
 
 def reindex(post_ids: Iterable[UUID]) -> int:
-    """Keep the words of posts anew, from their live rows: of a shared module's posts, or of all. How many there were.
+    """Update the search words of posts from their live rows. Returns the number of posts.
 
-    In batches of a hundred, each with three queries and a transaction of its own where there is none around.
+    Batches of 100 posts, each with three queries and its own transaction (unless inside one).
     """
     ids = list(post_ids)
     return sum(_reindex(ids[begin : begin + _BATCH]) for begin in range(0, len(ids), _BATCH))
@@ -81,9 +85,10 @@ def reindex(post_ids: Iterable[UUID]) -> int:
 
 @transaction.atomic
 def _reindex(post_ids: Sequence[UUID]) -> int:
-    kept = SearchEntry.objects.filter(post_id__in=post_ids).order_by("id")
-    # A live write holds its entry until it commits: what is read from here on is what it wrote.
-    list(kept.select_for_update().values_list("id"))
+    locked = SearchEntry.objects.filter(post_id__in=post_ids).order_by("id")
+    # A concurrent live write locks the entry until it commits. Waiting for the lock ensures that its result is read
+    # below.
+    list(locked.select_for_update().values_list("id"))
     modules = post_queries.module_rows(post_ids)
     entries = []
     for post in Post.objects.filter(pk__in=post_ids):
@@ -100,7 +105,7 @@ def _reindex(post_ids: Sequence[UUID]) -> int:
 
 
 def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -> search.SearchText:
-    """The words of a post by their weight, the most first; those of modules and custom fields have the third."""
+    """Return the words of a post by weight, from A to D. Modules and custom fields have weight C."""
     texts = {weight: texts_of(post, weight) for weight in WEIGHTS}
     texts["C"] += [custom_text_of(post.type, custom_fields), *module_texts]
     first, second, third, fourth = ("\n".join(texts[weight]) for weight in WEIGHTS)
@@ -108,7 +113,7 @@ def _entry(post: Post, custom_fields: JsonObject, module_texts: Sequence[str]) -
 
 
 def texts_of(post: Post, *weights: SearchWeight) -> list[str]:
-    """Return what stands in the declared fields of a post that count that much in search."""
+    """Return the texts of the post's declared fields with these search weights."""
     return [
         str(getattr(post, field.column) or "")
         for field in POST_FIELDS.values()
@@ -118,11 +123,13 @@ def texts_of(post: Post, *weights: SearchWeight) -> list[str]:
 
 STALE: Final = "search.stale"
 POSTS_PER_TASK: Final = 100
-"""Posts whose words are kept anew while somebody waits, and posts that one event names."""
+"""Number of posts whose words are updated during the request, and number of posts per event."""
 
 
 def keep_words(post_ids: Sequence[UUID], actor: Actor) -> None:
-    """Keep the words of posts anew, inside the transaction of their change."""
+    """Update the search words of posts in the transaction of their change, those beyond the first 100 in the
+    background.
+    """
     reindex(post_ids[:POSTS_PER_TASK])
     later = post_ids[POSTS_PER_TASK:]
     parts = (
@@ -135,9 +142,9 @@ def keep_words(post_ids: Sequence[UUID], actor: Actor) -> None:
 
 
 def follow_word_rules() -> None:
-    """Keep anew the words that were cut by earlier rules. Called after `migrate`.
+    """Update the words that were made by older tokenizer rules. Called after `migrate`.
 
-    Those of the first hundred posts now, of others in the background.
+    The first 100 posts are updated immediately, the others in the background.
     """
     rows = SearchEntry.objects.filter(word_rules__lt=search.WORD_RULES).order_by("id")
     if post_ids := list(rows.values_list("post_id", flat=True)):
@@ -146,11 +153,11 @@ def follow_word_rules() -> None:
 
 
 def keep_words_of_global(instance_id: UUID, actor: Actor) -> None:
-    """The words of a global module are those of every post that places it live."""
+    """Update the search words of every post that places the global module live."""
     rows = PostModule.objects.filter(instance_id=instance_id).order_by("post_id")
     keep_words(list(rows.values_list("post_id", flat=True).distinct()), actor)
 
 
 def follow(event: Event) -> None:
-    """Keep the words of the posts that the event names anew."""
+    """Update the search words of the posts in the event."""
     reindex([UUID(id_) for id_ in event.payload["postIds"]])

@@ -1,6 +1,6 @@
-"""The words of published posts, for what was mistyped: collected now and then, and only ever looked at to find posts.
+"""The words of published posts, collected periodically for the correction of mistyped queries.
 
-A word may have left the site since it was collected. Whoever shows one takes it from a post that is published.
+A collected word may have left the site since, so display only words taken from a published post.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from proofroom.core.database.replica import reading_connection
 from proofroom.core.database.statements import fetch
 
 MAX_POSTS: Final = 10_000
-"""Of each locale, the newest, whose words are collected."""
+"""Number of posts per locale whose words are collected, the newest first."""
 MAX_WORDS: Final = 50_000
 MIN_LENGTH: Final = 4
-"""Letters of a word that has near ones; of shorter ones nearly all are near."""
+"""Minimum length of a word for corrections. Nearly all shorter words are similar to each other."""
 MAX_LENGTH: Final = 32
 MAX_NEAR: Final = 8
-"""Near words that are tried for each word."""
+"""Number of similar words to try for each word."""
 _MAX_COMPARED: Final = 1_000
 
 
 @transaction.atomic
 def collect_words() -> int:
-    """Collect the words of the published posts of each locale anew. Returns how many there are."""
+    """Collect the words of the published posts of each locale. Returns the number of words."""
     SearchWord.objects.all().delete()
     for locale in settings.CMS_ENV.locales:
         posts = published_posts().filter(locale=locale).order_by("-updated_at", "id")
@@ -46,7 +46,7 @@ def collect_words() -> int:
 
 
 def _collect_on_postgresql(locale: str, posts: str, parameters: Sequence[Any]) -> None:
-    # Its words are lexemes: stems among them lead to posts, too.
+    # PostgreSQL stores lexemes. Stems are useful too, because they find posts.
     counted = f"SELECT document FROM {TABLE.name} JOIN searched_posts USING ({TABLE.key})"  # noqa: S608  # names of ours, here and below
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TEMPORARY TABLE searched_posts ({TABLE.key} uuid) ON COMMIT DROP")
@@ -78,9 +78,9 @@ def _collect_on_sqlite(locale: str, posts: str, parameters: Sequence[Any]) -> No
 
 
 def find_near_words(words: Iterable[str], locale: str) -> dict[str, list[str]]:
-    """The collected words that are like each of some folded ones, the nearest first. One query.
+    """Return the collected words similar to each of the folded words, the most similar first. One query.
 
-    With trigrams these are words that have many of them in common; else words that begin with the same letter.
+    With `pg_trgm`, similar words share many trigrams. Otherwise they start with the same letter.
     """
     asked = [word for word in dict.fromkeys(words) if MIN_LENGTH <= len(word) <= MAX_LENGTH]
     if not asked:
@@ -99,41 +99,45 @@ def find_near_words(words: Iterable[str], locale: str) -> dict[str, list[str]]:
         for word, near in rows:
             found.setdefault(word, []).append(near)
         return found
-    return _compared(asked, locale)
+    return _compare_words(asked, locale)
 
 
-def _compared(asked: Sequence[str], locale: str) -> dict[str, list[str]]:
-    of_one = (Q(beginning=word[0], length__range=(len(word) - 2, len(word) + 2)) for word in asked)
+def _compare_words(words: Sequence[str], locale: str) -> dict[str, list[str]]:
+    of_one = (Q(beginning=word[0], length__range=(len(word) - 2, len(word) + 2)) for word in words)
     fits = next(of_one)
     for other in of_one:
         fits |= other
-    kept = SearchWord.objects.filter(locale=locale).annotate(length=Length("word")).filter(fits)
-    words = list(kept.order_by("-posts", "word").values_list("word", flat=True)[:_MAX_COMPARED])
+    candidates = (
+        SearchWord.objects.filter(locale=locale).annotate(length=Length("word")).filter(fits)
+    )
+    collected = list(
+        candidates.order_by("-posts", "word").values_list("word", flat=True)[:_MAX_COMPARED]
+    )
     found = {}
-    for word in asked:
-        distances = {near: distance_between(word, near) for near in words}
-        near = [one for one in words if distances[one] <= allowed_distance(word)]
+    for word in words:
+        distances = {near: distance_between(word, near) for near in collected}
+        near = [one for one in collected if distances[one] <= allowed_distance(word)]
         if near:
-            # The sort is stable: of equals the one that more posts have comes first.
+            # The sort is stable: among equal distances the word of more posts comes first.
             found[word] = sorted(near, key=distances.__getitem__)[:MAX_NEAR]
     return found
 
 
 @lru_cache(maxsize=10)
 def _has_trigrams(alias: str) -> bool:
-    """Whether the database of this process has them; whoever adds them later starts it anew."""
+    """Return whether the database has `pg_trgm`. After installing it, restart the process."""
     sql = "SELECT count(*) FROM pg_extension WHERE extname = %s"
     ((number,),) = fetch(reading_connection(), sql, ["pg_trgm"])
     return bool(number)
 
 
 def allowed_distance(word: str) -> int:
-    """Letters by which a word may differ from what was meant."""
+    """Return the maximum edit distance between a typed and an intended word."""
     return 1 if len(word) <= MIN_LENGTH else 2
 
 
 def distance_between(one: str, other: str) -> int:
-    """How many letters have to be put in, left out, replaced, or exchanged with the next one; 3 for three or more."""
+    """Return the edit distance with transpositions (optimal string alignment). 3 means three or more."""
     if abs(len(one) - len(other)) > 2:
         return 3
     before: list[int] = []
@@ -146,6 +150,7 @@ def distance_between(one: str, other: str) -> int:
             if last and column > 1 and letter == other[column - 2] and one[place - 2] == of_other:
                 cost = min(cost, last[column - 2] + 1)
             row.append(cost)
+        # Distances only grow from here.
         if min(row) > 2:
             break
     return min(row[-1], 3)

@@ -1,6 +1,6 @@
-"""Variations that run: which of them visitors are shown in the place of their original, and how many visitors each.
+"""Running variations, shown to a share of the visitors in place of their original.
 
-A test ends with its original's publication: whoever publishes it again starts what is to run by hand.
+A test ends when its original is unpublished. After publishing it again, an editor starts the variations again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 
 WEIGHTS: Final = range(1, 101)
-_ALL: Final = 100
+_ALL_VISITORS: Final = 100
 
 
 @transaction.atomic
@@ -32,10 +32,10 @@ def change_variation(
     weight: int | None = None,
     running: bool | None = None,
 ) -> Post:
-    """Give a variation another share of the visitors, start or stop it; what is None stays.
+    """Change the share of visitors of a variation, or start or stop it. None leaves a value unchanged.
 
-    Raises `RuleViolation` on `weight` where those that run would have more than all visitors, on `running` where
-    there is nothing to show.
+    Raises `RuleViolation` on `weight` if the shares exceed 100 percent, and on `running` if the variation or its
+    original cannot be shown.
     """
     actor.require_person("run variations")
     if weight is not None or running is None:
@@ -52,7 +52,7 @@ def change_variation(
     weight_before, was_running = variation.variation_weight, variation.variation_running
     variation.variation_weight = weight_before if weight is None else check_weight(weight)
     variation.variation_running = was_running if running is None else running
-    _check(original, variation, starts=variation.variation_running and not was_running)
+    _check_running(original, variation, starts=variation.variation_running and not was_running)
     variation.save(update_fields=["variation_weight", "variation_running"])
     if variation.variation_weight != weight_before:
         _record("changed", variation, actor, weight_before=weight_before)
@@ -62,20 +62,20 @@ def change_variation(
 
 
 def running_variations(original: Post) -> list[UUID]:
-    """The ids of the variations that visitors are shown in the place of a post. One query."""
+    """Return the ids of the running variations of a post. One query."""
     rows = original.variations.filter(variation_running=True)
     return list(rows.order_by("pk").values_list("pk", flat=True))
 
 
 def stop_variations(original: Post, actor: Actor) -> None:
-    """Stop what runs of a post that is locked in the caller's transaction."""
+    """Stop the running variations of a post that the caller's transaction has locked."""
     rows = original.variations.select_for_update(of=("self",), no_key=True)
     for row in rows.filter(variation_running=True).order_by("pk"):
         stop(row, actor)
 
 
 def stop(variation: Post, actor: Actor) -> None:
-    """Stop a variation that is locked in the caller's transaction, if it runs."""
+    """Stop a variation that the caller's transaction has locked, if it runs."""
     if not variation.variation_running:
         return
     variation.variation_running = False
@@ -84,9 +84,9 @@ def stop(variation: Post, actor: Actor) -> None:
 
 
 def lock_variation(original: Post, variation_id: UUID | str) -> Post | None:
-    """That variation of a locked post, locked too."""
-    kept = Post.objects.kept().filter(variation_of=original, locale=original.locale)
-    return lock_post_in(kept, variation_id)
+    """Return the locked variation of a locked post, or None."""
+    variations = Post.objects.kept().filter(variation_of=original, locale=original.locale)
+    return lock_post_in(variations, variation_id)
 
 
 def check_weight(weight: int) -> int:
@@ -95,7 +95,7 @@ def check_weight(weight: int) -> int:
     return weight
 
 
-def _check(original: Post, variation: Post, *, starts: bool) -> None:
+def _check_running(original: Post, variation: Post, *, starts: bool) -> None:
     message = code = ""
     if starts and original.status != Status.PUBLISHED:
         message = _("Publish the original first. Variations are shown in its place.")
@@ -111,12 +111,12 @@ def _check(original: Post, variation: Post, *, starts: bool) -> None:
     if not variation.variation_running:
         return
     others = original.variations.filter(variation_running=True).exclude(pk=variation.pk)
-    taken = others.aggregate(total=Sum("variation_weight"))["total"] or 0
-    if taken + (variation.variation_weight or 0) > _ALL:
+    used = others.aggregate(total=Sum("variation_weight"))["total"] or 0
+    if used + (variation.variation_weight or 0) > _ALL_VISITORS:
         message = _(
             "The other running variations get %(taken)s of 100 percent of visitors. %(variation)s "
             "can get at most %(all)s."
-        ) % {"taken": taken, "variation": variation.variation, "all": _ALL - taken}
+        ) % {"taken": used, "variation": variation.variation, "all": _ALL_VISITORS - used}
         raise invalid("weight", message, code="too_many_visitors")
 
 

@@ -1,4 +1,4 @@
-"""Rules of translated modules: the text is their own, everything else is the source's."""
+"""Rules for translated modules: texts belong to the translation, all other values to the source."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from proofroom.definitions.props import defaults
 def translated_modules(
     source: PostDocument, given: Mapping[str, Mapping[str, Json]]
 ) -> dict[str, JsonObject]:
-    """The translated props of modules, by the id of the source's module.
+    """Return the translated props of modules by source module id.
 
-    What is left out inside of a list or an object, and is no text, is the source's. Raises `RuleViolation` on
-    `modules` for one that the source does not have (`unknown_module`) and on a prop that is not translated
-    (`not_translatable`); names that are no props at all are left for the rules of modules.
+    Non-text values missing inside a list or object come from the source. Raises `RuleViolation` on `modules` for an
+    unknown module (`unknown_module`) and on a prop that is not translatable (`not_translatable`). Unknown props are
+    left to the module rules.
     """
     found: dict[str, JsonObject] = {}
     for id_, props in given.items():
@@ -31,24 +31,24 @@ def translated_modules(
             raise invalid("modules", message, code="unknown_module")
         known = find_module(module.type).Props
         values = {**module.props, **module.overrides}
-        found[module.id] = _texts(module, known, values, props)
+        found[module.id] = _translated_props(module, known, values, props)
     return found
 
 
 def changes_text_only(prop: Prop | None, before: Value, after: Value) -> bool:
-    """Return whether a change of a prop leaves alone what is not translated in it, however deep.
+    """Return whether a change of a prop leaves all untranslated values inside it unchanged, at any depth.
 
-    Items of a list may be moved and removed with what they hold; new ones have defaults where no text stands.
+    List items may be moved and removed. New items need default values, except for texts.
     """
     if prop is None or not prop.translatable:
         return False
     if prop.nested is None or after is ABSENT:
         return True
     nested = prop.nested
-    left = [_untranslated(nested, item) for item in _items(before)]
-    items = [_untranslated(nested, item) for item in _items(after)]
+    left = [_untranslated_values(nested, item) for item in _items(before)]
+    items = [_untranslated_values(nested, item) for item in _items(after)]
     may_be_new = max(0, len(items) - len(left))
-    plain = _untranslated(nested, {})
+    plain = _untranslated_values(nested, {})
     for item in items:
         found = next((other for other in left if same(other, item)), None)
         if found is not None:
@@ -61,12 +61,12 @@ def changes_text_only(prop: Prop | None, before: Value, after: Value) -> bool:
 
 
 def _items(value: Value) -> list[Mapping[str, Json]]:
-    """The objects of a list, or the one object; what is neither the rules refuse by its path."""
+    """Return the objects of a list, or the single object. Other values are refused elsewhere, by path."""
     items = value if isinstance(value, list | tuple) else [value]
     return [item for item in items if isinstance(item, Mapping)]
 
 
-def _untranslated(nested: type[ModuleProps], item: Mapping[str, Json]) -> JsonObject:
+def _untranslated_values(nested: type[ModuleProps], item: Mapping[str, Json]) -> JsonObject:
     values = {**defaults(nested), **item}
     found: JsonObject = {}
     for prop in props_of(nested).values():
@@ -74,12 +74,12 @@ def _untranslated(nested: type[ModuleProps], item: Mapping[str, Json]) -> JsonOb
             found[prop.name] = values[prop.name]
         elif prop.nested is not None:
             found[prop.name] = [
-                _untranslated(prop.nested, inner) for inner in _items(values[prop.name])
+                _untranslated_values(prop.nested, inner) for inner in _items(values[prop.name])
             ]
     return found
 
 
-def _texts(
+def _translated_props(
     module: ModuleDocument,
     props: type[ModuleProps],
     source: Mapping[str, Json],
@@ -90,7 +90,7 @@ def _texts(
         prop = known.get(name)
         if prop is None or prop.translatable:
             nested = prop.nested if prop is not None else None
-            own[name] = _filled(nested, source.get(name), value)
+            own[name] = _fill_from_source(nested, source.get(name), value)
         elif value != source.get(name):
             translatable = [p.name for p in known.values() if p.translatable]
             message = _(
@@ -107,24 +107,27 @@ def _texts(
     return own
 
 
-def _filled(nested: type[ModuleProps] | None, source: Json, given: Json) -> Json:
-    """Lists as long as the source's, and objects, with what is no text taken from the source where it is left out."""
+def _fill_from_source(nested: type[ModuleProps] | None, source: Json, given: Json) -> Json:
+    """Return the given value with missing non-text values from the source. Lists need the same length."""
     if nested is None:
         return given
     if isinstance(given, list | tuple) and isinstance(source, list | tuple):
+        # Items cannot be paired, so the rules of modules judge the list as given.
         if len(given) != len(source):
             return given
-        return [_filled(nested, *pair) for pair in zip(source, given, strict=True)]
+        return [_fill_from_source(nested, *pair) for pair in zip(source, given, strict=True)]
     if not (isinstance(given, Mapping) and isinstance(source, Mapping)):
         return given
     known = props_of(nested)
-    kept = {
+    missing = {
         name: value
         for name, value in source.items()
         if name in known and not known[name].translatable and name not in given
     }
     inner = {
-        name: _filled(known[name].nested if name in known else None, source.get(name), value)
+        name: _fill_from_source(
+            known[name].nested if name in known else None, source.get(name), value
+        )
         for name, value in given.items()
     }
-    return {**kept, **inner}
+    return {**missing, **inner}

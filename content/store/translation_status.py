@@ -1,6 +1,4 @@
-"""Compares a translation with what it was made from: which of its values are older than the source's, and which posts
-have translations that are missing, drafted, changed or waiting.
-"""
+"""The state of translations: values older than their source, and missing, draft, changed or waiting translations."""
 
 from __future__ import annotations
 
@@ -31,11 +29,11 @@ from proofroom.definitions.richtext.nodes import to_text
 
 @dataclass(frozen=True, slots=True)
 class TranslationState:
-    """`stale_paths` are values of the translation whose source changed since they were written, `untranslated_paths`
-    texts that were copied from the source and not translated since. One path can be both.
+    """The state of one translation.
 
-    `new_modules` are modules of the source that it has none for, `removed_modules` its own whose source is gone,
-    each with the id of the source's module.
+    `stale_paths`: values whose source changed since they were written. `untranslated_paths`: texts that are still
+    copies of the source. A path can be in both. `new_modules`: source modules without a counterpart.
+    `removed_modules`: pairs of an own module id and the id of its removed source module.
     """
 
     stale_paths: tuple[str, ...] = ()
@@ -45,12 +43,12 @@ class TranslationState:
 
     @property
     def stale_or_untranslated_paths(self) -> tuple[str, ...]:
-        """What is stale or untranslated, each path once."""
+        """Distinct paths that are stale or untranslated."""
         return tuple(dict.fromkeys((*self.stale_paths, *self.untranslated_paths)))
 
     @property
     def open_paths(self) -> list[str]:
-        """The paths of all of it, which are called up to date together."""
+        """All paths that "up to date" confirms together."""
         new = [f"modules.{module.id}" for module in self.new_modules]
         return [
             *self.stale_or_untranslated_paths,
@@ -62,7 +60,7 @@ class TranslationState:
 def record_source(
     post: Post, source: PostDocument, copy: PostDocument, modules: Mapping[str, str]
 ) -> None:
-    """Keep what a new copy was made from, and which texts of a translation are only copied."""
+    """Save the origin of a new copy, and for a translation the paths of texts that are still copies."""
     origin = CopyOrigin(post=post, modules=dict(modules))
     if post.translated_from_id is not None:
         origin.hashes = source_hashes(source, modules)
@@ -71,12 +69,12 @@ def record_source(
 
 
 def source_hashes(source: PostDocument, modules: Mapping[str, str | None]) -> dict[str, str]:
-    """A hash of each value of the source, by the path that its translation has for it."""
+    """Return a hash of each source value, by path in the translation."""
     return {path: hash_value(value) for path, value in values_for_copy(source, modules).items()}
 
 
 def present_source_hashes(post: Post) -> dict[str, str]:
-    """`source_hashes` of the source as it stands now; empty for a post that is no translation."""
+    """Return the `source_hashes` of the current source. Empty if the post is not a translation."""
     if post.translated_from is None:
         return {}
     origin = CopyOrigin.objects.filter(post=post).first()
@@ -86,7 +84,7 @@ def present_source_hashes(post: Post) -> dict[str, str]:
 
 
 def values_for_copy(source: PostDocument, modules: Mapping[str, str | None]) -> dict[str, Json]:
-    """Each value of the source that a copy takes over, by the path that the copy has for it."""
+    """Return each source value that a copy gets, by path in the copy."""
     found: dict[str, Json] = {f"post.{name}": source.fields.get(name) for name in COPIED_FIELDS}
     for name, value in source.fields.items():
         if name.startswith(CUSTOM_PREFIX):
@@ -103,9 +101,9 @@ def values_for_copy(source: PostDocument, modules: Mapping[str, str | None]) -> 
 def find_copied_texts(
     translation: PostDocument, source: PostDocument, modules: Mapping[str, str | None]
 ) -> set[str]:
-    """The paths of texts that say in the translation what they say in the source.
+    """Return the paths of texts that are equal in translation and source.
 
-    None where both are written in one language, as `en` and `en-GB` are, and none of texts without a letter.
+    Empty if both have the same language, such as `en` and `en-GB`. Texts without a letter are omitted.
     """
     if translation.locale.partition("-")[0] == source.locale.partition("-")[0]:
         return set()
@@ -119,7 +117,7 @@ def find_copied_texts(
 
 
 def is_translated_text(path: str, document: PostDocument) -> bool:
-    """Return whether a translation has a text of its own at a path, which a translator writes."""
+    """Return whether translators write the text at a path."""
     if path.startswith("post."):
         name = path.removeprefix("post.")
         if not name.startswith(CUSTOM_PREFIX):
@@ -148,7 +146,7 @@ def _has_letters(value: Value) -> bool:
 
 
 def hash_value(value: Value) -> str:
-    """The hash by which a value of the source is known again."""
+    """Return the hash that identifies a source value."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -156,12 +154,10 @@ def hash_value(value: Value) -> str:
 def follow_writing(
     post: Post, after: PostDocument, changes: Changes, made_from: Mapping[str, str]
 ) -> None:
-    """What was written of a translation counts as made from the source as it is now, or was when it was proposed.
+    """Update the origin of a translation after a write: the changed values now match the current source.
 
-    A text that says what the source says is not translated, whoever wrote it. `made_from` has the hashes of what the
-    proposals were made from, empty where nobody knows.
-
-    Not asked where a proposed translation comes live for the first time: it was made from an earlier source.
+    `made_from`: source hashes at the time of proposals, by path. They take precedence over the current source. Not
+    called when a proposed translation is first approved, because it was made from an earlier source.
     """
     if post.translated_from is None:
         return
@@ -173,37 +169,38 @@ def follow_writing(
     now = source_hashes(source, origin.modules)
     origin.hashes |= {path: made_from.get(path) or now[path] for path in written if path in now}
     touched = set(changes.paths)
+    # A text equal to the source counts as untranslated, regardless of its author.
     copied = find_copied_texts(after, source, origin.modules)
-    left = {path for path in origin.untranslated if value_at(after, path) is not ABSENT}
+    remaining = {path for path in origin.untranslated if value_at(after, path) is not ABSENT}
     origin.untranslated = sorted(
         path
-        for path in copied | left
-        if path in (copied if {path, ".".join(path.split(".")[:2])} & touched else left)
+        for path in copied | remaining
+        if path in (copied if {path, ".".join(path.split(".")[:2])} & touched else remaining)
     )
     origin.save(update_fields=["hashes", "untranslated", "updated_at"])
 
 
 def forget_translated_paths(post: Post, after: PostDocument) -> None:
-    """Forget texts that were only copied when a translation was proposed, and are translated as it comes live."""
+    """Remove the paths of texts from `untranslated` that are translated when a proposed translation is approved."""
     if post.translated_from_id is None:
         return
     origin = CopyOrigin.objects.filter(post=post).exclude(untranslated=[]).first()
     if origin is None:
         return
-    left = [
+    remaining = [
         path
         for path in origin.untranslated
-        # A path that is not approved yet may still come.
+        # Keep a missing path: its value can still be approved later.
         if (value := value_at(after, path)) is ABSENT
         or not _has_letters(value)
         or hash_value(value) == origin.hashes.get(path)
     ]
-    if left != origin.untranslated:
-        CopyOrigin.objects.filter(pk=origin.pk).update(untranslated=left)
+    if remaining != origin.untranslated:
+        CopyOrigin.objects.filter(pk=origin.pk).update(untranslated=remaining)
 
 
 def states_of(translations: Sequence[Post]) -> dict[UUID, TranslationState]:
-    """The state of each of these posts that is a translation. Five queries, however many there are."""
+    """Return the state of each translation among these posts, by id. Five queries in total."""
     ids = [post.pk for post in translations]
     origins = {origin.post_id: origin for origin in CopyOrigin.objects.filter(post_id__in=ids)}
     wanted = {
@@ -231,16 +228,16 @@ def states_of(translations: Sequence[Post]) -> dict[UUID, TranslationState]:
 def compare_hashes(
     post: Post, origin: CopyOrigin, source: PostDocument, placed: set[str]
 ) -> TranslationState:
-    """Compare what a translation was made from with the source as it is; `placed` are its live modules."""
+    """Compare the source values of a translation with the current source. `placed`: ids of its live modules."""
     now = source_hashes(source, origin.modules)
-    # As long as the translation still has what the path leads to.
-    there = [
+    # Skip paths of modules that the translation has removed.
+    existing = [
         path
         for path in now
         if post.is_placeholder or not path.startswith("modules.") or path.split(".")[1] in placed
     ]
-    stale = (path for path in there if origin.hashes.get(path) != now[path])
-    # Of what is only proposed, Review shows the texts.
+    stale = (path for path in existing if origin.hashes.get(path) != now[path])
+    # For a translation that is only proposed, Review shows its texts.
     copied = set() if post.is_placeholder else set(origin.untranslated)
     new = (
         module
@@ -250,7 +247,7 @@ def compare_hashes(
     removed = (
         (own, of) for of, own in origin.modules.items() if own in placed and of not in source.order
     )
-    untranslated = tuple(path for path in there if path in copied)
+    untranslated = tuple(path for path in existing if path in copied)
     return TranslationState(tuple(stale), tuple(new), tuple(removed), untranslated)
 
 
@@ -260,7 +257,10 @@ _COLUMNS: Final = ("pk", "type", "locale", "title", "status", "translation_group
 
 @dataclass(frozen=True, slots=True)
 class MatrixFilter:
-    """The filter of the table; empty is everything. `state` is one of `STATES`, in `locale` where one is named."""
+    """The filter of the translation table.
+
+    Empty values match all. `state`: one of `STATES`, in `locale` if it is given.
+    """
 
     words: str = ""
     type: str = ""
@@ -271,45 +271,58 @@ class MatrixFilter:
 def list_originals(
     asked: MatrixFilter, types: Iterable[str], locales: Sequence[str], who: Scoped
 ) -> QuerySet[Post]:
-    """One post for each group of translations: of those that somebody may see the one that was there first.
-
-    What changed last comes first.
-    """
+    """Return one post per translation group, the oldest the user may view. The latest change comes first."""
     posts = visible_to(Post.objects.alive(), who).filter(type__in=list(types))
     earlier = Q(created_at__lt=OuterRef("created_at")) | Q(
         created_at=OuterRef("created_at"), pk__lt=OuterRef("pk")
     )
-    rows: QuerySet[Post] = posts.filter(~Exists(visible_to(_group(), who).filter(earlier)))
+    rows: QuerySet[Post] = posts.filter(
+        ~Exists(visible_to(_translation_group(), who).filter(earlier))
+    )
     if asked.type:
         rows = rows.filter(type=asked.type)
     if asked.words:
-        rows = rows.filter(Exists(visible_to(_group(), who).filter(title__icontains=asked.words)))
+        rows = rows.filter(
+            Exists(visible_to(_translation_group(), who).filter(title__icontains=asked.words))
+        )
     if asked.state:
-        rows = _in_state(rows, asked, locales)
+        rows = _filter_by_state(rows, asked, locales)
     return rows.order_by("-updated_at", "pk").only(*_COLUMNS)
 
 
-def _group() -> PostQuerySet:
-    """The posts of the group of an outer post, itself among them."""
+def _translation_group() -> PostQuerySet:
+    """Return the posts in the translation group of an outer post, including that post."""
     return Post.objects.alive().filter(translation_group=OuterRef("translation_group"))
 
 
-def _in_state(rows: QuerySet[Post], asked: MatrixFilter, locales: Sequence[str]) -> QuerySet[Post]:
-    group = _group().filter(locale=asked.locale) if asked.locale else _group()
-    if asked.state == "missing":
-        if asked.locale:
+def _filter_by_state(
+    rows: QuerySet[Post], filters: MatrixFilter, locales: Sequence[str]
+) -> QuerySet[Post]:
+    group = (
+        _translation_group().filter(locale=filters.locale)
+        if filters.locale
+        else _translation_group()
+    )
+    if filters.state == "missing":
+        if filters.locale:
             return rows.filter(~Exists(group))
-        there = _group().filter(locale__in=list(locales)).order_by().values("translation_group")
+        there = (
+            _translation_group()
+            .filter(locale__in=list(locales))
+            .order_by()
+            .values("translation_group")
+        )
         counts = Subquery(there.annotate(count=Count("pk")).values("count"), IntegerField())
         return rows.alias(there=Coalesce(counts, 0)).filter(there__lt=len(locales))
-    if asked.state == "draft":
+    if filters.state == "draft":
         return rows.filter(Exists(group.filter(status=Status.DRAFT)))
-    if asked.state == "waiting":
+    if filters.state == "waiting":
         waiting = QueuedChange.objects.filter(post=OuterRef("pk"))
         return rows.filter(Exists(group.filter(Exists(waiting))))
-    if asked.state == "untranslated":
+    if filters.state == "untranslated":
         copied = CopyOrigin.objects.filter(post=OuterRef("pk"), post__is_placeholder=False)
         return rows.filter(Exists(group.filter(Exists(copied.exclude(untranslated=[])))))
+    # Hashes cannot be compared in the database, so an older origin counts as changed.
     older = CopyOrigin.objects.filter(
         post=OuterRef("pk"), updated_at__lt=OuterRef("translated_from__updated_at")
     )

@@ -1,7 +1,6 @@
-"""What stands below a page, asked of the database in one statement however deep and wide it is.
+"""Queries for the descendants of a page, each one statement for any depth and width.
 
-Pages in the trash and what stands below them are left out, as are variations. As a chain of joins PostgreSQL would
-plan such a query for minutes.
+They exclude pages in the trash with their descendants, and variations.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from django.db import connection
 from content.models import Post
 from content.models.post import MAX_DEPTH
 
+# Recursive SQL, because PostgreSQL would plan a chain of joins for minutes.
 _BELOW: Final = """
     WITH RECURSIVE below (id, level) AS (
         SELECT id, 0 FROM content_post WHERE id = %s
@@ -37,20 +37,22 @@ _KEY: Final = Post._meta.pk
 
 
 def ids_below(post_id: UUID, *, most: int, is_approved: bool = False) -> list[UUID]:
-    """The ids of at most so many pages below one, parents first. `is_approved` leaves out what an agent proposed and
-    nobody approved, with all below it."""
+    """Return the ids of at most `most` descendants of a page, parents first.
+
+    `is_approved`: exclude pages that an agent proposed and no reviewer approved, with their descendants.
+    """
     sql = (_APPROVED if is_approved else _ANY) + _IDS
     return [_KEY.to_python(id_) for (id_,) in _fetch(sql, _key_of(post_id), MAX_DEPTH, most)]
 
 
 def count_below(post_id: UUID) -> tuple[int, int]:
-    """How many pages stand below one, and how many of them were published."""
+    """Return the number of descendants of a page, and the number of those that were ever published."""
     [(total, published)] = _fetch(_ANY + _COUNTS, _key_of(post_id), MAX_DEPTH)
     return int(str(total)), int(str(published))
 
 
 def is_anything_below(post_id: UUID, levels: int) -> bool:
-    """Whether a page stands that many levels below one."""
+    """Return whether a page exists this number of levels below a page."""
     return bool(_fetch(_ANY + _AT_LEVEL, _key_of(post_id), levels, levels))
 
 

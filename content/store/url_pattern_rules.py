@@ -33,65 +33,65 @@ RESERVED: Final = frozenset(
         "ws",
     }
 )
-"""First parts of addresses that are not for pages. `is_reserved` knows those of numbered files too."""
+"""First path segments that pages may not use. `is_reserved` also covers numbered files."""
 _NUMBERED: Final = re.compile(r"sitemap-[0-9]+\.xml")
 RESERVED_IN_EVERY_LOCALE: Final = frozenset({"llms.txt", "search"})
-"""First parts that are not for pages after the prefix of a locale either."""
+"""First path segments after a locale prefix that pages may not use."""
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
 _LITERAL: Final = compile_pattern(rf"[\w{MARK}.~-]*\Z")
 
 
 def is_reserved(first: str) -> bool:
-    """Return whether something else than a page answers at, or below, an address whose first part this is."""
+    """Return whether a path with this first segment belongs to something other than pages."""
     return first in RESERVED or _NUMBERED.fullmatch(first) is not None
 
 
 def clean_pattern(value: object) -> str:
-    """The pattern as it is stored; `RuleViolation` on `pattern` for one that cannot work."""
+    """Return the pattern in stored format. Raises `RuleViolation` on `pattern` if it is invalid."""
     if not isinstance(value, str):
-        raise _refused(_("pattern must be text."))
+        raise _pattern_error(_("pattern must be text."))
     if len(value) > PATTERN_MAX:
-        raise _refused(
+        raise _pattern_error(
             _("A pattern can have at most %(pattern_max)s characters.")
             % {"pattern_max": PATTERN_MAX}
         )
     if not value.startswith("/"):
-        raise _refused(_("A pattern must start with /."))
+        raise _pattern_error(_("A pattern must start with /."))
     names = _VARIABLE.findall(value)
     known = ", ".join("{" + name + "}" for name in VARIABLES)
     for name in names:
         if name not in VARIABLES:
-            raise _refused(
+            raise _pattern_error(
                 _("There is no variable {%(name)s}. Available: %(known)s.")
                 % {"name": name[:40], "known": known}
             )
         if names.count(name) > 1:
-            raise _refused(_("{%(name)s} is used more than once.") % {"name": name})
+            raise _pattern_error(_("{%(name)s} is used more than once.") % {"name": name})
     if not {"slug", "path"} & set(names):
-        raise _refused(
+        raise _pattern_error(
             _("A pattern must contain {slug} or {path}, so that each post has its own address.")
         )
     parts = value[1:].split("/")
     for part in parts:
         literal = _VARIABLE.sub("", part)
         if not part or part in (".", ".."):
-            raise _refused(
+            raise _pattern_error(
                 _("A pattern must not contain empty parts, . or .., and must not end with /.")
             )
         if not _LITERAL.match(literal) or not literal.isprintable():
-            raise _refused(
+            raise _pattern_error(
                 _(
                     "Outside variables, only letters, digits, hyphens, dots, "
                     "underscores and ~ are allowed."
                 )
             )
         if "{path}" in part and part != "{path}":
-            raise _refused(_("{path} contains slashes, so it must be a part of its own."))
+            raise _pattern_error(_("{path} contains slashes, so it must be a part of its own."))
     below = parts[1] if parts[0] == "{locale}" and len(parts) > 1 else parts[0]
     if is_reserved(parts[0]) or below in RESERVED_IN_EVERY_LOCALE:
-        raise _refused(_("Addresses below /%(below)s are reserved.") % {"below": below})
+        raise _pattern_error(_("Addresses below /%(below)s are reserved.") % {"below": below})
     if parts[0] in settings.CMS_ENV.locales:
-        raise _refused(
+        raise _pattern_error(
             _(
                 "/%(parts)s is a language prefix, which is added automatically. "
                 "Use /{locale} instead."
@@ -101,5 +101,5 @@ def clean_pattern(value: object) -> str:
     return value
 
 
-def _refused(message: str) -> RuleViolation:
+def _pattern_error(message: str) -> RuleViolation:
     return invalid("pattern", message)
