@@ -1,8 +1,8 @@
-"""Addresses in plain text, and the hosts that they lead to.
+"""Addresses in plain text, and their hosts.
 
-What ends in a suffix of the Public Suffix List (its ICANN part) is a host, written with a scheme or without. A
-sentence that goes on without a space ("end.Next"), a file ("readme.md") and a call in code ("Date.now()") are none,
-unless a scheme or `www.` says so.
+Text ending in a suffix of the Public Suffix List (ICANN part) is a host, with or without a scheme. Sentences
+without a space between them ("end.Next"), files ("readme.md") and calls in code ("Date.now()") are no hosts, unless
+they have a scheme or `www.`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 
 from publicsuffixlist import PublicSuffixList
 
-_DOT: Final = "[.。．｡]"  # browsers take all of them for a full stop
+_DOT: Final = "[.。．｡]"  # browsers treat all of these as a full stop
 _LABELS: Final = rf"(?:[\w-]{{1,63}}{_DOT}){{1,8}}[^\W_][\w-]{{1,62}}"
 _REST: Final = r"(?::\d{1,5})?(?:[/?#\\][^\s<>()\"']{0,2000})?"
 _ADDRESS: Final = re.compile(
@@ -24,27 +24,29 @@ _ADDRESS: Final = re.compile(
     rf"|(?<![\w@./\\-])(?P<bare>{_LABELS})(?![\w@-]|\()(?P<rest>{_REST})",
     re.IGNORECASE,
 )
-"""Bounded, and begun only where a word begins: a hostile text costs no more than its length."""
+"""All quantifiers are bounded and matches start only at the start of a word, so that hostile text costs linear
+time.
+"""
 _AUTHORITY: Final = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:[/\\]{2,})?([^/\\?#]{0,2000})", re.IGNORECASE
 )
 _SPECIAL: Final = frozenset(
     {"example", "test", "invalid", "localhost", "onion", "local", "internal"}
 )
-"""Endings for trials and for networks of their own: no list of public suffixes has them."""
+"""Reserved and private top-level domains, which are not in the Public Suffix List."""
 _ANY_CASE: Final = frozenset({"com", "net", "org", "info"})
-"""Endings that begin no sentence."""
+"""Suffixes that are not words at the start of a sentence."""
 _FILES: Final = frozenset({"md", "py", "rs", "pl", "ps", "sh", "cc", "mm", "so", "java"})
-"""Endings of files that are endings of hosts too."""
+"""File extensions that are also public suffixes."""
 _TRAILING: Final = ".,;:!?…’'])}"
 _PATH: Final = tuple("/\\?0123456789")
-"""How an address goes on after a host, with digits of a port too; after a file it does not: readme.md#start."""
+"""Characters after a host: of a path, query or port. A file can only continue with a fragment: readme.md#start."""
 _LOCK: Final = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """An address as it is written, and its host in small letters."""
+    """An address as written, and its host in lower case."""
 
     text: str
     host: str
@@ -52,6 +54,7 @@ class Address:
 
 def find_addresses(text: str) -> list[Address]:
     """Return the addresses in a text, in order."""
+    # Cheap checks first: most texts contain no address.
     if "." not in text and "://" not in text and not any(dot in text for dot in "。．｡\\"):
         return []
     found: list[Address] = []
@@ -60,33 +63,37 @@ def find_addresses(text: str) -> list[Address]:
         if match["scheme"]:
             found.append(Address(written, _host_of(written)))
         elif match["mail"]:
-            found.append(Address(written, _plain(match["mail"])))
+            found.append(Address(written, _normalise_host(match["mail"])))
         elif host := _bare_host(
             match["bare"], has_path=match["rest"].strip(_TRAILING)[:1] in _PATH
         ):
             whole = len(host) == len(match["bare"])
-            found.append(Address(written if whole else match["bare"][: len(host)], _plain(host)))
+            found.append(
+                Address(written if whole else match["bare"][: len(host)], _normalise_host(host))
+            )
     return found
 
 
 def _host_of(address: str) -> str:
-    """The host that a browser goes to: the part behind the last @ of the authority, without its port."""
+    """Return the host that a browser opens: the authority after the last @, without the port."""
     authority = _AUTHORITY.match(address)
     host = authority[1].rpartition("@")[2] if authority else ""
-    return _plain(re.sub(r":\d{0,5}$", "", host))
+    return _normalise_host(re.sub(r":\d{0,5}$", "", host))
 
 
-def _plain(host: str) -> str:
+def _normalise_host(host: str) -> str:
     return re.sub(_DOT, ".", host).casefold().strip(".")
 
 
 def _bare_host(written: str, *, has_path: bool) -> str:
-    """The host that the text begins with; empty where it is none."""
+    """Return the host at the start of the text, or an empty string."""
     labels = re.split(_DOT, written)
+    # The text contains dots other than ".", which can also be full stops of Chinese or Japanese sentences.
     is_ascii_only = written.count(".") < len(labels) - 1
     while len(labels) > 1:
         if _ends_host(labels, has_path=has_path, is_ascii_only=is_ascii_only):
             return ".".join(labels)
+        # The last label may be the first word of the next sentence: try again without it.
         if not labels.pop()[0].isupper():
             break
         has_path = False  # it belongs to what came after: evil.com.Then
@@ -114,6 +121,7 @@ def _is_suffix(ending: str) -> bool:
 
 
 def _suffixes() -> PublicSuffixList:
+    # `cache` does not prevent several threads from parsing the list at the same time.
     with _LOCK:
         return _read_suffixes()
 

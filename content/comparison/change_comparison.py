@@ -1,4 +1,4 @@
-"""The comparison of a staged change, and its passages: the parts of it that are decided on one by one."""
+"""The comparison of a staged change, and its passages: parts that a reviewer decides one by one."""
 
 from __future__ import annotations
 
@@ -37,10 +37,9 @@ def compare_change(
     after: PostDocument,
     shared: SharedProps = _NOTHING_SHARED,
 ) -> tuple[Compared, str]:
-    """Return what differs in a change that leads from one document to another, and the kind of its field.
+    """Return the differences in a change between two documents, and the kind of its field.
 
-    `shared` are the props of global modules by the ids of their instances: a document holds only what a post has of
-    its own.
+    `shared`: props of global modules by instance id, which documents do not contain.
     """
     if change.kind == "moved":
         old_place, new_place = (
@@ -48,7 +47,7 @@ def compare_change(
             for position, document in ((change.before, before), (change.after, after))
             if isinstance(position, int)
         )
-        moved = f"{new_place} ({_place(change.behind, after)})"
+        moved = f"{new_place} ({_position_text(change.behind, after)})"
         difference = Difference("position", (), old_place, moved, passage=1)
         of_place = Comparison((DiffLine((), "", "changed", (), (difference,)),))
         return Compared(of_place, MergePart(change.before, change.after)), "position"
@@ -59,7 +58,9 @@ def compare_change(
         )
         of_module = compare_modules(*sides, language=after.locale)
         if change.kind == "added":
-            difference = Difference("position", (), None, _place(change.behind, after), passage=1)
+            difference = Difference(
+                "position", (), None, _position_text(change.behind, after), passage=1
+            )
             line = DiffLine((), "", "inserted", (), (difference,))
             of_module = replace(of_module, lines=(*of_module.lines, line))
         return Compared(of_module, MergePart(change.before, change.after)), "module"
@@ -69,7 +70,7 @@ def compare_change(
     new = effective_value(change, change.after, after, shared)
     found = compare_labelled(old, new, shape, language=after.locale)
     if replaces_shared(change):
-        # A value of a post's own comes, or goes: said also where it is the shared one.
+        # An override appears or disappears. Report it even if its value equals the shared one.
         own, of_all = "a value of this post's own", "the shared value"
         sides_named = (of_all, own) if change.before is ABSENT else (own, of_all)
         difference = Difference("structure", (), *sides_named, passage=1)
@@ -80,7 +81,9 @@ def compare_change(
 
 
 def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] | None]:
-    """The field type of a path and the class of its nested objects; "json" where the definition is gone."""
+    """Return the field kind at a path and the class of its nested objects. "json" if it has no definition any
+    more.
+    """
     if path == TERMS_PATH:
         return "taxonomy-reference", None
     if path.startswith("post."):
@@ -97,7 +100,7 @@ def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] |
 
 
 def shape_at(path: str, document: PostDocument) -> ValueShape:
-    """Return how the values of a path are compared."""
+    """Return how to compare the values at a path."""
     declared = POST_FIELDS.get(path.removeprefix("post."))
     if path.startswith("post.") and declared is not None and declared.format:
         return ValueShape(declared.format)
@@ -114,14 +117,14 @@ def _kind_of(props: type[ModuleProps] | None, name: str) -> tuple[str, type[Modu
 
 
 def replaces_shared(change: Change) -> bool:
-    """Return whether a value of a post's own comes in place of the shared one, or goes."""
+    """Return whether an override of a shared value is added or removed."""
     return _OVERRIDES in change.path and (change.before is ABSENT or change.after is ABSENT)
 
 
 def effective_value(
     change: Change, value: Value, document: PostDocument, shared: SharedProps
 ) -> Value:
-    """Return what stands where a module has no value of its own for a post: that of the module itself."""
+    """Return the value, or the module's own value if the post has no override."""
     if value is not ABSENT or _OVERRIDES not in change.path or change.module_id is None:
         return value
     own = value_at(document, change.path.replace(_OVERRIDES, ".props."))
@@ -134,7 +137,10 @@ def effective_value(
 def shared_props(
     changes: Iterable[Change], *documents: PostDocument
 ) -> dict[str, Mapping[str, Json]]:
-    """The props of the global modules that these changes place, remove or override. No query where there are none."""
+    """Return the props of the global modules that these changes place, remove or override.
+
+    No query if there are none.
+    """
     touched = {
         change.module_id for change in changes if change.module_id and change.kind != "moved"
     }
@@ -151,29 +157,28 @@ def shared_props(
 
 
 def merge_shared(module: ModuleDocument, shared: SharedProps) -> ModuleDocument:
-    """The module with the props that it shares with other posts."""
+    """Return the module with its shared props."""
     return replace(module, props={**shared.get(module.instance_id, {}), **module.props})
 
 
-def _place(behind: str, document: PostDocument) -> str:
-    """After which module something stands, with the beginning of its id where several have one name."""
+def _position_text(behind: str, document: PostDocument) -> str:
+    """Return the position as text: after which module. Modules with the same label are numbered."""
     if not behind:
         return "first"
     return f"after {raw_module_names(document).get(behind, behind)}"
 
 
 def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
-    """The name of each passage by its number; none where there is nothing to choose.
-
-    A name comes from what differs, not from where: it stays when other passages are taken.
-    """
+    """Return the name of each passage by number. Empty if there is nothing to choose."""
     if kind not in DIVISIBLE or len(comparison.passages) < 2:
         return {}
     found: dict[int, str] = {}
     seen: Counter[str] = Counter()
     for number, differences in comparison.by_passage().items():
-        said = [one.content for one in differences]
-        text = canonical_json(said).encode("utf-8", "surrogatepass")
+        # The name depends on the content and not on the position, so that it stays valid after other passages are
+        # decided.
+        contents = [one.content for one in differences]
+        text = canonical_json(contents).encode("utf-8", "surrogatepass")
         name = hashlib.sha256(text).hexdigest()[:_NAME_LENGTH]
         seen[name] += 1
         found[number] = name if seen[name] == 1 else f"{name}-{seen[name]}"
@@ -181,17 +186,15 @@ def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
 
 
 def names_of(change: Change, comparison: Comparison, kind: str) -> Mapping[int, str]:
-    """The names of the passages of a change; none where it is one decision.
-
-    A value of a post's own, in place of a shared one, is one decision: the shared one may change meanwhile.
-    """
+    """Return the names of the passages of a change. Empty if it is one decision."""
+    # An added or removed override is one decision, because the shared value may change meanwhile.
     if change.kind != "changed" or replaces_shared(change):
         return {}
     return passage_names(comparison, kind)
 
 
 def passages_at(change: Change, before: PostDocument, after: PostDocument) -> tuple[str, ...]:
-    """The names of the passages of a change."""
+    """Return the names of the passages of a change."""
     found, kind = compare_change(change, before, after)
     return tuple(names_of(change, found.comparison, kind).values())
 
@@ -199,7 +202,7 @@ def passages_at(change: Change, before: PostDocument, after: PostDocument) -> tu
 def take_passages(
     change: Change, before: PostDocument, after: PostDocument, chosen: Collection[str]
 ) -> Value:
-    """The value of a change with these passages taken and the others left."""
+    """Return the value of a change with only the chosen passages applied."""
     found, kind = compare_change(change, before, after)
     numbers = {
         number for number, name in passage_names(found.comparison, kind).items() if name in chosen

@@ -1,7 +1,7 @@
-"""Characters that a reader cannot see, or takes for others: named, so that they cannot hide in a text.
+"""Characters that are invisible or look like others, displayed by name so that they cannot hide in a text.
 
-Sources: Unicode Standard Annex 44 (general categories), Technical Standard 39 (look-alike identifiers) and Technical
-Report 36 (invisible and bidirectional characters). Pure functions.
+Sources: Unicode Standard Annex 44 (general categories), Unicode Technical Standard 39 (confusables) and Unicode
+Technical Report 36 (invisible and bidirectional characters). Pure functions.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ALIASES: Final = {
     0x7F: "delete",
     0x85: "next line",
 }
-"""Control characters have no name in Unicode."""
+"""Names of control characters, which have none in Unicode."""
 _BLANKS: Final = frozenset(
     (
         *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0),
@@ -33,7 +33,7 @@ _BLANKS: Final = frozenset(
         *range(0x1D173, 0x1D17B),
     )
 )
-"""Characters of a printing category that show nothing: fillers, variation selectors, the blank pattern of Braille."""
+"""Characters of a printing category without a glyph: fillers, variation selectors, the blank Braille pattern."""
 _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _PLAIN: Final = frozenset(" \n")
 _ODD_LATIN: Final = (
@@ -45,7 +45,7 @@ _ODD_LATIN: Final = (
     (0xA720, 0xA7FF),
     (0xAB30, 0xAB6F),
 )
-"""Letters that no language of a European keyboard writes, most of them the picture of another letter."""
+"""Latin letters that no European keyboard has. Most of them look like another letter."""
 _ALIKE: Final = (("rn", "m"), ("vv", "w"), ("cl", "d"))
 _ALIKE_LETTERS: Final = str.maketrans("I1|i0O5S", "llllooss")
 _SCRIPT_OF_LANGUAGE: Final = {
@@ -53,44 +53,42 @@ _SCRIPT_OF_LANGUAGE: Final = {
     **dict.fromkeys(("ar", "fa", "ur"), "ARABIC"),
     **{"el": "GREEK", "he": "HEBREW", "hy": "ARMENIAN", "ka": "GEORGIAN"},
 }
-"""The scripts of languages that are not written in Latin letters, where those look like them."""
+"""Script of languages whose letters look like Latin letters."""
 _UNLIKE_LATIN: Final = (
     "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO", "THAI", "DEVANAGARI", "BENGALI", "TAMIL",
     "TELUGU", "GUJARATI", "KHMER", "LAO", "TIBETAN", "ETHIOPIC", "IDEOGRAPHIC", "FEMININE", "MASCULINE",
     "MICRO",
 )  # fmt: skip
-"""Scripts, and single letters, that nobody takes for Latin."""
+"""Scripts and single letters that cannot be mistaken for Latin."""
 _ORDINARY: Final = re.compile(
     r"[\n\x20-\x7e\u00a1-\u00ac\u00ae-\u0130\u0132-\u017e\u2010\u2012-\u2027\u2030-\u205e"
     r"\u20a0-\u20c0\u2190-\u21ff\u2500-\u25ff\u2713-\u2718]*"
 )
-"""What needs no closer look: printable ASCII, Latin with its accents, typographic punctuation, currency, arrows."""
+"""Text without any suspicious character: printable ASCII, accented Latin, punctuation, currency symbols, arrows."""
 
 
 def name_of(char: str) -> str:
-    """ "U+200B zero width space"."""
+    """Return the code point and name of a character, such as "U+200B zero width space"."""
     code = ord(char)
     name = unicodedata.name(char, "") or _ALIASES.get(code, "") or "no character"
     return f"U+{code:04X} {name.lower()}"
 
 
 def is_unseen(char: str) -> bool:
-    """Return whether a character shows nothing, or only space, and is neither a space nor a line break."""
+    """Return whether a character is invisible or blank, other than a space or line break."""
     return char not in _PLAIN and (ord(char) in _BLANKS or unicodedata.category(char) in _UNSEEN)
 
 
 def make_visible(text: str) -> str:
-    """The text with every character that nobody sees written as its name in brackets.
-
-    What holds a bracket of that kind by itself has it doubled, so that no text reads like another.
-    """
+    """Return the text with every invisible character replaced by its name in ⟦ ⟧."""
     if _ORDINARY.fullmatch(text):
         return text
+    # Brackets in the text itself are doubled, so that no text imitates a name.
     return "".join(_visible(char) for char in text)
 
 
 def visible_context(text: str) -> str:
-    """The same of a text that stays: wide and narrow spaces and the joints of an emoji are left as they are."""
+    """Return unchanged text with invisible characters named, except wide and narrow spaces and emoji joiners."""
     if _ORDINARY.fullmatch(text):
         return text
     return "".join(
@@ -104,7 +102,7 @@ def visible_context(text: str) -> str:
 
 
 def _joins_emoji(char: str, before: str) -> bool:
-    """Return whether it belongs to the picture before it: one person is several pictures, joined."""
+    """Return whether the character joins to the emoji before it (zero width joiner or variation selector)."""
     if char not in "\u200d\ufe0f" or not before:
         return False
     is_picture = unicodedata.category(before) == "So" or "\U0001f3fb" <= before <= "\U0001f3ff"
@@ -120,7 +118,7 @@ def _visible(char: str) -> str:
 
 
 def draw_space(space: str) -> str:
-    """White space that differs, drawn: ␣ for a space, ↵ for a line break."""
+    """Return changed white space with ␣ for a space and ↵ for a line break."""
     return "".join({" ": "␣", "\n": "↵\n"}.get(char) or _visible(char) for char in space)
 
 
@@ -130,9 +128,9 @@ _DRAWN_SPACE: Final = str.maketrans({"␣": f"⟦{name_of('␣')}⟧", "↵": f"
 
 
 def draw_changed(text: str, *, is_whole: bool = False) -> str:
-    """Text that goes or comes, with the white space that a reader would miss: doubled, at an end, and line ends.
+    """Return changed text with white space made visible that is easy to miss: doubled, trailing, and line breaks.
 
-    `is_whole` draws the space that it begins with too; else that is what stands between it and the word before.
+    `is_whole`: also draw leading spaces. Otherwise these only separate the text from the word before it.
     """
     pattern = _EDGE_SPACE if is_whole else _MISSED_SPACE
     found: list[str] = []
@@ -150,9 +148,9 @@ def _named_text(text: str) -> str:
 
 
 def find_suspicious(text: str, language: str = "en") -> list[str]:
-    """The names of the characters of a text that hide or pass for others, each once, in their order.
+    """Return the distinct names of hidden, disguised and foreign characters in a text, in order.
 
-    A letter is foreign where it is of another script than the language is written in.
+    A letter is foreign if its script is not the script of the language.
     """
     if _ORDINARY.fullmatch(text):
         return []
@@ -165,15 +163,15 @@ def find_suspicious(text: str, language: str = "en") -> list[str]:
         or _is_foreign(char, main)
     ]
     if not unicodedata.is_normalized("NFC", text):
-        # Marks that stand by themselves where one letter with its accent would do.
+        # Combining marks in a sequence that has a precomposed letter.
         found += [name_of(char) for char in text if unicodedata.combining(char)]
     return list(dict.fromkeys(found))
 
 
 def find_look_alikes(before: str, after: str) -> list[str]:
-    """The names of what tells words apart that read the same; nothing where all words read differently.
+    """Return the names of the characters that distinguish words which look the same, empty if no words do.
 
-    Upper and lower case read differently.
+    Words that differ in case do not look the same.
     """
     if not before or not after or before.casefold() == after.casefold():
         return []
@@ -183,8 +181,8 @@ def find_look_alikes(before: str, after: str) -> list[str]:
     for word in dict.fromkeys(new):
         other = gone.get(_skeleton(word))
         if other is not None and word not in old and other.casefold() != word.casefold():
-            went, came = Counter(other), Counter(word)
-            found += [*(went - came), *(came - went)]
+            removed, added = Counter(other), Counter(word)
+            found += [*(removed - added), *(added - removed)]
     return [
         f"{char} {name_of(char)}" if char.isprintable() else name_of(char)
         for char in dict.fromkeys(found)
@@ -192,7 +190,7 @@ def find_look_alikes(before: str, after: str) -> list[str]:
 
 
 def _is_disguised(char: str) -> bool:
-    """Return whether it is drawn like an ASCII letter or digit, or is a digit of another script."""
+    """Return whether it looks like an ASCII letter or digit, or is a digit of another script."""
     if char.isascii():
         return False
     code = ord(char)
@@ -201,7 +199,7 @@ def _is_disguised(char: str) -> bool:
     plain = unicodedata.normalize("NFKC", char)
     if plain != char and plain.isascii() and plain.isalnum() and char not in "ªº²³¹":
         return True
-    # Marks that are drawn through or over a letter.
+    # Digits of other scripts, and overlay marks that strike through a letter.
     return unicodedata.category(char) == "Nd" or 0x0334 <= code <= 0x0338
 
 
@@ -213,9 +211,9 @@ def _is_foreign(char: str, main: str) -> bool:
 
 
 def _skeleton(text: str) -> str:
-    """Return what a hasty reader sees: the same for texts that look alike."""
+    """Return a form that is equal for texts that look alike."""
     if not text.isascii():
-        # Letters and digits with their marks beside them, all else as it is: three dots are no ellipsis.
+        # Decompose letters and digits only: an ellipsis must not become three dots.
         apart = ""
         for char in text:
             parts = unicodedata.normalize("NFKD", char)
@@ -237,11 +235,11 @@ _LOOKALIKES: Final = dict(
         strict=True,
     )
 )
-"""The Latin letters and marks that these are taken for (TS 39's confusables, the common ones)."""
+"""Latin letters and marks by the characters that look like them (common confusables of UTS 39)."""
 
 
 def address_notes(address: str) -> list[str]:
-    """Return what a reader of an address must know: its host in ASCII, and a name that stands before the host."""
+    """Return notes for readers of an address: a non-ASCII host in ASCII, and the host if a user name precedes it."""
     try:
         parts = urlsplit(address)
         host, user = parts.hostname or "", parts.username
@@ -252,11 +250,13 @@ def address_notes(address: str) -> list[str]:
         try:
             notes.append(host.encode("idna").decode())
         except UnicodeError:
+            # The codec refuses some hosts that browsers accept.
             labels = (
                 label if label.isascii() else "xn--" + label.encode("punycode").decode()
                 for label in host.split(".")
             )
             notes.append(".".join(labels))
+    # In https://bank.example@evil.example the host is evil.example.
     if user is not None:
         notes.append(f"@{host}")
     return notes

@@ -1,7 +1,7 @@
-"""The one comparison of values: whatever shows, sorts, flags or takes a change asks it.
+"""The comparison of two values, used by everything that displays, sorts, flags or applies a change.
 
-Two values that are not the same (`content.document.changes.same`) have at least one difference; equal ones have none.
-Its words are English and stay so: `content.comparison.difference_text` says them in the language of a reader.
+Two values that differ (`content.document.changes.same`) have at least one difference, equal ones have none. Labels
+are English here. `content.comparison.difference_text` translates them.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ _OBJECTS: Final[Mapping[str, DifferenceKind]] = {
     "structured-data": "structured-data",
 }
 DIVISIBLE: Final = frozenset({"richtext", "textarea", "repeater", "object"})
-"""The kinds of fields whose passages are decided on one by one."""
-_NOTHING: Final[Mapping[str, Json]] = {"type": "doc", "content": []}
-_DEEPEST: Final = 40
-_MAX_KEPT: Final = 1_000
-"""Characters of two texts together whose comparison is kept in memory."""
+"""Kinds of fields whose passages are decided one by one."""
+_EMPTY_DOCUMENT: Final[Mapping[str, Json]] = {"type": "doc", "content": []}
+_MAX_DEPTH: Final = 40
+_MAX_CACHED_LENGTH: Final = 1_000
+"""Maximum total number of characters of two texts for caching their comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueShape:
-    """The kind of field of a value, and the class of its nested objects."""
+    """The kind of a field, and the class of its nested objects."""
 
     kind: str
     nested: type[ModuleProps] | None = None
@@ -78,28 +78,33 @@ class ValueShape:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A comparison, with the tree from which chosen passages can be taken."""
+    """A comparison, with the tree to apply chosen passages."""
 
     comparison: Comparison
     part: MergePart
 
 
 def compare(before: Value, after: Value, shape: ValueShape, *, language: str = "en") -> Comparison:
-    """All that differs between two values of a field. `language` is that of their text."""
+    """Return all differences between two values of a field. `language`: language of the text."""
     return compare_labelled(before, after, shape, language=language).comparison
 
 
 def compare_labelled(
     before: Value, after: Value, shape: ValueShape, *, language: str = "en"
 ) -> Compared:
-    if isinstance(before, str) and isinstance(after, str) and len(before) + len(after) < _MAX_KEPT:
+    """Return the comparison with the tree to apply chosen passages."""
+    if (
+        isinstance(before, str)
+        and isinstance(after, str)
+        and len(before) + len(after) < _MAX_CACHED_LENGTH
+    ):
         return _compare_texts(before, after, shape, language)
     return _compare(before, after, shape, language)
 
 
 @lru_cache(maxsize=512)
 def _compare_texts(before: str, after: str, shape: ValueShape, language: str) -> Compared:
-    """Short texts, kept: a reviewer loads the same page again after each decision."""
+    # Cached, because a reviewer loads the same page again after each decision.
     return _compare(before, after, shape, language)
 
 
@@ -112,7 +117,7 @@ def _compare(before: Value, after: Value, shape: ValueShape, language: str) -> C
 
 
 def _word_count(value: Value, shape: ValueShape) -> int:
-    """The words of a text, or of the texts in a value; 0 for what holds none."""
+    """Return the number of words of the texts in a value, 0 if it has none."""
     if shape.kind in _TEXTS and isinstance(value, str):
         return len(value.split())
     if shape.kind == "richtext" and is_document(value):
@@ -126,7 +131,7 @@ def _word_count(value: Value, shape: ValueShape) -> int:
 def compare_modules(
     before: ModuleDocument | None, after: ModuleDocument | None, *, language: str = "en"
 ) -> Comparison:
-    """All that is in a module that came or went, or that differs between one and what replaces it."""
+    """Return everything in an added or removed module, or all differences between a module and its replacement."""
     sink = Sink(language)
     comparer = _ValueComparer(sink)
     sink.begin_passage()
@@ -145,7 +150,7 @@ def compare_modules(
     definition = modules.get(after.type) if after is not None else None
     defaults = definition.default_props() if definition else {}
     for name in dict.fromkeys((*one, *other)):
-        prop = _prop_of(before, after, name)
+        prop = _find_prop(before, after, name)
         label = prop.label if prop else name
         shape = ValueShape(prop.kind, prop.nested) if prop else ValueShape("json")
         if shape.kind == "url" and is_embed:
@@ -163,8 +168,10 @@ def compare_modules(
     for of in (before, after):
         is_gone = of is before
         if of is not None and of.scope == "global":
-            said = f"shared: {of.global_slug}"
-            sink.one("reference", (), said if is_gone else None, None if is_gone else said)
+            slug_text = f"shared: {of.global_slug}"
+            sink.one(
+                "reference", (), slug_text if is_gone else None, None if is_gone else slug_text
+            )
         if of is not None and of.locked:
             sink.one("structure", (), "locked" if is_gone else None, None if is_gone else "locked")
     found = _with_characters(sink.done(), language)
@@ -188,7 +195,9 @@ def _props(module: ModuleDocument | None) -> dict[str, Json]:
     return {**module.props, **module.overrides} if module is not None else {}
 
 
-def _prop_of(before: ModuleDocument | None, after: ModuleDocument | None, name: str) -> Prop | None:
+def _find_prop(
+    before: ModuleDocument | None, after: ModuleDocument | None, name: str
+) -> Prop | None:
     for side in (after, before):
         definition = modules.get(side.type) if side is not None else None
         if definition is not None and (found := props_of(definition.Props).get(name)):
@@ -198,22 +207,22 @@ def _prop_of(before: ModuleDocument | None, after: ModuleDocument | None, name: 
 
 @dataclass(slots=True)
 class _ValueComparer:
-    """Goes through two values of a field, and puts what differs into `sink`."""
+    """The comparer of two values of a field. It adds the differences to `sink`."""
 
     sink: Sink
 
     def compare(
         self, before: Value, after: Value, shape: ValueShape, place: Place, depth: int
     ) -> MergePart:
-        """The part of two values; where they are not the same, at least one difference is put into `sink`."""
+        """Return the merge part of two values. If they differ, at least one difference is added to `sink`."""
         if same(before, after):
             return MergePart(before, after)
         count = self.sink.count
         part = self.by_kind(before, after, shape, place, depth)
         if self.sink.count == count:
-            # Nothing that a reader would see differs: then it is said how they are stored.
+            # No visible difference: report the stored values, so that no change goes unnoticed.
             passage = self.sink.begin_passage()
-            self.sink.one("structure", place, _stored(before), _stored(after))
+            self.sink.one("structure", place, _json_text(before), _json_text(after))
             return MergePart(before, after, frozenset({passage}))
         return part
 
@@ -226,7 +235,7 @@ class _ValueComparer:
             return self.text(before, after, place)
         if kind == "richtext" and (one := _document(old)) and (other := _document(new)):
             part = compare_documents(one, other, self.sink, place)
-            # The values as they are stored: nothing where an empty document was compared.
+            # Restore the stored values: an empty document was compared in place of a missing one.
             return replace(part, before=before, after=after)
         if kind in _REFERENCES and _are_ids(old) and _are_ids(new):
             reference = _REFERENCES[kind]
@@ -253,9 +262,10 @@ class _ValueComparer:
 
     def scalar(self, before: Value, after: Value, kind: DifferenceKind, place: Place) -> MergePart:
         passage = self.sink.begin_passage()
-        old, new = _said(before), _said(after)
+        old, new = _display_text(before), _display_text(after)
+        # Different values can look the same, such as 1 and "1".
         if old == new:
-            old, new = _stored(before), _stored(after)
+            old, new = _json_text(before), _json_text(after)
         self.sink.one(kind, place, old, new)
         return MergePart(before, after, frozenset({passage}))
 
@@ -267,14 +277,14 @@ class _ValueComparer:
         place: Place,
         of: ReferenceKind | None,
     ) -> MergePart:
-        """One value, or a list of them, each of which came or went; one for one where there is one on both sides."""
+        """Compare single values or lists: each item is added or removed. Two single values are one replacement."""
         passage = self.sink.begin_passage()
         old, new = _as_list(before), _as_list(after)
 
         def side(value: Json) -> Side:
-            return ShownReference(of, str(value)) if of is not None else _said(value) or "–"
+            return ShownReference(of, str(value)) if of is not None else _display_text(value) or "–"
 
-        for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
+        for run in align([_json_text(item) for item in old], [_json_text(item) for item in new]):
             if run.is_same:
                 continue
             gone, come = (
@@ -295,7 +305,7 @@ class _ValueComparer:
     ) -> MergePart:
         old, new = _as_list(before), _as_list(after)
         parts: list[MergePart] = []
-        for run in align([_stored(item) for item in old], [_stored(item) for item in new]):
+        for run in align([_json_text(item) for item in old], [_json_text(item) for item in new]):
             gone, come = old[run.old], new[run.new]
             if run.is_same:
                 parts += [MergePart(item, item) for item in come]
@@ -305,7 +315,7 @@ class _ValueComparer:
                 label = f"Item {index + 1}"
                 where = (*place, label)
                 if one is ABSENT or other is ABSENT:
-                    # An item that came or went, with all that is in it, in one passage.
+                    # An added or removed item is one passage with everything in it.
                     begun = self.sink.passage
                     self.sink.begin_passage()
                     word = where[-1]
@@ -320,6 +330,7 @@ class _ValueComparer:
                     parts.append(MergePart(one, other, frozenset({begun + 1})))
                 else:
                     parts.append(self.record(one, other, nested, where, depth + 1))
+        # Reported by `compare` as stored values.
         if not parts or self.sink.count == 0:
             return MergePart(before, after)
         return MergedList(before, after, passages_of(parts), parts=parts)
@@ -335,6 +346,7 @@ class _ValueComparer:
         for name in dict.fromkeys((*new, *old)):
             prop = known.get(name)
             was, now = old.get(name, ABSENT), new.get(name, ABSENT)
+            # Empty props of an added or removed object are not worth a line.
             if is_alone and _is_blank(was) and _is_blank(now):
                 continue
             label = prop.label if prop else str(name)
@@ -345,9 +357,9 @@ class _ValueComparer:
     def leaves(
         self, before: Value, after: Value, kind: DifferenceKind, place: Place, depth: int
     ) -> MergePart:
-        """Values of any shape, leaf by leaf, in one passage."""
+        """Compare values of any shape leaf by leaf, in one passage."""
         passage = self.sink.begin_passage()
-        # Nothing and an object: what is in it came.
+        # A missing value against an object: list the object's leaves as added.
         old, new = (
             {} if value in (None, ABSENT) and isinstance(other, Mapping) else value
             for value, other in ((before, after), (after, before))
@@ -360,7 +372,7 @@ class _ValueComparer:
 
 def _document(value: object) -> Mapping[str, Json] | None:
     if value is None or value == EMPTY:
-        return _NOTHING
+        return _EMPTY_DOCUMENT
     return cast("Mapping[str, Json]", value) if is_document(value) else None
 
 
@@ -369,10 +381,10 @@ def _leaves(
 ) -> list[tuple[Place, str | None, str | None]]:
     if same(before, after):
         return []
-    if depth < _DEEPEST and isinstance(before, Mapping) and isinstance(after, Mapping):
+    if depth < _MAX_DEPTH and isinstance(before, Mapping) and isinstance(after, Mapping):
         names = dict.fromkeys((*after, *before))
         pairs = [(str(name), before.get(name, ABSENT), after.get(name, ABSENT)) for name in names]
-    elif depth < _DEEPEST and isinstance(before, list) and isinstance(after, list):
+    elif depth < _MAX_DEPTH and isinstance(before, list) and isinstance(after, list):
         both = enumerate(zip_longest(before, after, fillvalue=ABSENT), 1)
         pairs = [(str(number), one, other) for number, (one, other) in both]
     else:
@@ -385,25 +397,25 @@ def _leaves(
 
 
 def _leaf(value: Value) -> str | None:
-    return None if value is ABSENT else _stored(value)
+    return None if value is ABSENT else _json_text(value)
 
 
 def _with_characters(found: Comparison, language: str) -> Comparison:
-    """The comparison with what hides among its characters named beside it."""
+    """Return the comparison with differences for hidden and look-alike characters added."""
     lines = []
     for line in found.lines:
         named = [
             Difference("characters", one.place, before, after, "", one.passage, is_fact=True)
             for one in line.differences
             if not one.is_fact
-            for before, after in _characters(one, language)
+            for before, after in _character_changes(one, language)
         ]
         lines.append(replace(line, differences=(*line.differences, *named)) if named else line)
     return replace(found, lines=tuple(lines))
 
 
-def _characters(one: Difference, language: str) -> list[tuple[str | None, str | None]]:
-    """What hides in the new side, or is gone from the old one; and what tells two sides apart that look alike."""
+def _character_changes(one: Difference, language: str) -> list[tuple[str | None, str | None]]:
+    """Return hidden characters that were removed or added, or the characters that distinguish similar texts."""
     before, after = (side if isinstance(side, str) else "" for side in (one.before, one.after))
     if not before and not after:
         return []
@@ -418,17 +430,17 @@ def _characters(one: Difference, language: str) -> list[tuple[str | None, str | 
     return found
 
 
-def _said(value: Value) -> str | None:
-    """A plain value as it is shown; None for nothing."""
+def _display_text(value: Value) -> str | None:
+    """Return a plain value for display, None if it is empty."""
     if value is None or value is ABSENT or value == "":
         return None
     if isinstance(value, bool):
         return "true" if value else "false"
-    return value if isinstance(value, str) else _stored(value)
+    return value if isinstance(value, str) else _json_text(value)
 
 
-def _stored(value: object) -> str:
-    """A value as JSON; "–" for one that is not there."""
+def _json_text(value: object) -> str:
+    """Return a value as JSON, "–" if it is missing."""
     if value is ABSENT:
         return "–"
     return canonical_json(value)

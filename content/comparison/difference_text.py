@@ -1,4 +1,4 @@
-"""Differences in words and summed up, for a reader of the page, of the inbox and of the API. Pure: no queries."""
+"""Translated texts of differences, and summaries, for review pages, the inbox and the API. Pure: no queries."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ _KINDS_OF_BLOCKS: Final = (
     gettext_noop("Table cell"),
     gettext_noop("Horizontal line"),
 )
-"""What `content.comparison.richtext_comparison` calls them; named here so that the catalogue has them."""
+"""Block names of `content.comparison.richtext_comparison`, repeated here for the message catalogue."""
 _MARKS: Final[Mapping[str, Promise]] = {
     "bold": gettext_lazy("bold"),
     "italic": gettext_lazy("italic"),
@@ -255,13 +255,13 @@ _MARKS: Final[Mapping[str, Promise]] = {
 
 
 _NOTICED: Final = 0.1
-"""A share of words below which a change of length is not worth a sentence."""
+"""Share of words below which a change of length is not mentioned."""
 _NUMBERS: Final = frozenset({"number", "price", "date"})
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A difference as a line beside the text: a whole sentence, and where it is."""
+    """A difference as a complete sentence, with its place."""
 
     kind: DifferenceKind
     action: str
@@ -275,7 +275,7 @@ class Note:
 
 
 def note_of(difference: Difference, references: References, *, here: tuple[str, ...] = ()) -> Note:
-    """A difference in words. `here` is the place that stands above it already."""
+    """Return a difference as text. `here`: the place that is displayed above it already."""
     changed, removed, added = _WORDS[difference.kind]
     before, after = (
         side_text(difference, side, references) for side in (difference.before, difference.after)
@@ -295,13 +295,15 @@ def place_text(difference: Difference) -> str:
 
 
 def role_text(role: str) -> str:
-    """The words of a place or a role in the language of the reader."""
-    parts = (" · ".join(map(_local, part.split(" · "))) for part in role.split(" › ") if part)
+    """Return the translated text of a place or role."""
+    parts = (
+        " · ".join(map(_translate_label, part.split(" · "))) for part in role.split(" › ") if part
+    )
     return make_visible(" › ".join(parts))
 
 
-def _local(text: str) -> str:
-    """A label of a definition, or one of `_PLACES`; what is neither stays as it is."""
+def _translate_label(text: str) -> str:
+    """Translate a label of a definition or one of `_PLACES`. Other text stays unchanged."""
     number = _DIGITS.search(text)
     if number is not None:
         key = f"{text[: number.start()]}%(number)s{text[number.end() :]}"
@@ -311,7 +313,7 @@ def _local(text: str) -> str:
 
 
 def side_text(difference: Difference, side: Side | None, references: References) -> str | None:
-    """Return what stands on one side, with everything in it that nobody would see; None for nothing."""
+    """Return the text of one side with invisible characters named, None if it is empty."""
     if side is None:
         return None
     if isinstance(side, ShownReference):
@@ -345,12 +347,13 @@ def side_text(difference: Difference, side: Side | None, references: References)
         return spelled_space(side)
     text = make_visible(side)
     if kind in _ADDRESSES and (notes := address_notes(side)) and not side.endswith(notes[-1]):
+        # A side with " · " lists several settings, of which the notes would describe only one.
         return f"{text} ({', '.join(notes)})" if " · " not in side else text
     return text
 
 
 def _measure_text(difference: Difference, side: str) -> str:
-    """A finding that counts or names a language, in words: "33 words", "4 of 18 words", "German"."""
+    """Return the text of a finding that counts or names a language: "33 words", "4 of 18 words", "German"."""
     if difference.kind == "language":
         return language_name(side)
     if difference.kind == "rewording":
@@ -365,7 +368,7 @@ def _measure_text(difference: Difference, side: str) -> str:
 
 
 def spelled_space(space: str) -> str:
-    """White space by name and number: "2 spaces", "line break"."""
+    """Return the names and counts of white space: "2 spaces", "line break"."""
     parts = []
     for char, run in groupby(space):
         count = len(list(run))
@@ -375,7 +378,7 @@ def spelled_space(space: str) -> str:
 
 
 class PieceAnswer(TypedDict):
-    """One thing that differs. What nobody sees in a text is written by name, in brackets of the kind ⟦U+200B …⟧."""
+    """One difference. Invisible characters in a text are written by name in brackets: ⟦U+200B …⟧."""
 
     kind: Annotated[str, one_of(KINDS)]
     place: Annotated[str, Field(description="Where it is in the value, in words.")]
@@ -395,7 +398,7 @@ class PieceAnswer(TypedDict):
 
 
 def piece_of(difference: Difference, references: References, passage: str) -> PieceAnswer:
-    """A difference as the API answers it."""
+    """Return a difference in the format of the API."""
     return {
         "kind": difference.kind,
         "place": place_text(difference),
@@ -407,7 +410,7 @@ def piece_of(difference: Difference, references: References, passage: str) -> Pi
 
 
 class FindingAnswer(TypedDict):
-    """What a judgement found in a change beside its pieces: new text, another language, an ungrounded name."""
+    """A finding in a change besides its pieces: new text, another language, an ungrounded name."""
 
     flag: Annotated[str, Field(description="One of the flags of the change.")]
     text: Annotated[str, Field(description="The finding in words: “New text: 33 words”.")]
@@ -415,13 +418,13 @@ class FindingAnswer(TypedDict):
 
 
 def finding_of(difference: Difference, references: References) -> FindingAnswer:
-    """A finding as the API answers it."""
+    """Return a finding in the format of the API."""
     note = note_of(difference, references)
     return {"flag": difference.kind, "text": note.text, "place": note.place}
 
 
 def summarize(comparison: Comparison) -> str:
-    """One sentence: "Shortened by 30 %, 1 link added, 1 number changed." Empty for nothing to say."""
+    """Return a summary sentence: "Shortened by 30 %, 1 link added, 1 number changed." Empty if there is none."""
     counts: Counter[tuple[str, Action]] = Counter()
     for one in comparison.differences:
         counts["number" if one.kind in _NUMBERS else one.kind, one.action] += 1
@@ -447,7 +450,7 @@ def summarize(comparison: Comparison) -> str:
 
 
 def length_note(path: str, before: Value, after: Value) -> str:
-    """Return how long a text is that search engines cut off; empty for any other."""
+    """Return the length of a text that search engines truncate. Empty for any other field."""
     declared = POST_FIELDS.get(path.removeprefix("post."))
     most = declared.advised_length if declared and path.startswith("post.") else None
     if most is None:

@@ -1,4 +1,6 @@
-"""Facts in a changed text that a reader must not miss: addresses, figures, names, words of weight."""
+"""Facts in a changed text that a reviewer must not miss: addresses, figures, names, and words that change the
+meaning.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ _DAY: Final = (
     r"|\b(?:Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonnabend|Sonntag)\b"
 )
 _DATE: Final = re.compile(
-    # What any of them begins with: most places of a text are passed by at once.
+    # The lookahead skips most positions of a text at once.
     r"(?=[\dADFJMNOSTW])(?:(?<![\d.])(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})|\d{1,2}/\d{1,2}/(?:\d{4}|\d{2}))(?![\d.]*\d)"
     rf"|(?<!\d)\d{{1,2}}(?:\.|st|nd|rd|th)?\s{{1,2}}(?:of\s)?{_MONTH}(?:,?\s\d{{4}}(?!\d))?"
     rf"|\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?!\d)(?:,?\s\d{{4}}(?!\d))?"
@@ -47,15 +49,16 @@ _PRICE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/]\d+)*\s?%?")
 _NUMBER_SIGN: Final = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
-"""No. 5 denies nothing."""
+""""No. 5" is no negation."""
 
 
 @lru_cache(maxsize=4)
 def find_facts(text: str, language: str) -> Spotted:
-    """Return what is found, each as often as it stands there. `language` is a tag like `de` or `en-GB`."""
+    """Return the facts in a text, repeated facts several times. `language`: tag such as `de` or `en-GB`."""
     rest = _URL.sub(" ", text)
-    dates, rest = _taken(_DATE, rest)
-    prices, rest = _taken(_PRICE, rest)
+    # Dates before prices before numbers: the digits of a date or price must not count as numbers too.
+    dates, rest = _extract(_DATE, rest)
+    prices, rest = _extract(_PRICE, rest)
     numbers = tuple(found.strip() for found in _NUMBER.findall(rest))
     table = word_table(language)
     words = table.words_of(_NUMBER_SIGN.sub(" ", text))
@@ -63,8 +66,8 @@ def find_facts(text: str, language: str) -> Spotted:
     return {"date": dates, "price": prices, "number": numbers, "negation": denials}
 
 
-def _taken(pattern: re.Pattern[str], text: str) -> tuple[tuple[str, ...], str]:
-    """Return what the pattern finds, and the text without it: a date's digits are no numbers as well."""
+def _extract(pattern: re.Pattern[str], text: str) -> tuple[tuple[str, ...], str]:
+    """Return the matches, and the text without them."""
     found: list[str] = []
 
     def take(match: re.Match[str]) -> str:
@@ -84,9 +87,9 @@ _DIGITS: Final = re.compile(r"\d+(?:[.,:/]\d+)*|[½⅓¼¾⅔⅛²³¹⁰⁴-⁹
 _WORD: Final = re.compile(r"[^\W\d_][\w’'&-]*")
 _SIGN: Final = re.compile(r"[≤≥≦≧<>=≠±~≈∓]=?")
 _MOST_UNPAIRED: Final = 12
-"""Words of a stretch up to which what comes or goes in it alone is named: of a new sentence, all is new."""
+"""Number of words of a stretch up to which unpaired words are reported. In a new sentence, every word is new."""
 _MOST_SWAPPED: Final = 4
-"""Words of one kind up to which their order says something: a long text is put in other words as a whole."""
+"""Number of terms up to which their order is compared. A long text is reworded as a whole."""
 _PARTS: Final = re.compile(r"\w+|[€$£¥₹%]")
 _FIGURE: Final = re.compile(r"[\d€$£¥₹%‰°½⅓¼¾⅔⅛²³¹⁰⁴-⁹]")
 _LAST_NUMBER: Final = re.compile(r"[\d½⅓¼¾⅔⅛][\d.,:/]*\s?$")
@@ -94,7 +97,7 @@ _LAST_NUMBER: Final = re.compile(r"[\d½⅓¼¾⅔⅛][\d.,:/]*\s?$")
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A fact that went, came, or became another."""
+    """A fact that was removed, added or changed."""
 
     kind: FactKind
     before: str | None
@@ -103,14 +106,14 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class ChangedText:
-    """A text that changed on one side, with the few words around it."""
+    """A changed stretch of one side, and the same stretch with the few words around it."""
 
     text: str
     near: str
 
 
 class FactFinder:
-    """Finds facts in the stretches of one pair of texts. Names are looked for in the whole of them, once."""
+    """The finder of facts in the stretches of two texts. Names are searched once, in the complete texts."""
 
     def __init__(self, before: str, after: str, language: str) -> None:
         self._before, self._after, self._language = before, after, language
@@ -118,24 +121,24 @@ class FactFinder:
         self._names: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def find(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
-        """The facts that differ between two stretches that stand for one another."""
-        yield from _addresses(before, after)
+        """Return the facts that differ between two corresponding stretches."""
+        yield from _address_facts(before, after)
         figures = list(self._figures(before, after))
         yield from figures
-        yield from _meanings(before, after, self._table, figures)
+        yield from _meaning_facts(before, after, self._table, figures)
         if any(map(str.isupper, before.text + after.text)):
             if self._names is None:
                 self._names = (
                     find_names(self._before, self._language),
                     find_names(self._after, self._language),
                 )
-            gone, come = map(_named, self._names, (before.text, after.text))
+            gone, come = map(_names_in_stretch, self._names, (before.text, after.text))
             yield from _paired("name", *_in_order(gone, come))
 
     def _figures(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
         old, new = before.text, after.text
         if not (_FIGURE.search(before.near) or _FIGURE.search(after.near)):
-            # Days and months have no digits.
+            # Only days and months have no digits.
             days = (find_facts(text, self._language)["date"] for text in (old, new))
             yield from _paired("date", *_between(*days))
             return
@@ -145,14 +148,14 @@ class FactFinder:
             gone, come = _in_order(gone_near[kind], come_near[kind])
             found += _paired(kind, _touching(gone, old), _touching(come, new))
         if not found:
-            # A number that changed its place, its unit or a sign in it.
+            # A number that changed its position, unit or sign.
             gone, come = (_figures_beside(side) for side in (before, after))
             found += _paired("number", *_in_order(gone, come))
         yield from found
 
 
-def _addresses(before: ChangedText, after: ChangedText) -> Iterator[Fact]:
-    """The hosts that differ, then the addresses."""
+def _address_facts(before: ChangedText, after: ChangedText) -> Iterator[Fact]:
+    """Return the hosts that differ, then the addresses."""
     near = [find_addresses(side.near) for side in (before, after)]
     if near[0] == near[1]:
         return
@@ -168,8 +171,8 @@ def _addresses(before: ChangedText, after: ChangedText) -> Iterator[Fact]:
     yield from _paired("link", *sides)
 
 
-class _Words:
-    """The words of a changed stretch, and of what is near."""
+class _StretchWords:
+    """The words of a changed stretch and of its surroundings."""
 
     def __init__(self, side: ChangedText, table: WordTable) -> None:
         self.near = table.words_of(_NUMBER_SIGN.sub(" ", side.near))
@@ -181,14 +184,14 @@ class _Words:
         return len(self.words) > _MOST_UNPAIRED
 
     def terms(self, terms: Terms) -> list[_Hit]:
-        """The entries of a table that stand near."""
+        """Return the entries of a table in the stretch and its surroundings."""
         return [
             self._hit(term.canonical, self.near[term.start : term.stop])
             for term in terms.find(self.near)
         ]
 
     def numbers(self, table: WordTable) -> list[_Hit]:
-        """The numbers in words, those that follow one another as one: twenty-one, two hundred."""
+        """Return the numbers in words. Consecutive words are one number: twenty-one, two hundred."""
         found: list[_Hit] = []
         for is_number, group in groupby(self.near, table.is_number):
             if is_number:
@@ -203,24 +206,25 @@ class _Words:
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """An entry in a text: it is compared by its canonical form, and shown as it is written."""
+    """A term in a text, compared by its canonical form and displayed as written."""
 
     canonical: str
     shown: str
     is_touched: bool
-    """Whether a word of it stands in the stretch that changed."""
+    """True if a word of the term is in the changed stretch."""
 
 
-def _meanings(
+def _meaning_facts(
     before: ChangedText, after: ChangedText, table: WordTable, figures: Sequence[Fact]
 ) -> Iterator[Fact]:
-    """The words that carry the meaning of a sentence, where they differ."""
+    """Return the differing words that carry the meaning of a sentence."""
     yield from _sign_facts(before.text, after.text)
     if not table.language:
         return
-    old, new = _Words(before, table), _Words(after, table)
+    old, new = _StretchWords(before, table), _StretchWords(after, table)
     if old.words == new.words:
         return
+    # Words of a figure, such as "3 million", were reported with the figure.
     in_figures = {
         word
         for fact in figures
@@ -231,7 +235,7 @@ def _meanings(
     yield from _paired("negation", *([hit.canonical for hit in side] for side in denied))
     opposites = [
         fact
-        for fact in _opposites(old, new, table)
+        for fact in _opposite_facts(old, new, table)
         if in_figures.isdisjoint(words_of(fact.before or ""))
     ]
     yield from opposites
@@ -261,7 +265,7 @@ def _meanings(
             for side in _hits_between(ours, theirs)
         )
         if len(gone) != len(come):
-            # A word without a partner may be of another kind, or part of an opposite that is named already.
+            # A word without a counterpart may be of another kind, or part of an opposite reported above.
             gone, come = (
                 [
                     hit
@@ -277,6 +281,7 @@ def _meanings(
             named |= {word for side in (fact.before, fact.after) for word in words_of(side or "")}
             yield fact
     gone, come = _hits_between(old.terms(table.claims), new.terms(table.claims))
+    # A claim that is only removed is not reported: the text promises less than before.
     if come:
         is_paired = len(gone) == len(come)
         yield from _paired(
@@ -284,8 +289,8 @@ def _meanings(
         )
 
 
-def _opposites(old: _Words, new: _Words, table: WordTable) -> Iterator[Fact]:
-    """The words of which the opposite came, and the phrases."""
+def _opposite_facts(old: _StretchWords, new: _StretchWords, table: WordTable) -> Iterator[Fact]:
+    """Return the words and phrases replaced by their opposite."""
     ours, theirs = (side.terms(table.opposite_terms) for side in (old, new))
     phrases = [{hit.shown for hit in side} for side in _hits_between(ours, theirs)]
     within: set[str] = set()
@@ -314,9 +319,9 @@ def _sign_facts(before: str, after: str) -> Iterator[Fact]:
 
 
 def _hits_between(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_Hit], list[_Hit]]:
-    """What differs by its canonical form, and belongs to the stretch."""
+    """Return the terms that differ by canonical form and belong to the stretch."""
     keys = _between([hit.canonical for hit in before], [hit.canonical for hit in after])
-    # A word that is touched comes before one that is not.
+    # In the dict the later term wins, so that touched terms take precedence.
     hits = [
         {hit.canonical: hit for hit in sorted(side, key=lambda hit: hit.is_touched)}
         for side in (before, after)
@@ -325,7 +330,7 @@ def _hits_between(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_
     if len(gone) == len(come) and any(hit.is_touched for hit in (*gone, *come)):
         return gone, come  # one of them may only have grown or shrunk
     if not gone and not come:
-        # Two that changed places: "two dogs and one cat", "one dog and two cats".
+        # Two terms that changed places: "two dogs and one cat", "one dog and two cats".
         ours, theirs = ([hit for hit in side if hit.is_touched] for side in (before, after))
         if len(ours) == len(theirs) <= _MOST_SWAPPED:
             pairs = zip(ours, theirs, strict=True)
@@ -335,7 +340,7 @@ def _hits_between(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_
 
 
 def _touching(found: Sequence[str], text: str) -> list[str]:
-    """Those of which a part stands in the stretch: its neighbours have stretches of their own."""
+    """Return the facts with a part in the stretch. Their neighbours belong to other stretches."""
     there = set(_PARTS.findall(text))
     if not there and text.strip():
         return list(found)  # a sign within a number
@@ -343,7 +348,7 @@ def _touching(found: Sequence[str], text: str) -> list[str]:
 
 
 def _figures_beside(side: ChangedText) -> list[str]:
-    """The numbers of a stretch; where it follows one or stands in one, that with its unit."""
+    """Return the numbers of a stretch. If it follows a number or is inside one, return that number with its unit."""
     at = side.near.find(side.text) if side.text.strip() else -1
     before = side.near[:at] if at > 0 else ""
     if number := _LAST_NUMBER.search(before):
@@ -352,24 +357,24 @@ def _figures_beside(side: ChangedText) -> list[str]:
 
 
 def _in_order(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return what differs; where the same facts stand in another order, all of them."""
+    """Return the differing facts. If only their order differs, return all facts as one."""
     gone, come = _between(before, after)
     if not gone and not come and list(before) != list(after):
         return [", ".join(before)], [", ".join(after)]
     return gone, come
 
 
-def _named(found: Sequence[str], text: str) -> list[str]:
-    """Those of the names of which a word stands in the stretch, as they stand there."""
+def _names_in_stretch(found: Sequence[str], text: str) -> list[str]:
+    """Return the names with a word in the stretch, in their order there."""
     places: dict[str, int] = {}
     for at, word in enumerate(_WORD.findall(text)):
         places.setdefault(word, at)
-    named = [
+    positions = [
         (min(places[word] for word in words), name)
         for name in found
         if (words := [word for word in name.split() if word in places])
     ]
-    return [name for _, name in sorted(named)]
+    return [name for _, name in sorted(positions)]
 
 
 def _between(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -392,14 +397,14 @@ def _word_set(text: str) -> frozenset[str]:
 _TOKEN: Final = re.compile(r"[^\W\d_][\w’'&-]*|[.!?:;…\n•|“”„\"«»(\[)\]/,–—-]")
 _MOST_CHARACTERS: Final = 200_000
 _OPENS: Final = frozenset('.!?:;…\n•|“”„"«»([–—-')
-"""After these a capital says nothing."""
-_PLAIN: Final = _word_set(
+"""Tokens after which a capital letter does not indicate a name."""
+_COMMON_WORDS: Final = _word_set(
     "a an and are as at be but by can do for from get has have he how i if in is it its let my new no not of on or"
     " our she so that the their then there these they this those to we what when where which who why will with you"
     " your all also any each every here just more most one some such use see take make add"
     " usd eur gbp chf jpy"
 )
-"""English words that begin sentences and headings, and name nobody."""
+"""English words that start sentences and headings and are no names."""
 _TIMES: Final = _word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
     " september october november december montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar"
@@ -413,13 +418,13 @@ _LEADS: Final = _word_set(
 
 
 def find_names(text: str, language: str) -> tuple[str, ...]:
-    """The names in a text of English or German, by their capitals, each once and in their order.
+    """Return the distinct names in an English or German text, found by their capitals, in order.
 
-    It would rather miss a name than call a word one. In English a name is a run of capitalised words that does not
-    only begin a sentence. In German, where every noun has a capital, it is an abbreviation (BMW), a word with a
-    capital inside (iPhone), a name with a title before it (Frau Müller) or a legal form behind it (Kessel GmbH), or
-    two and more capitalised words after a word like "von" or "und". A single German name (Berlin), and names in other
-    scripts, are not seen.
+    Missing a name is preferred to reporting a word. In English a name is a run of capitalised words, except a
+    single one at the start of a sentence. In German, where every noun is capitalised, a name is an abbreviation
+    (BMW), a word with an inner capital (iPhone), a name after a title (Frau Müller) or before a legal form (Kessel
+    GmbH), or two or three capitalised words after a word like "von" or "und". A single German name (Berlin) and
+    names in other scripts are not found.
     """
     tag = language[:2].lower()
     if tag not in ("en", "de"):
@@ -430,7 +435,7 @@ def find_names(text: str, language: str) -> tuple[str, ...]:
 
 
 def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Runs of capitalised words, each with the token before it; empty at the very beginning."""
+    """Return runs of capitalised words, each with the token before it (empty at the start of the text)."""
     run: list[str] = []
     before = last = ""
     for token in tokens:
@@ -448,23 +453,23 @@ def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[str, list[str]]]:
 def _english_names(tokens: list[str]) -> Iterator[str]:
     for is_break, group in groupby(tokens, "\n".__eq__):
         line = list(group)
-        # Most Words Have a Capital in a heading; a line with a full stop is a sentence.
+        # In a heading Most Words Have a Capital. A line that ends with a full stop is a sentence.
         long = [token for token in line if len(token) > 3]
         is_heading = sum(token[0].isupper() for token in long) > 0.6 * len(long)
         if is_break or (is_heading and line[-1] not in ".!?"):
             continue
         for before, run in _capitalised_runs(line):
             opens = not before or before in _OPENS
-            while run and (run[0].lower() in _PLAIN or run[0].lower() in _TIMES):
+            while run and (run[0].lower() in _COMMON_WORDS or run[0].lower() in _TIMES):
                 run, opens = run[1:], opens and len(run) == 1
-            while run and run[-1].lower() in _TIMES | _PLAIN:
+            while run and run[-1].lower() in _TIMES | _COMMON_WORDS:
                 run = run[:-1]
             if run and (len(run) > 1 or not opens or _is_marked(run[0])):
                 yield " ".join(run)
 
 
 def _is_marked(word: str) -> bool:
-    """An abbreviation, or a capital inside. SHOUTED words are longer."""
+    """Return whether the word is an abbreviation or has an inner capital. SHOUTED words are longer."""
     is_short = word.isupper() and 2 <= len(word) <= 5
     return is_short or (not word.isupper() and any(letter.isupper() for letter in word[1:]))
 
@@ -482,5 +487,5 @@ def _german_names(tokens: list[str]) -> Iterator[str]:
             yield " ".join(run)
         else:
             yield from (word for word in run if _is_marked(word) and "-" not in word)
-    # A small letter first and a capital inside: iPhone.
+    # Lower case first and a capital inside: iPhone.
     yield from (word for word in tokens if word[0].islower() and _is_marked(word))

@@ -1,7 +1,7 @@
-"""What a judgement finds in a comparison: lines that are proven harmless, and what a reader must look at beside them.
+"""Findings in a comparison: lines proven harmless, and points that a reviewer must look at.
 
-`examine` reads the texts alone. It names the words that only the rest of the site can judge, so that they are looked
-up at once for all changes of a post; `conclude` takes the answers. Pure functions, but for the word lists.
+`examine` reads only the texts. It returns the words that must be looked up on the site, so that one query serves
+all changes of a post. `conclude` takes the results. Pure functions, except for the word lists.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ _WORD: Final = compile_pattern(r"[\p{L}\p{M}\p{N}]+(?:['’.,:/-][\p{L}\p{M}\p{N
 _LETTERS: Final = compile_pattern(r"[\p{L}\p{M}]+")
 _NUMBER: Final = compile_pattern(r"\d+(?:[.,:/]\d+)*")
 _MOST_CANDIDATES: Final = 40
-"""Names and numbers of one change that are looked up: more of them make it no safer."""
+"""Maximum number of names and numbers of one change to look up. More would not make the change safer."""
 _LEAST_SHORTENED: Final = 12
-"""Words of a text below which a third of it is no loss of length."""
+"""Minimum number of words of a text for reporting that it became much shorter."""
 _MOST_MOVED: Final = 20
 _FEW_WORDS: Final = 3
-"""Words of a stretch that one fact in it can stand for."""
+"""Maximum number of words of a stretch that one fact in it describes completely."""
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """`proven` are the numbers of lines whose text differs harmlessly; `found` names the rest by its line."""
+    """`proven`: numbers of lines whose text differs harmlessly. `found`: the other findings by line number."""
 
     proven: frozenset[int] = frozenset()
     found: tuple[tuple[int, Difference], ...] = ()
 
     def with_found(self, others: Iterable[Difference]) -> Findings:
-        """Return the findings with others about the whole change; one other language is enough."""
+        """Return the findings with others about the whole change. Only one finding "language" remains."""
         has_language = any(one.kind == "language" for _, one in self.found)
         added = ((0, one) for one in others if not (has_language and one.kind == "language"))
         return replace(self, found=(*self.found, *added))
@@ -48,7 +48,7 @@ NO_FINDINGS: Final = Findings()
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A name or a number in new text, with the words that must occur elsewhere for it to be grounded."""
+    """A name or number in new text. It is grounded if all its words occur elsewhere."""
 
     line: int
     text: str
@@ -57,7 +57,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What the texts of a comparison say by themselves, and what they ask of the rest of the site."""
+    """Findings from the texts of a comparison, and words to look up on the site."""
 
     comparison: Comparison
     spellings: dict[int, tuple[Spelling, ...]] = field(default_factory=dict)
@@ -66,19 +66,19 @@ class Examination:
 
     @property
     def spelled(self) -> set[str]:
-        """The words that a correction replaces."""
+        """The words that a spelling correction replaces."""
         return {one.before.lower() for line in self.spellings.values() for one in line}
 
     @property
     def asked(self) -> set[str]:
-        """The words of names and numbers that are new."""
+        """The words of new names and numbers."""
         return {word for one in self.candidates for word in one.words}
 
 
 def examine(
     comparison: Comparison, language: str, *, length: int = 0, limit: int | None = None
 ) -> Examination:
-    """Read the texts of a comparison. `length` is that of the new value in characters, `limit` what is advised."""
+    """Examine the texts of a comparison. `length`: characters of the new value. `limit`: advised maximum."""
     spellings: dict[int, tuple[Spelling, ...]] = {}
     others: list[int] = []
     for number, line in enumerate(comparison.lines):
@@ -92,20 +92,21 @@ def examine(
             spellings[number] = proof
     found: list[tuple[int, Difference]] = []
     first = next((at for at, line in enumerate(comparison.lines) if line.differences), 0)
-    if (of_length := _length(comparison, length, limit)) is not None:
+    if (of_length := _length_finding(comparison, length, limit)) is not None:
         found.append((first, of_length))
     if others:
-        found += _foreign(comparison, others, language)
-    found += _moved(comparison)
+        found += _language_findings(comparison, others, language)
+    found += _move_findings(comparison)
     return Examination(
         comparison, spellings, tuple(_candidates(comparison, others, language)), tuple(found)
     )
 
 
 def conclude(asked: Examination, *, used: Container[str], known: Container[str]) -> Findings:
-    """Return the findings of an examination. `used` are words that occur elsewhere, so that they are no slips.
+    """Return the findings of an examination.
 
-    `known` are words of the post, its sources and the site, in lower case.
+    `used`: misspelled words that occur elsewhere, so that they are no typing errors. `known`: words of the post,
+    its sources and the site, in lower case.
     """
     comparison = asked.comparison
     proven = frozenset(
@@ -123,7 +124,7 @@ def conclude(asked: Examination, *, used: Container[str], known: Container[str])
 
 
 def numbers_and_words(text: str) -> Iterator[str]:
-    """Yield the words and numbers of a text as names and numbers are looked up in it, in lower case."""
+    """Yield the numbers and words of a text, in lower case, in the form of the words of `Candidate`."""
     for match in _NUMBER.finditer(text):
         yield match[0]
     for match in _LETTERS.finditer(text):
@@ -131,7 +132,7 @@ def numbers_and_words(text: str) -> Iterator[str]:
 
 
 def is_named_by_fact(difference: Difference, line: DiffLine) -> bool:
-    """Return whether a fact beside a changed text says more than that it is new or reworded: “40 → 45”."""
+    """Return whether a fact describes a short text difference completely, such as "40 → 45"."""
     return (
         difference.kind in ("text", "space")
         and any(other.is_fact and other.passage == difference.passage for other in line.differences)
@@ -169,7 +170,7 @@ def _count(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))
 
 
-def _length(comparison: Comparison, length: int, limit: int | None) -> Difference | None:
+def _length_finding(comparison: Comparison, length: int, limit: int | None) -> Difference | None:
     old, new = comparison.words_before, comparison.words_after
     if limit is not None and length > limit:
         return Difference("length", (), None, str(length), "characters", is_fact=True)
@@ -178,14 +179,14 @@ def _length(comparison: Comparison, length: int, limit: int | None) -> Differenc
     return None
 
 
-def _foreign(
+def _language_findings(
     comparison: Comparison, numbers: Iterable[int], language: str
 ) -> Iterator[tuple[int, Difference]]:
-    """Yield the first new text that is in another language than the post, where the old one was not."""
+    """Yield the first new text in another language than the post, unless the old text was in that language too."""
     expected = language[:2].lower()
     for number in numbers:
         before, after = _sides(comparison.lines[number])
-        # A few new words in a long text are read by themselves too.
+        # Check the inserted words alone too: in a long text they would not change the result.
         for text in dict.fromkeys((after, _inserted(comparison.lines[number]))):
             found = detect_language(text, language, is_listed) if text.strip() else None
             if found is None or found == expected:
@@ -197,8 +198,8 @@ def _foreign(
             return
 
 
-def _moved(comparison: Comparison) -> Iterator[tuple[int, Difference]]:
-    """Yield the texts that went from one place and came at another, unchanged."""
+def _move_findings(comparison: Comparison) -> Iterator[tuple[int, Difference]]:
+    """Yield the texts that moved unchanged from one place to another."""
     gone: dict[str, list[DiffLine]] = {}
     for line in comparison.lines:
         if line.segments and all(part.kind == "removed" for part in line.segments):
@@ -244,12 +245,10 @@ def _candidates(
 
 
 def _names(text: str, inserted: str, language: str) -> Iterable[str]:
-    """Return the names in new words: by where their capitals are, and all capitalised words that no list has.
-
-    In German every noun has a capital, and no list has all compounds.
-    """
+    """Return the names in new words: by their capitals, and all capitalised words that are not in the word list."""
     code = language[:2].lower()
     found = find_names(text, language if code in ("en", "de") else "en")
+    # In German every noun is capitalised, and no list has all compounds.
     if code == "de" or word_list(language) is None:
         return found
     capitalised = (word for word in _LETTERS.findall(inserted) if word[0].isupper())
@@ -257,7 +256,7 @@ def _names(text: str, inserted: str, language: str) -> Iterable[str]:
 
 
 def _rewordings(comparison: Comparison, proven: frozenset[int]) -> Iterator[tuple[int, Difference]]:
-    """Yield how much text is new and how much is reworded, each once for the whole change."""
+    """Yield the amounts of new and of reworded text, each once for the whole change."""
     new = changed = of = 0
     places: dict[str, int] = {}
     pair: tuple[str, str] | None = None

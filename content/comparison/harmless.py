@@ -1,8 +1,8 @@
-"""The proof that two texts mean the same: every difference between them is on a short list, or there is no proof.
+"""The proof that two texts have the same meaning: each difference must be on a short list, else there is no proof.
 
-The list: one or more spaces for one or more, typographic forms of one mark, a full stop that was missing at the end,
-a doubled mark, a space before a mark, a capital at the start of a sentence, and the spelling of one word. A comma
-inside a sentence, a hyphen, or another word is not on it.
+The list: a different number of spaces, typographic forms of one mark, a missing full stop at the end, a doubled
+mark, a space before a mark, a capital at the start of a sentence, and the spelling of one word. A comma inside a
+sentence, a hyphen or another word is not on the list.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TOKEN: Final = compile_pattern(
     r"(?P<word>[\p{L}\p{M}\p{N}]+)|(?P<space> +)|(?P<line>[\n\r]+)|(?P<mark>\.+|,+|;+|:+|!+|\?+|-+)|(?P<other>(?s:.))"
 )
 _MAX_LENGTH: Final = 100_000
-"""Characters of a text beyond which nothing is proven."""
+"""Maximum total number of characters of both texts for a proof."""
 _DOUBLE_QUOTES: Final = frozenset('"“”„‟«»')
 _SINGLE_QUOTES: Final = frozenset("'’‘‚‛")
 _QUOTES: Final = _DOUBLE_QUOTES | _SINGLE_QUOTES
@@ -29,42 +29,42 @@ _OPENING: Final = frozenset("\"“„«»‘‚'([{¿¡")
 _SENTENCE_MARKS: Final = frozenset({".", "!", "?", "。", "！", "？", "।"})
 _MARKS_CLOSE_UP: Final = frozenset(",.;:!?")
 _MARKS_APART: Final = frozenset(";:!?")
-"""Marks before which French puts a space."""
+"""Marks with a space before them in French."""
 _MIN_SPELLED: Final = 5
 _MAX_SPELLED: Final = 40
-"""Letters of a word beyond which no spelling is looked up: the time grows with their square."""
+"""Maximum number of letters of a word for a spelling lookup, whose time is quadratic."""
 _MOST_SPELLED: Final = 50
-"""Words of one text that are corrected; more of them are read."""
+"""Maximum number of corrected words in one text. A text with more needs a reviewer."""
 _YEAR_DIGITS: Final = 4
 _MOST_QUOTED: Final = 200
-"""Tokens between a quote behind a number and the one that it closes."""
+"""Maximum number of tokens between an opening quote and a closing quote after a number."""
 _LAST_MONTH: Final = 12
 _PREFIXES: Final = frozenset({"un", "non", "nicht"})
-"""What makes the opposite of a listed word, and seldom stands before one by chance, as in “information”."""
+"""Prefixes that form the opposite of a listed word, and that are seldom accidental, as in "information"."""
 _MIN_OPPOSITE: Final = 5
 _MIN_SUFFIX: Final = 3
 _CODE: Final = compile_pattern(r"[={}<>|\\]|`[^`\n]*`|::|&&|\w\(|\w_\w|--\w")
-"""Signs of code in a line: its quotes, dashes, marks and words are part of it."""
+"""Signs of code in a line. Its quotes, dashes, marks and words belong to the code."""
 _ADDRESS: Final = compile_pattern(
     r"[/@]|#[^\W\d]|\$[\p{L}_]|[\p{L}\p{N}]{2}\.[\p{L}\p{N}]*\p{L}[\p{L}\p{N}]"
 )
-"""Signs of an address, a path or a name that is copied, between two spaces."""
+"""Signs of an address, a path or an identifier between two spaces."""
 _AMBIGUOUS_CAPITALS: Final = {
     "de": frozenset({"sie", "ihr", "ihre", "ihrem", "ihren", "ihrer", "ihres", "ihnen"})
 }
-"""Words that a capital makes another person: “sie” is they, “Sie” is you."""
+"""Words with another meaning when capitalised: "sie" is they, "Sie" is you."""
 _NO_ORDINAL_POINTS: Final = frozenset({"en", "es", "fr", "it", "nl", "pt"})
-"""Languages in which “5.” is no “fifth”."""
+"""Languages in which "5." does not mean "fifth"."""
 _DOTLESS_I: Final = frozenset({"tr", "az"})
 
 TokenKind = Literal["word", "space", "line", "mark", "other"]
 Use = Callable[[str], bool]
-"""Returns whether a word occurs elsewhere, so that it is no slip of the keyboard."""
+"""Return whether a word occurs elsewhere, so that it is no typing error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word, a run of spaces, of line ends or of one mark, or any other character."""
+    """A word, a run of spaces, line ends or one mark, or any other character."""
 
     kind: TokenKind
     text: str
@@ -72,16 +72,16 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Spelling:
-    """A word that is corrected to the only listed word one edit away."""
+    """A word corrected to the only listed word at edit distance one."""
 
     before: str
     after: str
 
 
 def is_harmless(before: str, after: str, language: str, is_used: Use | None = None) -> bool:
-    """Return whether every difference between two texts of a field or a block is proven harmless.
+    """Return whether all differences between two texts are proven harmless.
 
-    `is_used` says whether a word that a spelling replaces occurs elsewhere on the site, where it is known.
+    `is_used`: returns whether a corrected word occurs elsewhere on the site.
     """
     spellings = prove(before, after, language)
     if spellings is None:
@@ -90,7 +90,7 @@ def is_harmless(before: str, after: str, language: str, is_used: Use | None = No
 
 
 def prove(before: str, after: str, language: str) -> tuple[Spelling, ...] | None:
-    """Return the corrected words of a text whose differences are all harmless; None where one is not proven."""
+    """Return the corrected words if all differences are harmless, else None."""
     if len(before) + len(after) > _MAX_LENGTH or not before.strip() or not after.strip():
         return () if before == after else None
     return _Proof(_tokens(before), _tokens(after), language).run()
@@ -101,7 +101,7 @@ def _tokens(text: str) -> list[Token]:
 
 
 class _Proof:
-    """Walks through the tokens of both texts at once; each step takes equal tokens, or one harmless difference."""
+    """The proof for two token lists. Each step consumes equal tokens or one harmless difference."""
 
     def __init__(self, old: Sequence[Token], new: Sequence[Token], language: str) -> None:
         self.old, self.new, self.language = old, new, language
@@ -120,12 +120,12 @@ class _Proof:
         return tuple(self.spellings)
 
     def step(self, at: int, to: int) -> tuple[int, int] | None:
-        """Return how many tokens of each side are taken, or None where nothing on the list explains them."""
+        """Return the numbers of old and new tokens to consume, or None if the difference is not on the list."""
         one, other = _get(self.old, at), _get(self.new, to)
         if one == other:
             return 1, 1
         if one and other and one.kind == other.kind == "space":
-            # At the beginning of a line it is an indent.
+            # At the start of a line, spaces are an indent with a meaning.
             is_indent = _is_line_start(self.old, at) or _is_line_start(self.new, to)
             return None if is_indent else (1, 1)
         if self.is_copied(at):
@@ -148,11 +148,11 @@ class _Proof:
         return None
 
     def is_copied(self, at: int) -> bool:
-        """Return whether a place is in code or an address, or right behind it."""
+        """Return whether the position is in or right after code or an address."""
         return any(self.is_literal[max(0, at - 1) : at + 1])
 
     def is_same_mark(self, at: int, to: int) -> bool:
-        """Typographic forms of one quote, apostrophe or dash."""
+        """Return whether two marks are typographic forms of one quote, apostrophe or dash."""
         one, other = _text(self.old, at), _text(self.new, to)
         if {one, other} <= _QUOTES and _is_measure(self.old, at):
             return False
@@ -172,7 +172,7 @@ class _Proof:
         return False
 
     def is_ellipsis(self, at: int, to: int) -> bool:
-        """Three dots for one sign, and none that stand between two words: main...dev, 1...5, [...rest]."""
+        """Return whether "..." and "…" replace each other, except between two words: main...dev, 1...5, [...rest]."""
         if {_text(self.old, at), _text(self.new, to)} != {"...", "…"}:
             return False
         before = _get(self.old, at - 1)
@@ -180,7 +180,7 @@ class _Proof:
         return begins or _kind(self.old, at + 1) != "word"
 
     def is_doubled_mark(self, at: int, to: int) -> bool:
-        """A mark that stood twice where one was meant; two dots may be a range or a path elsewhere."""
+        """Return whether a doubled mark becomes a single one. Elsewhere, two dots may be a range or a path."""
         one, other = _get(self.old, at), _text(self.new, to)
         if one is None or one.kind != "mark" or other not in _MARKS_CLOSE_UP:
             return False
@@ -192,7 +192,7 @@ class _Proof:
     def closes_up(
         self, tokens: Sequence[Token], at: int, marks: frozenset[str] = _MARKS_CLOSE_UP
     ) -> bool:
-        """Return whether a space here parts a word from its mark, which ends the word or the sentence."""
+        """Return whether this space separates a word from the mark that ends it or the sentence."""
         mark, follows = _text(tokens, at + 1), _get(tokens, at + 2)
         if _kind(tokens, at) != "space" or mark not in marks:
             return False
@@ -210,7 +210,7 @@ class _Proof:
         return mark not in _SENTENCE_MARKS or not (is_apart and beyond[:1].islower())
 
     def is_end_mark(self, at: int, to: int) -> bool:
-        """A full stop that was missing at the end of the text, before closing quotes or brackets."""
+        """Return whether a missing full stop is added at the end of the text, before closing quotes or brackets."""
         if _text(self.new, to) not in (".", "。", "।"):
             return False
         rest = [token.text for token in self.old[at:]]
@@ -221,7 +221,7 @@ class _Proof:
             return False
         if _is_copied_word(before.text):
             return False
-        # A number would become an ordinal in some languages, and an address a longer one.
+        # In some languages a full stop makes a number an ordinal. After an address it becomes part of the address.
         is_number = any(map(str.isdigit, before.text)) and len(before.text) != _YEAR_DIGITS
         is_ordinal = is_number and self.code not in _NO_ORDINAL_POINTS
         return not is_ordinal and len(self.old) > 1 and not self.ends_in_address(at)
@@ -231,15 +231,17 @@ class _Proof:
         return any(sign in word for word in last for sign in ("/", "@", "_", "\\", "=", "#", "."))
 
     def is_sentence_capital(self, at: int, to: int) -> bool:
-        """The first letter of a sentence that becomes a capital; the rest is small letters in both."""
+        """Return whether the first letter of a sentence becomes a capital. The rest must be lower case in both."""
         one, other = self.old[at].text, self.new[to].text
         if not one.isalpha() or not one.islower() or one[0].upper() + one[1:] != other:
             return False
+        # Some letters grow in upper case ("ß"), and in Turkish and Azerbaijani the capital of "i" is another letter.
         if len(one) != len(other) or (self.code in _DOTLESS_I and one[0] in "iı"):
             return False
+        # In Dutch both letters become capitals: "IJs".
         if self.code == "nl" and one.startswith("ij"):
             return False
-        # The name of a command or a variable may be a sentence’s first word: npm, x.
+        # The first word of a sentence may be a command or a variable: npm, x.
         words = word_list(self.language)
         is_known = words is None or one in self.table.function_words | self.table.question_words
         if not is_known and (len(one) == 1 or words is None or one not in words):
@@ -254,7 +256,7 @@ class _Proof:
             at -= 1
         if at < 0:
             return True
-        # One line end may stand within a sentence.
+        # A single line end may be inside a sentence.
         if _kind(self.old, at) == "line" and self.old[at].text.count("\n") > 1:
             return True
         if _kind(self.old, at) not in ("space", "line"):
@@ -274,7 +276,7 @@ class _Proof:
         return self.is_plain_word(at - 2 if is_apart else at - 1, mark)
 
     def is_plain_word(self, at: int, mark: str) -> bool:
-        """Return whether a word is there after which the mark ends a sentence, and is no point of an abbreviation."""
+        """Return whether the word lets the mark end a sentence, and is not an abbreviation."""
         while _text(self.old, at) in _CLOSING:
             at -= 1
         token = _get(self.old, at)
@@ -289,11 +291,11 @@ class _Proof:
             return True
         if words is None:
             return False
-        # Nobody knows the abbreviations of the language: a short word may be one.
+        # Without a list of abbreviations for the language, a short word may be one.
         return bool(self.table.abbreviations) or len(token.text) >= _MIN_SPELLED
 
     def is_spelling(self, at: int, to: int) -> bool:
-        """One edit in one word of small letters, which makes the only listed word out of one that is none."""
+        """Return whether one edit turns an unlisted lower-case word into the only possible listed word."""
         one, other = self.old[at].text, self.new[to].text
         lengths = len(one), len(other)
         if min(lengths) < _MIN_SPELLED or max(lengths) > _MAX_SPELLED:
@@ -306,12 +308,12 @@ class _Proof:
             self.code == "de" and _is_capitalised(one) and _is_capitalised(other)
         ):
             return False
-        if not (_stands_alone(self.old, at) and _stands_alone(self.new, to)):
+        if not (_is_separate_word(self.old, at) and _is_separate_word(self.new, to)):
             return False
         words = word_list(self.language)
         if words is None or one in words or words.corrections(one) != {other.lower()}:
             return False
-        # A word that no list has because it is made of listed ones, or of the other with an ending, is no slip.
+        # A compound of listed words, or a listed word with an ending, is no misspelling.
         if self.table.is_made_of_listed(one, words.__contains__) and not _is_doubling(one, other):
             return False
         short, long = sorted((one.lower(), other.lower()), key=len)
@@ -325,7 +327,7 @@ class _Proof:
         return True
 
     def is_of_opposites(self, word: str, words: WordList) -> bool:
-        """Return whether a listed word is left without its prefix, or with another suffix: undamaged, harmless."""
+        """Return whether a listed word remains without its prefix or with another suffix: undamaged, harmless."""
         for prefix in _PREFIXES.intersection(self.table.prefixes):
             rest = word.removeprefix(prefix)
             if rest != word and len(rest) >= _MIN_OPPOSITE and rest in words:
@@ -337,7 +339,7 @@ class _Proof:
         return False
 
     def bare_forms(self, word: str) -> list[str]:
-        """Return a word, and what remains of it without what negates it: unsafe, mustnt."""
+        """Return the word, and its forms without a negation: unsafe, mustnt."""
         lower = word.lower()
         found = [lower]
         found += [
@@ -355,7 +357,7 @@ def _get(tokens: Sequence[Token], at: int) -> Token | None:
 
 
 def _text(tokens: Sequence[Token], at: int) -> str:
-    """The token's text; a line end where there is none, which is no mark of any kind."""
+    """Return the token's text. Outside the list a line end, which is no mark."""
     token = _get(tokens, at)
     return token.text if token else "\n"
 
@@ -379,11 +381,11 @@ def _ends_word(tokens: Sequence[Token], at: int) -> bool:
     )
 
 
-def _stands_alone(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a word is no part of an address, of a name with a hyphen or the like."""
+def _is_separate_word(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a word is not part of an address, a hyphenated name or the like."""
     before = _get(tokens, at - 1)
     begins = before is None or before.kind in ("space", "line") or before.text in _OPENING
-    # An apostrophe before it belongs to the word before.
+    # An apostrophe after a word belongs to that word.
     if before is not None and before.text in _SINGLE_QUOTES and _kind(tokens, at - 2) == "word":
         return False
     follows = _get(tokens, at + 1)
@@ -393,7 +395,7 @@ def _stands_alone(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _literals(tokens: Sequence[Token]) -> list[bool]:
-    """Return for each token whether it is in a line of code, or in an address, a path or a name that is copied."""
+    """Return for each token whether it is in a line of code, an address, a path or an identifier."""
     found: list[bool] = []
     line: list[Token] = []
 
@@ -434,7 +436,9 @@ def _ends_in_digit(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_factorial(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether an exclamation mark behind it would count: behind a number, but for a year, or a variable."""
+    """Return whether a following exclamation mark may be a factorial: after a variable or a number other than a
+    year.
+    """
     token = _get(tokens, at)
     if token is None or token.kind != "word":
         return False
@@ -443,7 +447,7 @@ def _is_factorial(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_measure(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a quote behind a number or a variable may stand for feet, inches, minutes or a prime."""
+    """Return whether a quote after a number or variable may mean feet, inches, minutes or a prime."""
     if _kind(tokens, at - 1) == "space" == _kind(tokens, at + 1):
         return True
     is_second = _text(tokens, at - 1) in _SINGLE_QUOTES
@@ -470,7 +474,7 @@ def _is_between(tokens: Sequence[Token], at: int, is_side: Callable[[str], bool]
 
 
 def _is_spaced_dash(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a dash parts words or the numbers of a range, and is no minus and no sign of a list."""
+    """Return whether a dash separates words or the numbers of a range, and is neither a minus nor a list marker."""
     if _kind(tokens, at - 1) != "space" or _kind(tokens, at + 1) != "space":
         return False
     before, after = _get(tokens, at - 2), _get(tokens, at + 2)
@@ -483,14 +487,14 @@ def _is_spaced_dash(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _may_be_minus(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a number follows a dash, and none that ends a range."""
+    """Return whether a number that does not end a range follows a dash."""
     follows = _text(tokens, at + 2 if _kind(tokens, at + 1) == "space" else at + 1)
     is_range = _is_spaced_dash(tokens, at) or _is_range(tokens, at)
     return follows[0].isnumeric() and not is_range
 
 
 def _may_be_range(low: str, high: str) -> bool:
-    """Return whether one number leads to another: 10 to 12, 1998 to 2004 or 99, and no difference and no month."""
+    """Return whether two numbers form a range (10 to 12, 1998 to 2004 or 99) and not a difference or a month."""
     if not (low.isdecimal() and high.isdecimal()) or low[0] == "0":
         return False
     if len(low) == _YEAR_DIGITS and len(high) == 2:
@@ -501,7 +505,7 @@ def _may_be_range(low: str, high: str) -> bool:
 
 
 def _is_range(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether the dash parts two short numbers, as in 10–12, and is not one of several."""
+    """Return whether the dash separates two short numbers, as in 10–12, and is the only one."""
     beyond = [_get(tokens, side) for side in (at - 2, at + 2)]
     return _may_be_range(_text(tokens, at - 1), _text(tokens, at + 1)) and all(
         token is None or token.kind in ("space", "line") or token.text in "()[],;"
@@ -510,7 +514,7 @@ def _is_range(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_doubling(one: str, other: str) -> bool:
-    """Return whether a letter is written twice in one of two words and once in the other: occured, occurred."""
+    """Return whether one word has a double letter where the other has it once: occured, occurred."""
     short, long = sorted((one.lower(), other.lower()), key=len)
     return len(long) == len(short) + 1 and any(
         long[at] == long[at - 1] and long[:at] + long[at + 1 :] == short

@@ -1,4 +1,4 @@
-"""Compares the words of two texts, with the marks, links, images and line breaks among them."""
+"""The comparison of the words of two texts, with their marks, links, images and line breaks."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from proofroom.definitions.richtext.nodes import (
 )
 
 _LEAST_ALIKE: Final = 0.2
-"""Below this a mixture of old and new words reads worse than the one after the other."""
+"""Share of common text below which the complete old and new texts are easier to read than a mixture."""
 _MAX_CRUMB: Final = 3
-"""Letters of an unchanged word between two changes that is drawn as part of them."""
+"""Maximum number of letters of an unchanged word between two changes that is displayed as part of them."""
 _PASSAGE_GAP: Final = 3
-"""Unchanged words between two changes that make them two passages."""
+"""Number of unchanged words that separate two passages."""
 _NEAR_UNITS: Final = 4
 _RECENT_DIFFERENCES: Final = 8
 _MAX_NEAR_UNITS: Final = 60
-"""Units of an address, say, on each side of a change in it."""
+"""Maximum number of units on each side of a change in text without spaces, such as an address."""
 _SENTENCE_ENDS: Final = frozenset(".!?…。！？")
 MARK_NAMES: Final = frozenset(MARK_ORDER) - {"link"}
 
 
 @dataclass(frozen=True, slots=True)
 class InlineUnit:
-    """A word with the white space before it, or an image, a line break or the like (`atom`).
+    """A word with the white space before it, or an image, a line break or similar (`atom`).
 
-    `spans` are the marks of the text, as JSON, each with the number of characters it covers.
+    `spans`: pairs of a number of characters and their marks as JSON.
     """
 
     space: str
@@ -60,7 +60,7 @@ class InlineUnit:
 
     @property
     def key(self) -> str:
-        """What belongs together: the word, or the kind of atom."""
+        """The alignment key: the word, or the kind of atom."""
         return f"\0{self.name}" if self.atom else self.word
 
     @property
@@ -74,7 +74,7 @@ _Status = Literal["same", "removed", "inserted"]
 
 @dataclass(frozen=True, slots=True)
 class AlignedUnits:
-    """Units of both sides that stand for one another; `passage` is 0 where they are equal."""
+    """Corresponding units of both sides. `passage` is 0 if they are equal."""
 
     old: Units
     new: Units
@@ -83,7 +83,7 @@ class AlignedUnits:
 
 @dataclass(slots=True)
 class InlineComparison:
-    """The steps that lead through both sides, drawn and named."""
+    """The steps through both sides, with the text to display and the differences."""
 
     steps: list[AlignedUnits] = field(default_factory=list)
     drawn: list[tuple[_Status, list[str]]] = field(default_factory=list)
@@ -99,7 +99,7 @@ def units_of_text(text: str) -> list[InlineUnit]:
 
 
 def units_of(nodes: Iterable[Node]) -> list[InlineUnit]:
-    """The units of the inline nodes of a block."""
+    """Return the units of the inline nodes of a block."""
     found: list[InlineUnit] = []
     texts: list[tuple[str, str]] = []
     for node in nodes:
@@ -116,7 +116,7 @@ def units_of(nodes: Iterable[Node]) -> list[InlineUnit]:
 
 
 def nodes_of(units: Units) -> list[Json]:
-    """The inline nodes of units, equal neighbours joined."""
+    """Return the inline nodes of units. Neighbours with equal marks are joined."""
     texts: list[tuple[str, str]] = []
     found: list[Json] = []
 
@@ -143,7 +143,8 @@ def text_of_units(units: Units) -> str:
 
 
 def shown_text(units: Units) -> str:
-    """The text of units as a person reads it: a superscript is no figure among the others."""
+    """Return the text of units for readers, with signs for superscript and subscript."""
+    # Without the signs, a superscript digit would look like a digit of the number before it.
     return "".join(_drawn(unit) for unit in units if not unit.atom)
 
 
@@ -155,21 +156,21 @@ def compare_inline(
     *,
     text_kind: DifferenceKind = "text",
 ) -> InlineComparison:
-    """The differences between two sequences of units. There is one at least wherever units differ."""
+    """Return the differences between two sequences of units, at least one wherever units differ."""
     found = InlineComparison()
     _InlineComparer(old, new, sink, place, text_kind, found).compare()
     return found
 
 
 def words_of_address(mark: Mapping[str, Json]) -> str:
-    """A link as it is shown: its address, the host in ASCII where it is not, and all else that it says."""
+    """Return the text for a link: its address, a non-ASCII host in ASCII, and its other attributes."""
     attrs = attributes(mark)
     href = string(attrs.get("href"))
     return " · ".join([href, *address_notes(href), *_attributes_text(attrs, {"href"})])
 
 
 def words_of_image(node: Node) -> str:
-    """An image as it is shown: address, alternative text also where it is empty, and all else that it says."""
+    """Return the text for an image: its address, its alternative text even if empty, and its other attributes."""
     attrs = attributes(node)
     src, alt = string(attrs.get("src")), attrs.get("alt")
     alternative = f"alt: “{alt}”" if alt else "alt: –"
@@ -177,17 +178,17 @@ def words_of_image(node: Node) -> str:
     return " · ".join([src, *address_notes(src), alternative, *rest])
 
 
-def _attributes_text(attrs: Mapping[str, Json], told: Collection[str]) -> list[str]:
+def _attributes_text(attrs: Mapping[str, Json], names: Collection[str]) -> list[str]:
     return [
         f"{name}: {value if isinstance(value, str) else canonical_json(value)}"
         for name, value in sorted(attrs.items())
-        if name not in told and value is not None
+        if name not in names and value is not None
     ]
 
 
 @dataclass(slots=True)
 class _InlineComparer:
-    """Goes through two sequences of units, and collects what differs in `found`."""
+    """The comparer of two sequences of units. It collects the differences in `found`."""
 
     old: Units
     new: Units
@@ -199,10 +200,10 @@ class _InlineComparer:
     gap: int = _PASSAGE_GAP
     passage: int = 0
     marked: list[tuple[str, str, str]] = field(default_factory=list)
-    """Words that stay while their marks change: text, marks before, marks after."""
+    """Unchanged words with changed marks: text, old marks, new marks."""
 
     def compare(self) -> None:
-        for run in _runs(self.old, self.new):
+        for run in _align_units(self.old, self.new):
             if run.is_same:
                 for one, other in zip(self.old[run.old], self.new[run.new], strict=True):
                     self.pair(one, other)
@@ -211,9 +212,10 @@ class _InlineComparer:
         self.end_marked()
 
     def pair(self, one: InlineUnit, other: InlineUnit) -> None:
-        """Two units with one key."""
+        """Compare two units with the same key."""
         if one == other:
             self.end_marked()
+            # The end of a sentence always ends a passage.
             self.gap = _PASSAGE_GAP if one.word in _SENTENCE_ENDS else self.gap + 1
             self.found.steps.append(AlignedUnits([one], [other], 0))
             self.draw("same", other)
@@ -239,13 +241,13 @@ class _InlineComparer:
         self.mark(one.text, one.spans, other.spans)
 
     def replaced(self, run: AlignedRun) -> None:
-        """Units that went, and those that came for them."""
+        """Compare removed units with the units that replace them."""
         self.end_marked()
         self.change()
         old, new = self.old[run.old], self.new[run.new]
         self.found.steps.append(AlignedUnits(old, new, self.passage))
         before, after = text_of_units(old), text_of_units(new)
-        # The space that both begin with is none of the change.
+        # White space at the start of both sides is not part of the change.
         lead = before[: len(before) - len(before.lstrip())]
         if not (after.startswith(lead) and before.strip() and after.strip()):
             lead = ""
@@ -271,11 +273,11 @@ class _InlineComparer:
         self.atoms([unit for unit in old if unit.atom], [unit for unit in new if unit.atom])
         self.marks_of_replaced(old, new)
         if len(self.found.differences) == count and _order(old) != _order(new):
-            # The same words and images, in another order.
+            # Equal words and images in another order.
             self.add("structure", *("".join(map(_drawn, units)) for units in (old, new)))
 
     def change(self) -> None:
-        """What follows differs: in the passage of the difference before, unless that is some words away."""
+        """Start a difference. It belongs to the previous passage unless some unchanged words are between them."""
         if self.gap >= _PASSAGE_GAP or not self.passage:
             self.passage = self.sink.begin_passage()
         self.gap = 0
@@ -304,13 +306,13 @@ class _InlineComparer:
             self.finder = FactFinder(
                 text_of_units(self.old), text_of_units(self.new), self.sink.language
             )
-        one = ChangedText(before, _near(self.old, run.old))
-        other = ChangedText(after, _near(self.new, run.new))
+        one = ChangedText(before, _surrounding_text(self.old, run.old))
+        other = ChangedText(after, _surrounding_text(self.new, run.new))
         for fact in self.finder.find(one, other):
             difference = Difference(
                 fact.kind, self.place, fact.before, fact.after, "", self.passage, is_fact=True
             )
-            # Two stretches can touch one date.
+            # Two neighbouring stretches can belong to one date.
             recent = [
                 (one.kind, one.before, one.after)
                 for one in self.found.differences[-_RECENT_DIFFERENCES:]
@@ -319,7 +321,7 @@ class _InlineComparer:
                 self.found.differences.append(difference)
 
     def atoms(self, old: Units, new: Units) -> None:
-        """Images and the like, the first with the first, by kind."""
+        """Compare images and other atoms in pairs by kind, in order."""
         for name in dict.fromkeys(unit.name for unit in (*old, *new)):
             pairs = zip_longest(
                 (unit for unit in old if unit.name == name),
@@ -330,12 +332,16 @@ class _InlineComparer:
                 if atoms[0] != atoms[1]:
                     sides = [_atom_text(unit) if unit else None for unit in (one, other)]
                     of: DifferenceKind = "image" if name == "image" else "structure"
+                    # Different nodes can have the same display text. Then show the stored nodes.
                     self.add(of, *(sides if sides[0] != sides[1] else atoms))
                 marks = [unit.spans[0][1] if unit else "" for unit in (one, other)]
                 self.mark_differences("", *marks)
 
     def marks_of_replaced(self, old: Units, new: Units) -> None:
-        """Links and marks of words that went or came; nothing where all of both sides has the same ones."""
+        """Add the differing links and marks of replaced words.
+
+        None if both sides have one and the same set of marks.
+        """
         ours, theirs = (_joined(_texts(units)) for units in (old, new))
         if len({marks for _, marks in (*ours, *theirs)}) <= 1 and ours and theirs:
             return
@@ -351,16 +357,16 @@ class _InlineComparer:
             if before != after:
                 self.add("link", before, after, about=about)
         for text, marks in ours:
-            for name in _names(marks) if text.strip() else ():
+            for name in _mark_names(marks) if text.strip() else ():
                 self.add("mark", name, None, about=text.strip())
         for text, marks in theirs:
-            for name in _names(marks) if text.strip() else ():
+            for name in _mark_names(marks) if text.strip() else ():
                 self.add("mark", None, name, about=text.strip())
 
     def mark(
         self, text: str, old: tuple[tuple[int, str], ...], new: tuple[tuple[int, str], ...]
     ) -> None:
-        """Note how the marks of a word that stays change, character by character where they must."""
+        """Record a change of the marks of an unchanged word, split by character where the marks differ."""
         at = 0
         ours, theirs = _spread(old), _spread(new)
         while at < len(text):
@@ -375,7 +381,7 @@ class _InlineComparer:
             at = end
 
     def end_marked(self) -> None:
-        """Name the changes of marks that were noted, over as many words as they cover."""
+        """Add the recorded changes of marks as differences, joined over neighbouring words."""
         for text, before, after in self.marked:
             if before != after:
                 self.mark_differences(text.strip() or text, before, after)
@@ -388,7 +394,7 @@ class _InlineComparer:
         one, other = _link_of(before), _link_of(after)
         if one != other:
             self.add("link", one, other, about=about)
-        old, new = _names(before), _names(after)
+        old, new = _mark_names(before), _mark_names(after)
         for name in dict.fromkeys((*old, *new)):
             if (name in old) != (name in new):
                 self.add(
@@ -397,6 +403,7 @@ class _InlineComparer:
                     name if name in new else None,
                     about=about,
                 )
+            # A digit that becomes an exponent changes the number.
             if name in SCRIPT_SIGNS and any(char.isdigit() for char in about):
                 sides = (SCRIPT_SIGNS[name] + about, about)
                 self.add("number", *(sides if name in old else reversed(sides)))
@@ -404,16 +411,16 @@ class _InlineComparer:
             self.add("structure", before or "[]", after or "[]", about=about)
 
 
-def _runs(old: Units, new: Units) -> list[AlignedRun]:
-    """Runs by words; one side after the other where they have next to nothing in common."""
+def _align_units(old: Units, new: Units) -> list[AlignedRun]:
+    """Align units by word, or return one run for sides with almost no common text."""
     if not old and not new:
         return []
     runs = align([unit.key for unit in old], [unit.key for unit in new])
-    kept = sum(len(unit.text) for run in runs if run.is_same for unit in old[run.old])
+    common = sum(len(unit.text) for run in runs if run.is_same for unit in old[run.old])
     least = min(len(text_of_units(old)), len(text_of_units(new)))
-    if kept < _LEAST_ALIKE * least:
+    if common < _LEAST_ALIKE * least:
         return [AlignedRun(False, slice(0, len(old)), slice(0, len(new)))]
-    # Runs with an equal short word between two changes taken into the change around it.
+    # Join two changes with only one short unchanged word between them.
     found: list[AlignedRun] = []
     for number, run in enumerate(runs):
         is_same = run.is_same
@@ -431,7 +438,7 @@ def _runs(old: Units, new: Units) -> list[AlignedRun]:
 
 
 def _units(texts: Sequence[tuple[str, str]]) -> list[InlineUnit]:
-    """The words of texts that follow one another, whatever marks begin or end within a word."""
+    """Split adjacent texts into words. Marks may start and end within a word."""
     whole = "".join(text for text, _ in texts)
     bounds = iter(_joined(texts))
     left, marks = 0, ""
@@ -479,21 +486,21 @@ def _spread(spans: Sequence[tuple[int, str]]) -> list[str]:
 
 
 def _tail(unit: InlineUnit) -> tuple[tuple[int, str], ...]:
-    """The spans of the word without the space before it."""
+    """Return the spans of the word without the space before it."""
     return tuple((1, marks) for marks in _spread(unit.spans)[len(unit.space) :])
 
 
 def _has_code(*units: InlineUnit) -> bool:
-    return any("code" in _names(marks) for unit in units for _, marks in unit.spans if marks)
+    return any("code" in _mark_names(marks) for unit in units for _, marks in unit.spans if marks)
 
 
 def _order(units: Units) -> list[str]:
-    """Return where images and the like stand among the words; nothing where there are none."""
+    """Return the order of atoms among the words, empty if there are no atoms."""
     return [unit.key for unit in units] if any(unit.atom for unit in units) else []
 
 
-def _near(units: Units, run: slice) -> str:
-    """The stretch with a few words around it, and never half of what has no space in it."""
+def _surrounding_text(units: Units, run: slice) -> str:
+    """Return the stretch with a few words around it, never splitting text without spaces."""
     start, stop = max(0, run.start - _NEAR_UNITS), min(len(units), run.stop + _NEAR_UNITS)
     while start and not units[start].space and run.start - start < _MAX_NEAR_UNITS:
         start -= 1
@@ -512,7 +519,7 @@ def _drawn(unit: InlineUnit) -> str:
 
 
 def _script(text: str, marks: str) -> str:
-    for name in _names(marks) if "script" in marks else ():
+    for name in _mark_names(marks) if "script" in marks else ():
         text = script_text(text, name)
     return text
 
@@ -541,8 +548,8 @@ def _link_of(marks: str) -> str | None:
     return " · ".join(links) if links else None
 
 
-def _names(marks: str) -> list[str]:
-    """The marks that are no links; one of its own attributes or without a known name as JSON."""
+def _mark_names(marks: str) -> list[str]:
+    """Return the names of marks except links. Marks with attributes or unknown names are returned as JSON."""
     return [
         kind(mark) if kind(mark) in MARK_NAMES and len(mark) == 1 else canonical_json(mark)
         for mark in _marks(marks)

@@ -1,4 +1,4 @@
-"""Two values merged into one tree, from which either comes back whole, or a mixture of chosen passages."""
+"""A tree of two merged values, from which either value or a mixture of chosen passages can be built."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from content.document.changes import ABSENT, Value
 from proofroom.core.json import Json
 
 Stored: TypeAlias = Any
-"""A JSON value, or `ABSENT`."""
+"""A JSON value or `ABSENT`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MergePart:
-    """A place of both values. `passages` are those that decide between `before` and `after`."""
+    """A place in both values. `passages`: the passages that decide between `before` and `after`."""
 
     before: Stored
     after: Stored
     passages: frozenset[int] = frozenset()
 
     def value(self, chosen: Collection[int]) -> Value:
-        """Return what stands here when these passages are taken and no others."""
+        """Return the value with exactly these passages applied."""
         if self.passages.issubset(chosen):
             return cast(Value, self.after)
         if self.passages.isdisjoint(chosen):
@@ -31,7 +31,7 @@ class MergePart:
         return self.mixed(chosen)
 
     def mixed(self, chosen: Collection[int]) -> Value:
-        """A part with one passage has no mixture."""
+        """Return the value with some of the passages applied. A part with one passage has no mixture."""
         return cast(Value, self.before)
 
 
@@ -71,9 +71,9 @@ class InlinePart(MergePart):
 
 @dataclass(frozen=True, slots=True)
 class NodePart(MergePart):
-    """A block of rich text: its type and attributes (`head`), and what is in it.
+    """A block of rich text: its type and attributes (`head`) and its content.
 
-    A container that a mixture leaves empty goes with what was in it.
+    A container that becomes empty in a mixture is removed.
     """
 
     head: MergePart | None = None

@@ -1,4 +1,6 @@
-"""Titles and thumbnails of what the ids in changed values refer to: collected first, looked up at once."""
+"""Titles and thumbnails of the objects that changed values refer to: ids are collected first, then loaded
+together.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +28,17 @@ from proofroom.definitions.props import values_in
 from proofroom.taxonomies.models import Term
 
 TitleLookup = Callable[[Collection[str] | None], Mapping[str, str]]
-"""From what fields name, or of all there is, to the titles. One query."""
+"""Return titles by reference, of the given references or for None of all. One query."""
 
 title_lookups: ExtensionPoint[TitleLookup] = ExtensionPoint()
-"""By kind of reference, of what the apps above content have."""
+"""Title lookups by kind of reference, registered by apps above content."""
 
 _KINDS: Final[tuple[ReferenceKind, ...]] = get_args(ReferenceKind)
 
 
 @dataclass(frozen=True, slots=True)
 class MediaView:
-    """An asset as a thumbnail. `url` is empty for what is no image."""
+    """The thumbnail of an asset. `url` is empty if the asset is not an image."""
 
     name: str
     url: str
@@ -46,7 +48,7 @@ class MediaView:
 
     @property
     def described(self) -> str:
-        """Its name, and the description that stands in for it."""
+        """The name and the alternative text."""
         alt = f"“{self.alt}”" if self.alt else _("no alt text")
         return f"{self.name} · {alt}"
 
@@ -57,17 +59,17 @@ class MediaView:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The titles that were found, by id, with what tells apart those of one title."""
+    """The titles found, by id, with details that distinguish objects of the same title."""
 
     media: Mapping[str, MediaView] = field(default_factory=dict)
     posts: Mapping[str, str] = field(default_factory=dict)
     terms: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, str] = field(default_factory=dict)
     shared: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
-    """The props of global modules, by the ids of their instances."""
+    """Props of global modules by instance id."""
 
     def title(self, reference: ShownReference) -> str:
-        """What it refers to: its title, what tells it from others of that title, and the beginning of its id."""
+        """Return the title of a reference with distinguishing details and the start of its id."""
         if reference.kind == "media":
             found = self.media.get(reference.id)
             title = found.described if found else None
@@ -75,7 +77,7 @@ class References:
             known = {"post-reference": self.posts, "taxonomy-reference": self.terms}
             title = known.get(reference.kind, self.forms).get(reference.id)
         if reference.kind == "form-reference":
-            # The slug is what tells forms apart.
+            # Forms are distinguished by slug.
             return f"{title} · {reference.id}" if title else reference.id
         if title is None:
             return _("(missing) %(id)s") % {"id": reference.id}
@@ -97,7 +99,7 @@ class ReferenceIds:
             self.ids[kind].add(item)
 
     def add_props(self, type_name: str, props: Mapping[str, Json]) -> None:
-        """What the props of a module refer to."""
+        """Add the references in the props of a module."""
         definition = modules.get(type_name)
         if definition is not None:
             self.add_nested(definition.Props, props)
@@ -115,7 +117,7 @@ class ReferenceIds:
 
 
 def collect_references(changes: Iterable[Change], document: PostDocument) -> ReferenceIds:
-    """Every id that the changed values name, before and after."""
+    """Return every id in the changed values, before and after."""
     wanted = ReferenceIds()
     for change in changes:
         for value in (change.before, change.after):
@@ -132,7 +134,7 @@ def collect_references(changes: Iterable[Change], document: PostDocument) -> Ref
 
 
 def references_of(changes: Iterable[Change], *documents: PostDocument, who: Scoped) -> References:
-    """Return what the ids in these changes stand for. At most five queries."""
+    """Load the titles for the references in these changes. At most five queries."""
     wanted = ReferenceIds()
     listed = list(changes)
     shared = shared_props(listed, *documents)
@@ -148,7 +150,7 @@ def references_of(changes: Iterable[Change], *documents: PostDocument, who: Scop
 
 
 def load_titles(wanted: ReferenceIds, who: Scoped) -> References:
-    """Return what people call these things; of a post that somebody may not see, only that it is there."""
+    """Load the titles of objects. For a post the user may not view, only its existence is shown."""
     posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
     forms, titles_of_forms = wanted.ids["form-reference"], title_lookups.get("form-reference")
     found = Post.objects.filter(pk__in=posts).only("title", "type", "path", "locale")
@@ -168,7 +170,7 @@ def load_titles(wanted: ReferenceIds, who: Scoped) -> References:
 
 
 def media_view(asset: Asset) -> MediaView:
-    """The thumbnail of an asset; `url` is empty for what is no image."""
+    """Return the thumbnail of an asset."""
     small = asset.variants.get("small") if isinstance(asset.variants, dict) else None
     url = ""
     if asset.mime.startswith("image/") and asset.file:

@@ -1,4 +1,4 @@
-"""Compares two rich-text documents: which blocks came, went or changed, and what changed within them."""
+"""The comparison of two rich-text documents: added, removed and changed blocks, and the changes inside them."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ _MAX_DEPTH: Final = 30
 _MIN_ALIKE: Final = 0.35
 _MAX_COMPARED: Final = 4_000
 _WINDOW: Final = 30
-"""Blocks among which the one that became another is looked for."""
+"""Number of old blocks among which the counterpart of a new block is searched."""
 
 
 def compare_documents(before: Node, after: Node, sink: Sink, place: Place) -> MergePart:
-    """Two documents that are not the same. What is found is put into `sink`."""
+    """Compare two documents that are not equal. The differences are added to `sink`."""
     return _DocumentComparer(sink, place).compare(before, after, "", 0)
 
 
 def is_document(value: object) -> bool:
-    """Return whether a value has the shape that is compared block by block."""
+    """Return whether a value can be compared block by block."""
     return isinstance(value, Mapping) and value.get("type") == "doc" and _has_nodes(value)
 
 
@@ -55,18 +55,18 @@ def _has_nodes(node: Node) -> bool:
 
 @dataclass(slots=True)
 class _DocumentComparer:
-    """Goes through two documents, and puts what differs into `sink`."""
+    """The comparer of two documents. It adds the differences to `sink`."""
 
     sink: Sink
     place: Place
 
     def compare(self, before: Node, after: Node, role: str, depth: int) -> MergePart:
-        """Two nodes that are not the same and stand for one another."""
+        """Compare two corresponding nodes that are not equal."""
         count = self.sink.count
         head = self.head(before, after, role)
         both = {kind(before), kind(after)}
         has_nodes = _has_nodes(before) and _has_nodes(after)
-        # Both hold blocks: their children can be told apart.
+        # Both contain blocks, so their children can be compared.
         is_container = len(both) == 1 and both <= _CONTAINERS | {"doc"}
         divides = is_container or both <= _LISTS or both <= _CELLS
         if has_nodes and both <= _LEAVES:
@@ -75,6 +75,7 @@ class _DocumentComparer:
             content = self.blocks(before, after, role, depth)
         else:
             return self.whole(before, after, role)
+        # The stored nodes differ although no visible difference was found: report them as stored.
         if self.sink.count == count and not same(canonical_json(before), canonical_json(after)):
             return self.whole(before, after, role)
         passages = passages_of([head, content])
@@ -88,7 +89,7 @@ class _DocumentComparer:
         )
 
     def whole(self, before: Node, after: Node, role: str) -> MergePart:
-        """Nodes of which nothing is known: as they are stored."""
+        """Report nodes of unknown structure as stored."""
         passage = self.sink.begin_passage()
         self.sink.one(
             "structure",
@@ -99,7 +100,7 @@ class _DocumentComparer:
         return MergePart(before, after, frozenset({passage}))
 
     def head(self, before: Node, after: Node, role: str) -> MergePart:
-        """The type and the attributes of a node, and whatever else it has beside its content."""
+        """Compare the types and attributes of nodes, and all other keys except the content."""
         one, other = (
             {name: value for name, value in node.items() if name != "content"}
             for node in (before, after)
@@ -107,20 +108,22 @@ class _DocumentComparer:
         if same(one, other):
             return MergePart(one, other)
         passage = self.sink.begin_passage()
-        said: list[tuple[str | None, str | None]] = []
+        sides_of_differences: list[tuple[str | None, str | None]] = []
         is_same_kind = kind(before) == kind(after)
         if not is_same_kind:
-            said.append((_name(before), _name(after)))
+            sides_of_differences.append((_name(before), _name(after)))
         old, new = attributes(before), attributes(after)
         for name in dict.fromkeys((*old, *new)):
             was, now = old.get(name), new.get(name)
             if not same(was, now) and (is_same_kind or name != "level"):
-                said.append((_attribute(name, was), _attribute(name, now)))
-        if not said:
-            said.append((canonical_json(one), canonical_json(other)))
+                sides_of_differences.append((_attribute(name, was), _attribute(name, now)))
+        if not sides_of_differences:
+            sides_of_differences.append((canonical_json(one), canonical_json(other)))
         where = (*self.place, role) if role else self.place
-        differences = [Difference("structure", where, *sides, "", passage) for sides in said]
-        # The beginning of the text that the attributes are of, where it is the same.
+        differences = [
+            Difference("structure", where, *sides, "", passage) for sides in sides_of_differences
+        ]
+        # The start of the text, if unchanged, shows which block the attributes belong to.
         text = gathered(before)
         segments: list[Segment] = []
         if text and text == gathered(after):
@@ -137,7 +140,7 @@ class _DocumentComparer:
         where = (*self.place, role) if role else self.place
         found = compare_inline(ours, theirs, self.sink, where)
         if not found.differences:
-            # The same words with the same marks in other nodes: stored differently, and read alike.
+            # Equal words with equal marks in different nodes: stored differently, displayed alike.
             passage = self.sink.begin_passage()
             stored = Difference(
                 "structure", where, canonical_json(one), canonical_json(other), "", passage
@@ -172,8 +175,8 @@ class _DocumentComparer:
             else:
                 at = (run.old.start, run.new.start)
                 parts += self.replaced(gone, come, at, (before, after), role, depth)
-        # Rows of a table must go on having the same columns: where cells came or went, and not only
-        # whole rows, they are decided on together.
+        # All rows of a table need the same number of columns. If cells and not only whole rows were added
+        # or removed, they are one passage.
         is_reshaped = kind(after) == "table" and _width(before) != _width(after)
         if kind(after) == "tableRow":
             is_reshaped = any(part.before is ABSENT or part.after is ABSENT for part in parts)
@@ -191,7 +194,7 @@ class _DocumentComparer:
         role: str,
         depth: int,
     ) -> list[MergePart]:
-        """Pairs alike nodes in order; the rest came or went, neighbours in one passage."""
+        """Pair similar nodes in order. The others were added or removed, neighbours in one passage."""
         parts: list[MergePart] = []
         passage = 0
         begin = 0
@@ -211,7 +214,7 @@ class _DocumentComparer:
                 (
                     spot
                     for spot in range(begin, min(len(gone), begin + _WINDOW))
-                    if _pairs(gone[spot], node, len(gone), len(come))
+                    if _are_counterparts(gone[spot], node, len(gone), len(come))
                 ),
                 None,
             )
@@ -228,7 +231,7 @@ class _DocumentComparer:
         return parts
 
     def alone(self, node: Node, status: Status, role: str, depth: int, passage: int) -> None:
-        """A node that came or went, with all that is in it, each thing named."""
+        """Report an added or removed node with all its content."""
         is_gone = status == "removed"
         where = (*self.place, role)
 
@@ -236,7 +239,7 @@ class _DocumentComparer:
             before, after = (words, None) if is_gone else (None, words)
             return Difference("structure", where, before, after, passage=passage)
 
-        # The attributes that the role does not tell, and whatever else the node has.
+        # Attributes that are not part of the role, and other keys of the node.
         differences = [
             one(text)
             for name, value in attributes(node).items()
@@ -285,7 +288,7 @@ class _DocumentComparer:
             self.alone(child, status, role_of(role, node, child, index), depth + 1, passage)
 
     def context(self, nodes: Sequence[Node], parent: Node, at: int, role: str, depth: int) -> None:
-        """Blocks that stay, as text around what changes."""
+        """Add unchanged blocks as context around changes."""
         for index, node in enumerate(nodes, at):
             name = role_of(role, parent, node, index)
             inner = children(node)
@@ -313,20 +316,20 @@ def _attribute(name: str, value: Json) -> str | None:
         "rowspan": "{} rows high",
         "align": "aligned: {}",
     }
-    said = (
+    text = (
         value
         if isinstance(value, str | int) and not isinstance(value, bool)
         else canonical_json(value)
     )
-    return words[name].format(said) if name in words else f"{name}: {said}"
+    return words[name].format(text) if name in words else f"{name}: {text}"
 
 
 def _width(table: Node) -> int:
     return max((len(children(row)) for row in children(table)), default=0)
 
 
-def _pairs(one: Node, other: Node, gone: int, come: int) -> bool:
-    """Return whether a node stands for another one: of one family, and alike, or alone on both sides."""
+def _are_counterparts(one: Node, other: Node, gone: int, come: int) -> bool:
+    """Return whether two nodes correspond: same family, and similar or alone on both sides."""
     both = {kind(one), kind(other)}
     is_family = both <= _LEAVES or both <= _LISTS or both <= _CELLS
     if len(both) == 1:
@@ -347,7 +350,7 @@ def _pairs(one: Node, other: Node, gone: int, come: int) -> bool:
 
 
 def role_of(role: str, parent: Node, node: Node, index: int) -> str:
-    """Return where a block stands among the others: "3 · Bulleted list › List item 2", "Row 2 › cell 1"."""
+    """Return the place of a block among its siblings: "3 · Bulleted list › List item 2", "Row 2 › cell 1"."""
     name, number = kind(node), index + 1
     numbered = {
         "listItem": f"List item {number}",
@@ -367,7 +370,7 @@ def role_of(role: str, parent: Node, node: Node, index: int) -> str:
 
 
 def _name(node: Node) -> str:
-    """The kind of a block in words."""
+    """Return the label of a block type."""
     name = kind(node)
     if name == "heading":
         return f"Heading {attributes(node).get('level')}"

@@ -1,7 +1,7 @@
-"""The risk of a change, by which changes are flagged, sorted, offered and taken.
+"""The risk of a change, used to flag, sort, offer and approve changes.
 
-A change is safe only where every difference is proven harmless (`content.comparison.harmless`). Everything else has a
-flag that says what to look at.
+A change is safe only if every difference is proven harmless (`content.comparison.harmless`). Every other change has
+a flag that names what to look at.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from content.document.differences import Comparison, Difference, DifferenceKind
 from content.store.layer_state import Mark
 
 Level = Literal[1, 2, 3]
-"""1: safe to take unopened. 2: to be looked at. 3: to be looked at first."""
+"""1: safe to approve without opening it. 2: must be looked at. 3: must be looked at first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """The level of what is added, removed and changed, where the post is published and where it is not."""
+    """Levels of added, removed and changed things, for a published and for an unpublished post."""
 
     live: tuple[Level, Level, Level]
     draft: tuple[Level, Level, Level]
@@ -53,28 +53,28 @@ _TABLE: Final[Mapping[DifferenceKind, Weights]] = {
     "moved": _LOOK,
     "length": _LOOK,
 }
-"""Every other kind is high: what would hurt most, and what nobody thought of."""
+"""Levels by kind. All other kinds are high: the most harmful, and new kinds that have no entry yet."""
 _FLAG_OF_KIND: Final[Mapping[DifferenceKind, str]] = {"position": "moved"}
 _TEXT_FLAGS: Final = {"new-text", "rewording"}
 _NO_LOSS: Final = frozenset({"mark", "characters", "position", "seo"})
 _ACTIONS: Final = {"added": 0, "removed": 1, "changed": 2}
 _SOME: Final = 2
 _MUCH: Final = 5
-"""Words that a stretch may lose before it counts as removed; fewer are enough where they are a third of it."""
+"""Number of lost words from which text counts as removed. Fewer are enough if they are a third of it."""
 _SENTENCE: Final = 12
-"""Words in a row that all went: then a sentence was removed, whatever came for it."""
+"""Number of consecutive removed words from which a sentence counts as removed, whatever replaces it."""
 FLAGS: Final = (
     "host", "link", "characters", "price", "number", "quantity", "number-word", "opposite", "negation", "modality",
     "ungrounded", "claim", "language", "source-mismatch", "conflict", "drifted", "embed", "slug", "seo",
     "structured-data", "removed", "module", "image", "reference", "date", "name", "choice", "boolean", "length",
     "mark", "code", "structure", "new-text", "rewording", "moved", "edited",
 )  # fmt: skip
-"""The flags, what would hurt most first."""
+"""All flags, the most harmful first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """`flags` name what a person must look at; none where the change is safe."""
+    """The risk of a change. `flags`: what a reviewer must look at, empty if the change is safe."""
 
     level: Level
     flags: tuple[str, ...]
@@ -85,7 +85,7 @@ class Risk:
 
     @property
     def rank(self) -> int:
-        """The place of its heaviest flag among all flags: the lower, the sooner it is to be looked at."""
+        """Position of the heaviest flag in `FLAGS`. Lower ranks are reviewed first."""
         return min(map(flag_rank, self.flags), default=len(FLAGS))
 
 
@@ -97,9 +97,9 @@ def assess(
     mark: Mark | None = None,
     is_drifted: bool = False,
 ) -> Risk:
-    """Return the risk of a change that differs so, in a post that is published or not.
+    """Return the risk of a change in a published or unpublished post.
 
-    Without `findings` nothing of it is proven, and it is not safe.
+    Without `findings`, no difference is proven harmless and the change is not safe.
     """
     flags: set[str] = set()
     level: Level = 1
@@ -115,35 +115,35 @@ def assess(
     for _, found in findings.found:
         weights = _TABLE.get(found.kind, _HIGH)
         level = max(level, (weights.live if is_live else weights.draft)[_ACTIONS[found.action]])
-        # The text differences themselves say which of them it is.
+        # The weights of the text differences already set these flags.
         flags |= {found.kind} - _TEXT_FLAGS
     if comparison.words_before and not comparison.words_after:
         flags.add("removed")
         level = 3
-    # Whether another person or run was there, too.
-    found_hands = ["drifted"] if is_drifted or (mark is not None and mark.drifted) else []
+    # Another person or run was involved too.
+    conflict_flags = ["drifted"] if is_drifted or (mark is not None and mark.drifted) else []
     if mark is not None and mark.conflict:
-        found_hands.append("conflict")
+        conflict_flags.append("conflict")
     if mark is not None and mark.edited_by:
-        found_hands.append("edited")
-    hands = set(found_hands)
-    if hands:
-        level = 2 if hands == {"edited"} and level < 3 else 3
-    return Risk(level, order_flags(flags | hands))
+        conflict_flags.append("edited")
+    other_flags = set(conflict_flags)
+    if other_flags:
+        level = 2 if other_flags == {"edited"} and level < 3 else 3
+    return Risk(level, order_flags(flags | other_flags))
 
 
 def order_flags(flags: Iterable[str]) -> tuple[str, ...]:
-    """Return flags with what would hurt most first; a flag of another version comes last."""
+    """Return the flags, the most harmful first. Unknown flags, of other versions, come last."""
     return tuple(sorted(flags, key=flag_rank))
 
 
 def flag_rank(flag: str) -> int:
-    """Return the place of a flag among all: the lower, the more it could hurt."""
+    """Return the position of a flag in `FLAGS`. A lower position is more harmful."""
     return FLAGS.index(flag) if flag in FLAGS else len(FLAGS)
 
 
 def _is_explained(difference: Difference) -> bool:
-    """Return whether the proof of a line covers the difference: its words, spaces, and facts read from its words."""
+    """Return whether the proof of a line covers the difference: words, spaces, and facts derived from its words."""
     return difference.kind in ("text", "space") or (
         difference.is_fact and difference.kind != "characters"
     )
@@ -162,7 +162,7 @@ def _weigh(difference: Difference, *, is_live: bool) -> tuple[Level, set[str]]:
             sum(any(map(str.isalnum, word)) for word in side.split()) for side in sides
         )
         lost = before - after
-        # Words are gone, and not only put in other words.
+        # Words were removed and not only replaced.
         if before >= _SENTENCE or lost >= _MUCH or (lost >= _SOME and 3 * after <= 2 * before):
             action = "removed"
         flag = "new-text" if action == "added" and after else "rewording"
@@ -181,14 +181,14 @@ def _weigh(difference: Difference, *, is_live: bool) -> tuple[Level, set[str]]:
     if kind in ("link", "embed", "image") and _host(sides[1]) not in ("", _host(sides[0])):
         flags.add("host")
         level = 3
-    # A yes or no is a choice of two.
+    # A boolean is a choice between two options.
     return level, flags | ({"choice"} if kind == "boolean" else set())
 
 
 def _host(address: str) -> str:
-    """Return the host that an address names, in lower case; empty for one of this site."""
+    """Return the host of an address in lower case, empty for this site."""
     try:
         return (urlsplit(address.split(" · ")[0].strip()).hostname or "").lower()
     except ValueError:
-        # An address that no parser takes leads a browser somewhere: another host than before.
+        # A browser may open an address that the parser rejects, so treat it as a different host.
         return address

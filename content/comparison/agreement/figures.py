@@ -1,4 +1,4 @@
-"""Numbers, prices, measures, dates and times of a text, in a form in which two languages can be compared."""
+"""Numbers, prices, measures, dates and times of a text, in a form that is comparable across languages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from content.comparison.words.fact_words import fact_words, language_of
 
 FigureKind = Literal["number", "price", "unit", "date"]
 MASK: Final = "\ue000"
-"""Stands for each character of what has been read: offsets stay, nothing is read twice."""
+"""Replacement for each character of a text already read. Offsets stay the same and nothing is read twice."""
 _MAX_FIGURES: Final = 200
 _SPACE: Final = r"[ \u00a0\u202f\u2009]"
 _DIGITS: Final = (
@@ -38,7 +38,7 @@ _SYMBOLS: Final = {
     "km/h": "kilometre an hour",
 }  # fmt: skip
 _MONEY: Final = frozenset({"euro", "dollar", "pound", "franc", "cent", "yen", "rupee"})
-_IN: Final[Mapping[str, tuple[str, float]]] = {
+_CONVERSIONS: Final[Mapping[str, tuple[str, float]]] = {
     "millisecond": ("time", 0.001), "second": ("time", 1), "minute": ("time", 60), "hour": ("time", 3600),
     "day": ("time", 86_400), "week": ("time", 604_800), "month": ("months", 1), "quarter": ("months", 3),
     "year": ("months", 12), "decade": ("months", 120), "century": ("months", 1200), "kilometre": ("length", 1000),
@@ -47,7 +47,7 @@ _IN: Final[Mapping[str, tuple[str, float]]] = {
     "millilitre": ("volume", 0.001), "kilobyte": ("data", 1), "megabyte": ("data", 1000),
     "gigabyte": ("data", 1_000_000), "terabyte": ("data", 1_000_000_000),
 }  # fmt: skip
-"""What converts into what: the dimension, and how many of its smallest."""
+"""Conversions: the dimension of a unit and its factor to the base unit."""
 _GENERIC: Final = frozenset({"degree", "celsius", "fahrenheit"})
 _CLOCK: Final = re.compile(
     rf"(?<![\w.,:/])(\d{{1,2}})(?:([:.h])(\d{{2}})(?::\d{{2}})?)?(?:{_SPACE}?([ap])\.?{_SPACE}?m\b\.?|{_SPACE}?(Uhr|h|o[’']clock|horas)\b"
@@ -73,20 +73,20 @@ _DECADE: Final = re.compile(r"(?:s|er)(?!\w)(?:\s(?:Jahre[n]?)(?!\w))?")
 _ALWAYS: Final = re.compile(
     r"(?<!\w)(?:24/7|24\s?h(?:eures)?\s?(?:/|sur)\s?24|7\s?j(?:ours)?\s?(?:/|sur)\s?7)(?!\w)"
 )
-"""Around the clock: each language has words of its own for it."""
+"""Forms of "around the clock", for which each language has its own words."""
 _ROMAN: Final = re.compile(r"(?<!\w)((?=[XVI]{2})X{0,3}(?:IX|IV|V?I{0,3}))(?:e|er|ème|\.)?(?!\w)")
 _CODE: Final = re.compile(r"(?<![\w])(?=\w*[^\W\d_])(?=\w*\d)[^\W_]\w*(?!\w)")
 
 
 Atom = tuple[str, float]
-"""A month, or a plain number."""
+"""A month or a plain number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure of a text as it is shown there, with all that it may mean.
+    """A figure as written in a text, with all its possible meanings.
 
-    `is_soft`: it may be no figure at all ("one", "both"), so it is never missed. `is_word`: written in words.
+    `is_soft`: it may be no figure ("one", "both"), so it is never reported as missing. `is_word`: written in words.
     """
 
     kind: FigureKind
@@ -95,7 +95,7 @@ class Figure:
     values: frozenset[float] = frozenset()
     unit: str = ""
     days: frozenset[tuple[int, int, int]] = frozenset()
-    """Year, month and day; 0 for what is not said."""
+    """(year, month, day) of each possible date, 0 for a missing part."""
     times: frozenset[int] = frozenset()
     """Minutes since midnight."""
     is_soft: bool = False
@@ -103,7 +103,7 @@ class Figure:
     is_ordinal: bool = False
 
     def agrees(self, other: Figure) -> bool:
-        """Return whether both say the same, in whatever language."""
+        """Return whether both figures can have the same meaning."""
         if self.days or other.days:
             return not self.days.isdisjoint(other.days)
         if self.times and other.times:
@@ -113,24 +113,24 @@ class Figure:
             hours = {minutes / 60 for minutes in time.times}
             return number.unit in ("", "hour") and not hours.isdisjoint(number.values)
         return self.has_unit_of(other) and any(
-            _near(one * _factor(self.unit, other.unit), two * _factor(other.unit, self.unit))
+            _is_close(one * _factor(self.unit, other.unit), two * _factor(other.unit, self.unit))
             for one in self.values
             for two in other.values
         )
 
     def has_unit_of(self, other: Figure) -> bool:
-        """Return whether the units convert into each other; one that is not said is any."""
+        """Return whether the units are convertible. A missing unit fits any."""
         ours, theirs = self.unit, other.unit
         if not ours or not theirs or ours == theirs:
             return True
         if {ours, theirs} <= _GENERIC and "degree" in (ours, theirs):
             return True
-        if ours in _IN and theirs in _IN:
-            return _IN[ours][0] == _IN[theirs][0]
+        if ours in _CONVERSIONS and theirs in _CONVERSIONS:
+            return _CONVERSIONS[ours][0] == _CONVERSIONS[theirs][0]
         return {ours, theirs} == {"night", "day"}
 
     def atoms(self) -> list[Atom]:
-        """The numbers that the figure is made of, as another language may spread them over a sentence."""
+        """Return the numbers of the figure, which another language may distribute over the sentence."""
         if self.days:
             year, month, day = min(self.days)
             found = [("month", float(month))] if month else []
@@ -143,34 +143,38 @@ class Figure:
 
 
 def _roman(digits: str) -> int:
-    """The value of a Roman numeral of X, V and I."""
+    """Return the value of a Roman numeral of X, V and I."""
     values = [{"X": 10, "V": 5, "I": 1}[digit] for digit in digits]
     following = [*values[1:], 0]
     return sum(-one if one < two else one for one, two in zip(values, following, strict=True))
 
 
-def _near(one: float, other: float) -> bool:
+def _is_close(one: float, other: float) -> bool:
     return abs(one - other) <= 1e-6 * max(1.0, abs(one), abs(other))
 
 
 def _factor(unit: str, other: str) -> float:
-    return _IN[unit][1] if unit in _IN and other in _IN and unit != other else 1.0
+    return (
+        _CONVERSIONS[unit][1]
+        if unit in _CONVERSIONS and other in _CONVERSIONS and unit != other
+        else 1.0
+    )
 
 
 def find_figures(text: str, language: str) -> tuple[Figure, ...]:
-    """Return the figures of a text, in their order."""
+    """Return the figures of a text in order."""
     return _figures(text, language_of(language))
 
 
 @lru_cache(maxsize=512)
 def _figures(text: str, language: str) -> tuple[Figure, ...]:
-    # Each is weighed against each of the other text: what has more is no text that people read.
+    # Each figure is compared with each of the other text, so their number is limited. Real texts have fewer.
     found = islice(_Reader(text, language).read(), _MAX_FIGURES)
     return tuple(sorted(found, key=lambda one: one.start))
 
 
 class _Reader:
-    """Reads one text; what has been read is masked."""
+    """The reader of one text. It masks what it has read."""
 
     def __init__(self, text: str, language: str) -> None:
         self.text, self.rest = text, text
@@ -179,6 +183,7 @@ class _Reader:
     def read(self) -> Iterator[Figure]:
         for match in list(_ALWAYS.finditer(self.rest)):
             self._take(match.start(), match.end())
+        # Dates and times before amounts, so that their digits are not read as numbers.
         yield from self._dates()
         yield from self._times()
         for match in _ROMAN.finditer(self.rest):
@@ -201,6 +206,7 @@ class _Reader:
             else:
                 whole = int(last) + (2000 if len(last) == 2 else 0)
                 found.add((whole, int(second), int(first)))
+                # In languages with a decimal point, 3/4/2024 is day/month or month/day.
                 if mark == "/" and self.words.decimal == ".":
                     found.add((whole, int(first), int(second)))
             days = frozenset(one for one in found if 1 <= one[1] <= 12 and 1 <= one[2] <= 31)
@@ -221,6 +227,7 @@ class _Reader:
     def _times(self) -> Iterator[Figure]:
         after: set[int] | None = None
         begin = 0
+        # Backwards: in a range ("9 to 17:30") the later time shows that the earlier number is a time.
         for match in reversed(list(_CLOCK.finditer(self.rest))):
             hour, mark, minutes, half, word, late_minutes = match.groups()
             daytime = _DAYTIME.match(self.rest, match.end())
@@ -252,7 +259,7 @@ class _Reader:
     def _amounts(self) -> Iterator[Figure]:
         grammar = self.grammar
         for match in list(_CODE.finditer(self.rest)):
-            # B12, IPv6, mp3: names. 5km and 3rd are numbers with something behind.
+            # Names such as B12, IPv6, mp3. Words that start with a digit are numbers with a suffix: 5km, 3rd.
             if not match[0][0].isdigit():
                 self._take(match.start(), match.end())
         at = 0
@@ -309,7 +316,7 @@ class _Reader:
         return scale, end
 
     def _number_words(self, start: int) -> tuple[float, int, bool, bool] | None:
-        """The value of a run of number words, its end, and whether it is soft, and an ordinal."""
+        """Return the value of a run of number words, its end, and whether it is soft and an ordinal."""
         grammar = self.grammar
         total = current = 0.0
         end = start
@@ -345,7 +352,7 @@ class _Reader:
         return (total + current, end, is_soft, is_ordinal) if count else None
 
     def _unit(self, end: int, *, is_soft: bool) -> tuple[str, int]:
-        """The unit behind an amount; one word may stand between them."""
+        """Return the unit after an amount, and its end. One word may be between them."""
         if match := self.grammar.symbol.match(self.rest, end):
             sign = match[1]
             return _SIGNS.get(sign) or _CODES.get(sign) or _SYMBOLS[sign], match.end()
@@ -358,7 +365,7 @@ class _Reader:
 
 
 def _values(digits: str, decimal: str) -> set[float]:
-    """All that a number in digits may mean: as its language writes it, and as others do where that is no number."""
+    """Return all values that digits may have: in the format of the language, else in other formats."""
     plain = re.sub(r"[\u00a0\u202f\u2009’' ]", "", digits).replace("−", "-")
     sign = -1.0 if plain.startswith("-") else 1.0
     plain = plain.lstrip("+-")
@@ -373,7 +380,7 @@ def _values(digits: str, decimal: str) -> set[float]:
     elif re.fullmatch(r"\d+[.,]\d+", plain):
         found.add(float(plain.replace(",", ".")))
     else:
-        # A version: its digits stand for it.
+        # A version such as 1.2.3. The offset prevents equality with a number.
         found.add(float(re.sub(r"\D", "", plain)[:15]) + 1e15)
     return found | {sign * value for value in found}
 
@@ -395,7 +402,7 @@ class _Grammar:
     number_of: Callable[[str], tuple[float, bool, bool, bool] | None]
 
     def unit_of(self, word: str) -> str:
-        """The key of a unit: of a compound (Arbeitstage) that of its end."""
+        """Return the key of a unit. A compound (Arbeitstage) has the key of its last part."""
         word = word.replace(" ", "-")
         if word in self.units:
             return self.units[word]
@@ -405,7 +412,7 @@ class _Grammar:
 
 
 def _any(words: Sequence[str]) -> str:
-    """A pattern for any of these words, the longest first; a hyphen in one may be a space."""
+    """Return a pattern for any of the words, the longest first. A hyphen also matches a space."""
     longest = sorted(words, key=len, reverse=True)
     return "|".join(re.escape(word).replace(r"\-", r"[-\s]") for word in longest) or r"(?!)"
 
@@ -431,7 +438,7 @@ def _grammar(language: str) -> _Grammar:
 
     @cache
     def number_of(word: str) -> tuple[float, bool, bool, bool] | None:
-        """The value of a word; whether it is soft, an ordinal, and a scale."""
+        """Return the value of a word, and whether it is soft, an ordinal and a scale."""
         word = re.sub(r"\s+", "-", word)
         if word in words.scales:
             return words.scales[word], len(word) < 3, False, True
@@ -449,7 +456,7 @@ def _grammar(language: str) -> _Grammar:
         value = _compound(word, words.numbers | {"ein": 1})
         if value is not None:
             return value, False, False, False
-        # dreitägig, vierfach: a number with something behind.
+        # A number with a suffix: dreitägig, vierfach.
         return next(
             (
                 (number, True, False, False)
@@ -487,7 +494,7 @@ def _grammar(language: str) -> _Grammar:
 
 
 def _compound(word: str, numbers: Mapping[str, float]) -> float | None:
-    """The value of a German number in one word (zweihundertfünfundzwanzig); None for any other word."""
+    """Return the value of a German number in one word (zweihundertfünfundzwanzig), None for any other word."""
     if word in numbers:
         return numbers[word]
     for name, scale in (("tausend", 1000.0), ("hundert", 100.0)):

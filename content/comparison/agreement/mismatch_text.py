@@ -1,4 +1,4 @@
-"""What a translation and its source do not agree on, in words: for readers of a page, and for AI clients."""
+"""Texts for mismatches between a translation and its source, for readers and for AI clients."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _ENGLISH: Final[Mapping[MismatchKind, str]] = {
 
 
 def mismatch_text(one: SourceMismatch) -> str:
-    """One thing that does not agree, in the language of the reader: where, and what each of both says."""
+    """Return a translated sentence about a mismatch: its place, and the content of both sides."""
     label = str(_LABELS[one.kind])
     source, target = (make_visible(side) for side in (one.source, one.target))
     if one.kind == "language":
@@ -86,7 +86,7 @@ def _placed(one: SourceMismatch, text: str) -> str:
 
 
 def advice_text(one: SourceMismatch) -> str:
-    """One thing that does not agree, in an English sentence that says what to mend."""
+    """Return an English sentence for AI clients that says how to correct a mismatch."""
     source, target = one.source, one.target
     where = f"{one.place}: " if one.place else ""
     if one.kind in COUNTED:

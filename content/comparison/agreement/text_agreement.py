@@ -1,4 +1,4 @@
-"""A text beside its translation: what one says that the other does not. Rather something is missed than made up."""
+"""The comparison of a text with its translation. It prefers missing a mismatch to reporting a false one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from content.comparison.agreement.figures import Figure, find_figures
 from content.comparison.words.fact_words import fact_words, known_languages, language_of
 
 MAX_TEXT: Final = 10_000
-"""Characters of one text that is read word by word: a paragraph has fewer."""
+"""Maximum number of characters of a text that is compared word by word. Paragraphs are shorter."""
 _ADDRESS: Final = re.compile(
     r"https?://[^\s<>()\"']{1,2000}|(?<!\w)www\.[^\s<>()\"']{1,2000}|(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.){1,8}\w{2,20}"
 )
@@ -55,15 +55,15 @@ _ANSWER: Final = re.compile(r"[\s\"'„“«¿¡(]*([^\W\d_]+)(?=\s*[,.!:;—–
 _OPENING: Final = re.compile(r"[\s\"'„“«¿¡(]*([^\W\d_]+)")
 _CAPITALISED: Final = re.compile(r"(?<![\w’'-])[^\W\d_a-zß-ÿ][^\W\d_]+(?:[’'-][^\W\d_]+)*")
 _LENGTH_FROM: Final = 100
-"""Characters of a source from which a translation of an unusual length says something."""
+"""Minimum number of characters of a source for comparing lengths."""
 _MIN_DETECTED: Final = 6
-"""Words of a text whose language is asked."""
+"""Minimum number of words of a text for language detection."""
 _LANGUAGE_MARK: Final = re.compile(r"[a-z]{2}(?:[-_][a-z]{2,4})?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class TextMismatch:
-    """What two texts do not agree on, as each has it; empty where one has nothing of it."""
+    """A mismatch between two texts, with the content of each side. Empty if a side lacks it."""
 
     kind: str
     source: str
@@ -73,9 +73,9 @@ class TextMismatch:
 def compare_texts(
     source: str, target: str, source_locale: str, target_locale: str
 ) -> list[TextMismatch]:
-    """Return what a text and its translation do not agree on. Both are one paragraph, heading, item or cell."""
+    """Return the mismatches between a text and its translation: one paragraph, heading, item or cell each."""
     if source == target:
-        # What is only copied says nothing wrong: whether it is translated, others ask.
+        # A copied text has no mismatches. Whether it should be translated is checked elsewhere.
         return list(_languages(source, target, source_locale, target_locale))
     if max(len(source), len(target)) > MAX_TEXT:
         found = [*_languages(source, target, source_locale, target_locale)]
@@ -102,7 +102,7 @@ def _compare(
 
 
 def addresses_in(text: str) -> list[str]:
-    """The addresses that stand in a text in letters."""
+    """Return the addresses written in a text."""
     return [found.rstrip(".,;:!?") for found in _ADDRESS.findall(text[:MAX_TEXT])]
 
 
@@ -110,14 +110,14 @@ def addresses_in(text: str) -> list[str]:
 
 
 def detect_language(text: str, candidates: Collection[str]) -> str:
-    """The language of a text among the candidates by its commonest words; empty where they do not tell."""
+    """Return the language of a text among the candidates by its function words, or an empty string if unclear."""
     plain = _PLACEHOLDER.sub(" ", _ADDRESS.sub(" ", text[:MAX_TEXT]))
     words = [word.lower() for word in _PLAIN_WORD.findall(plain)]
     if len(words) < _MIN_DETECTED:
         return ""
     scores = dict.fromkeys(candidates, 0.0)
     for word in words:
-        # A word of several languages says less.
+        # A word that several languages share counts less.
         having = [language for language in candidates if word in _common_words(language)]
         for language in having:
             scores[language] += 1 / len(having)
@@ -170,7 +170,7 @@ def _compare_figures(
     left, right = unmatched_figures(
         find_figures(source, source_locale), find_figures(target, target_locale)
     )
-    # The same number with another unit, then what is of one kind, then what is left.
+    # Pair figures of equal number and different unit first, then of the same kind, then the rest.
     pairs: list[tuple[Figure | None, Figure | None]] = []
     for is_pair in (_is_other_unit, _is_of_a_kind, _is_any):
         for one in list(left):
@@ -200,15 +200,16 @@ def _figures_differ(one: Figure | None, other: Figure | None) -> TextMismatch:
 def unmatched_figures(
     source: Sequence[Figure], target: Sequence[Figure]
 ) -> tuple[list[Figure], list[Figure]]:
-    """The figures of each side that the other does not have."""
+    """Return the figures of each side that have no counterpart on the other."""
     left, right = list(source), list(target)
+    # Certain figures first, so that a soft figure does not take their counterpart.
     for is_soft_too in (False, True):
         for one in list(left):
             if one.is_soft and not is_soft_too:
                 continue
             agreeing = [other for other in right if one.agrees(other)]
             if agreeing:
-                # What is as certain first, and what has the same unit.
+                # Prefer equal certainty, then the same unit.
                 best = min(
                     agreeing,
                     key=lambda other: (
@@ -217,13 +218,13 @@ def unmatched_figures(
                 )  # fmt: skip
                 left.remove(one)
                 right.remove(best)
-    # A date or time that the other language spreads over its sentence.
+    # The other language may distribute a date or time over its sentence.
     ours, theirs = (Counter(atom for one in side for atom in one.atoms()) for side in (left, right))
     both = ours & theirs
-    return _not_in(left, Counter(both)), _not_in(right, Counter(both))
+    return _without_atoms(left, Counter(both)), _without_atoms(right, Counter(both))
 
 
-def _not_in(figures: Sequence[Figure], atoms: Counter[tuple[str, float]]) -> list[Figure]:
+def _without_atoms(figures: Sequence[Figure], atoms: Counter[tuple[str, float]]) -> list[Figure]:
     found: list[Figure] = []
     for figure in figures:
         needed = Counter(figure.atoms())
@@ -249,7 +250,7 @@ def _is_any(one: Figure, other: Figure) -> bool:
 
 
 def _is_missed(figure: Figure) -> bool:
-    """Return whether a figure without its like is more than a turn of phrase (both, a pair, 24/7)."""
+    """Return whether an unmatched figure is more than a phrase (both, a pair, 24/7)."""
     if figure.is_soft:
         return False
     return not (figure.is_word and not figure.unit and figure.values and min(figure.values) <= 2)
@@ -258,7 +259,7 @@ def _is_missed(figure: Figure) -> bool:
 def _compare_named_days(
     source: str, target: str, source_locale: str, target_locale: str
 ) -> Iterator[TextMismatch]:
-    """Days of the week and months without a day, where both name some and not the same."""
+    """Yield differing weekdays and months without a day, if both texts name some."""
     for name in ("weekdays", "months"):
         left, right = (
             _named(text, locale, name)
@@ -298,7 +299,7 @@ def _named(text: str, locale: str, name: str) -> list[tuple[int, str]]:
 def _compare_bounds(
     source: str, target: str, source_locale: str, target_locale: str
 ) -> Iterator[TextMismatch]:
-    """`at most` that became `at least`, and signs of comparison."""
+    """Yield bounds that were reversed ("at most" and "at least") and comparison signs."""
     for one, other in (("≤", "≥"), ("≥", "≤"), ("<", ">"), (">", "<")):
         if one in source and one not in target and other in target and other not in source:
             yield TextMismatch("number", one, other)
@@ -311,7 +312,7 @@ def _compare_bounds(
 
 
 def _bounds(text: str, locale: str) -> dict[str, str]:
-    """The bounds that a text sets, each before a number."""
+    """Return the bounds in a text that precede a number."""
     lower = text.lower()
     numbers = [figure.start for figure in find_figures(text, locale)]
     found: dict[str, str] = {}
@@ -320,7 +321,7 @@ def _bounds(text: str, locale: str) -> dict[str, str]:
             for match in re.finditer(rf"(?<!\w){re.escape(phrase)}(?!\w)", lower):
                 if any(0 <= start - match.end() <= 3 for start in numbers):
                     found[kind] = phrase
-    # "nicht mehr als" has "mehr als" in it.
+    # "nicht mehr als" contains "mehr als".
     if "most" in found:
         found.pop("more", None)
     if "least" in found:
@@ -379,7 +380,7 @@ def _compare_negation(
 
 
 def _negations(text: str, locale: str) -> tuple[str, bool]:
-    """The first word that denies, and whether any other word may deny, or turn a denial into something else."""
+    """Return the first negation, and whether another word may negate or weaken a negation."""
     words, language = fact_words(locale), language_of(locale)
     found = [word.replace("’", "'").lower() for word in _WORD.findall(text)]
     if language in ("fr", "es"):
@@ -425,7 +426,7 @@ def _compare_names(
         if not _NO_NAME.fullmatch(name) and _folded(name).replace("-", "") not in here
     ]
     yield from _paired("name", missing, added if missing else [])
-    # Anna Keller that became Anna Kellner: one word of a name is there, the next is another.
+    # A changed name, such as Anna Keller and Anna Kellner: one part is equal, the next differs.
     ours, theirs = (
         [(m[0], m.start(), m.end()) for m in _CAPITALISED.finditer(text)]
         for text in (source, target)
@@ -453,7 +454,7 @@ def _compare_names(
 
 
 def _is_sentence(text: str) -> bool:
-    """Return whether a text has words of small letters, so that a capital says something."""
+    """Return whether a text has lower-case words, so that a capital is significant."""
     return len([word for word in _PLAIN_WORD.findall(text) if word.islower()]) > 1
 
 
@@ -464,7 +465,7 @@ def _alike(one: str, other: str) -> float:
 
 
 def _folded(text: str) -> str:
-    """The text in small letters, without accents."""
+    """Return the text in lower case without accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in plain if not unicodedata.combining(sign))
 
@@ -494,7 +495,7 @@ def _suffixes() -> PublicSuffixList:
 
 @dataclass(frozen=True, slots=True)
 class _Link:
-    """An address in the parts that a translation may change: `language` is said by its host or path."""
+    """An address split into the parts that a translation may change. `language`: language codes in host or path."""
 
     scheme: str
     host: str
@@ -503,8 +504,9 @@ class _Link:
 
 
 def compare_links(source: Sequence[str], target: Sequence[str]) -> Iterator[TextMismatch]:
-    """Yield the links of each side that the other does not have, or has with another address."""
+    """Yield the links of each side that the other lacks or has with another address."""
     left, right = list(source), list(target)
+    # Exact matches first, so that a similar link does not take the counterpart of an equal one.
     for agree in (str.__eq__, links_agree):
         for one in list(left):
             other = next((href for href in right if agree(one, href)), None)
@@ -515,12 +517,12 @@ def compare_links(source: Sequence[str], target: Sequence[str]) -> Iterator[Text
 
 
 def links_agree(source: str, target: str) -> bool:
-    """Return whether a link leads to the same, or to the same in the other language."""
+    """Return whether two links lead to the same page, or to the same page in the other language."""
     one, other = _read_link(source), _read_link(target)
     if one.scheme != other.scheme:
         return False
     if one.scheme == "own":
-        # A page of this site has an address of its own in each language.
+        # Pages of this site have different paths in each language, which cannot be compared here.
         return True
     if one.host != other.host:
         return False

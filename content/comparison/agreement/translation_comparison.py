@@ -1,4 +1,4 @@
-"""A translation beside its source: what of it does not agree, by the path of the translation. Pure: no queries."""
+"""The comparison of a translation with its source. Mismatches have paths of the translation. Pure: no queries."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ COUNTS: Final[Mapping[str, MismatchKind]] = {
     "blockquote": "quotes", "codeBlock": "code-blocks",
 }  # fmt: skip
 COUNTED: Final[frozenset[MismatchKind]] = frozenset({*COUNTS.values(), "lines", "items", "images"})
-"""The kinds of which both sides are counts."""
+"""Kinds of mismatches whose sides are counts."""
 _LEAVES: Final = frozenset({"heading", "paragraph", "codeBlock"})
 _SETTINGS: Final[Mapping[str, MismatchKind]] = {
     "number": "number", "date": "date", "boolean": "setting", "select": "setting", "multiselect": "setting",
 }  # fmt: skip
 _MAX_ALIGNED: Final = 60_000
-"""Pairs of blocks that are weighed against each other; beyond them they are taken in order."""
+"""Maximum number of pairs of blocks to compare. Above it blocks are paired in order."""
 _MAX_FOUND: Final = 100
-"""Of one value; a text that says something else altogether has no end of them."""
+"""Maximum number of mismatches of one value. A completely different text would have too many."""
 _MAX_WEIGHED: Final = 1_000
 _SHOWN: Final = 200
 _NOTHING: Final[Mapping[str, Mapping[str, Json]]] = {}
@@ -59,10 +59,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class SourceMismatch:
-    """A place where a translation does not agree with its source.
+    """A mismatch between a translation and its source.
 
-    `path` is that of the translation. `source` and `target` are what each has, empty for nothing of it; counts for
-    kinds that are counted. `place` is where in the value, in the words of `difference_text.role_text`.
+    `path`: path in the translation. `source` and `target`: content of each side, empty if it is missing, counts for
+    counted kinds. `place`: place in the value, for `difference_text.role_text`.
     """
 
     path: str
@@ -78,10 +78,10 @@ def compare_translation(
     copies: Mapping[str, str | None] | None = None,
     shared: Mapping[str, Mapping[str, Json]] = _NOTHING,
 ) -> tuple[SourceMismatch, ...]:
-    """Return what a translation does not agree on with its source.
+    """Return the mismatches between a translation and its source.
 
-    `copies` has the module of the translation for each of the source, None for one that it does without; without
-    it modules are paired by their types and order. `shared` are the props of global modules by their instances' ids.
+    `copies`: the translation's module id by source module id, None for an omitted module. Without it, modules are
+    paired by type and order. `shared`: props of global modules by instance id.
     """
     found: list[SourceMismatch] = []
     props: dict[str, Prop] = {}
@@ -126,7 +126,7 @@ def _compare_modules(
     target_locale: str,
     shared: Mapping[str, Mapping[str, Json]],
 ) -> Iterator[SourceMismatch]:
-    """What the props disagree on; of a shared module only what the translation has of its own."""
+    """Yield the mismatches of the props. Of a shared module only overrides are compared."""
     before = {**shared.get(source.instance_id, {}), **source.props, **source.overrides}
     part = "overrides" if target.scope == "global" else "props"
     after = target.overrides if target.scope == "global" else {**target.props, **target.overrides}
@@ -154,7 +154,7 @@ def _in_value(
 
 @dataclass(slots=True)
 class _Comparer:
-    """Goes through a value and its translation."""
+    """The comparer of a value with its translation."""
 
     path: str
     source_locale: str
@@ -267,7 +267,7 @@ class _Comparer:
                 gone.append(old.blocks[a])
             elif b is not None:
                 come.append(new.blocks[b])
-        # The links of what came and went are not where they were.
+        # Unpaired blocks may share links that only moved.
         lost, new_links = ([href for one in side for href in one.links] for side in (gone, come))
         self.links(lost, new_links, place)
 
@@ -293,7 +293,7 @@ class _Comparer:
         text_of: Callable[[T], str],
         may_pair: Callable[[T, T], bool] = lambda one, other: True,
     ) -> list[tuple[int | None, int | None]]:
-        """Pair what stands for one another, in order; None where one side has nothing for the other."""
+        """Pair corresponding items in order. None if the other side has no counterpart."""
         if len(old) == len(new) and all(map(may_pair, old, new)):
             return [(at, at) for at in range(len(old))]
         if len(old) * len(new) > _MAX_ALIGNED:
@@ -314,6 +314,7 @@ class _Comparer:
             ]
             for a, one in enumerate(left)
         ]
+        # Dynamic programming for the order-preserving pairing with the highest total likeness.
         best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
         for a in range(len(old) - 1, -1, -1):
             for b in range(len(new) - 1, -1, -1):
@@ -336,7 +337,7 @@ class _Comparer:
 
 
 class _Weighed:
-    """A text as it is weighed against a text of the other language."""
+    """The features of a text for comparing it with a text of another language."""
 
     __slots__ = ("figures", "length", "stems")
 
@@ -345,11 +346,12 @@ class _Weighed:
         self.figures = {
             atom for one in find_figures(read, locale) if not one.is_soft for atom in one.atoms()
         }
+        # Names and loan words share their first letters across languages.
         self.stems = {word[:5].casefold() for word in read.split() if len(word) > 4}
         self.length = log(len(text) + 10)
 
     def likeness(self, other: _Weighed) -> float:
-        """Return how likely it is that one translates the other: a little for any, more for what both have."""
+        """Return how likely one text translates the other: low for any pair, higher for shared figures and words."""
         matched = len(self.figures & other.figures)
         wrong = len(self.figures | other.figures) - matched
         words = min(3, len(self.stems & other.stems))
@@ -359,7 +361,7 @@ class _Weighed:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A block that has a text. `text` is without what is set in code."""
+    """A block with text. `text` excludes inline code."""
 
     name: str
     role: str
@@ -398,7 +400,7 @@ def _read_into(found: _Blocks, node: Node, role: str, depth: int) -> None:
         is_empty = not (block.text.strip() or block.images or block.code)
         if is_empty:
             continue
-        # Paragraphs of a list or a cell are counted with it.
+        # Paragraphs inside list items and cells are counted with their container.
         if name != "paragraph" or kind(node) in ("doc", "blockquote"):
             found.counts[name] += 1
         found.blocks.append(block)
@@ -437,7 +439,7 @@ def _same_kind(one: _Block, other: _Block) -> bool:
 
 
 def _text_of(shape: type[ModuleProps], item: Mapping[str, Json]) -> str:
-    """The words of an item, for weighing."""
+    """Return the words of an item, for pairing."""
     found: list[str] = []
     for prop in props_of(shape).values():
         value = item.get(prop.name)

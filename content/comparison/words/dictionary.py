@@ -1,7 +1,7 @@
-"""Word lists of languages, for judging whether one word is another one spelled wrong.
+"""Word lists of languages, to decide whether a word is a misspelling of another.
 
-The lists are those of pyspellchecker. One takes 10 to 60 MB of memory, so it is read when a staged change is judged
-that needs it, and by no other page or process.
+The lists come from pyspellchecker. A list takes 10 to 60 MB of memory, so it is only loaded when the assessment of
+a staged change needs it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _APOSTROPHES: Final = str.maketrans({"’": "'", "ʼ": "'", "\u00ad": None})
 
 
 class WordList:
-    """The words of one language in lower case, and the letters they are written with."""
+    """The words of one language in lower case, and their letters."""
 
     __slots__ = ("_letters", "_words")
 
@@ -29,16 +29,16 @@ class WordList:
         return word.lower().translate(_APOSTROPHES) in self._words
 
     def corrections(self, word: str) -> frozenset[str]:
-        """Return the listed words one edit away from `word`, in lower case, that begin with its first letter.
+        """Return the listed words at edit distance one that share the first letter, in lower case.
 
-        An edit is one letter inserted, deleted, substituted, or swapped with its neighbour (Damerau 1964).
+        An edit inserts, deletes, substitutes or transposes letters (Damerau 1964).
         """
         lower = word.lower()
         return frozenset(self._words.intersection(_edits(lower, self._letters))) - {lower}
 
 
 def _edits(word: str, letters: str) -> Iterator[str]:
-    """Yield all strings one edit away that keep the first letter; `word` itself may be among them."""
+    """Yield all strings at edit distance one with the same first letter, possibly also `word` itself."""
     for at in range(1, len(word) + 1):
         head, tail = word[:at], word[at:]
         for letter in letters:
@@ -57,13 +57,13 @@ _reading: Final = Lock()
 
 
 def word_list(language: str) -> WordList | None:
-    """Return the list of a language tag like `de` or `de-AT`; None where there is none."""
+    """Return the word list for a language tag such as `de` or `de-AT`, or None."""
     code = language[:2].lower()
     if code not in LISTED_LANGUAGES or language[2:3] not in ("", "-", "_"):
         return None
     with _reading:
         if code not in _lists:
-            # Imported here: the package is of no use to processes that judge nothing.
+            # Imported here to save the memory in processes that never assess changes.
             from spellchecker import SpellChecker
 
             _lists[code] = WordList(frozenset(SpellChecker(code).word_frequency.dictionary))
@@ -71,6 +71,6 @@ def word_list(language: str) -> WordList | None:
 
 
 def is_listed(word: str, language: str) -> bool:
-    """Return whether a word is in the list of a language; no where there is no list."""
+    """Return whether a word is in the list of a language. False if the language has no list."""
     words = word_list(language)
     return words is not None and word in words

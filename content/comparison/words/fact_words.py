@@ -1,6 +1,6 @@
-"""The words of a language in which figures, answers and negations are written, by keys that all languages share.
+"""The words for figures, answers and negations of each language, with keys common to all languages.
 
-One file a language: `fact_words/<language>.yaml` beside this module. A language without a file has digits only.
+Each language has a file `fact_words/<language>.yaml` beside this module. Without a file, only digits are recognised.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ Months = Annotated[tuple[Words, ...], AfterValidator(tuple)]
 class FactWords(BaseModel):
     """The content of a file.
 
-    `numbers` are certain; `soft_numbers` mean other things too (one, both, half): they may stand for a number of the
-    other language, and are never missed by themselves. `softeners`, where `*` is any ending, stand in for a denial or
-    turn one into something else (hardly, until, forget); `denial_particles` come with a denial, and alone may be one;
-    `particle_negations` deny only together with one.
-    `length` is how long a text is beside the same in English.
+    - `numbers` are certain. `soft_numbers` have other meanings too (one, both, half): they can match a number of
+      the other language, and are never reported as missing.
+    - `softeners` replace a negation or change its meaning (hardly, until, forget). `*` matches any ending.
+    - `denial_particles` accompany a negation, and can negate alone. `particle_negations` only negate with a particle.
+    - `length`: length of a text relative to the same text in English.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -66,21 +66,21 @@ class FactWords(BaseModel):
     function_words: Words = ()
 
 
-_NOTHING: Final = FactWords()
+_EMPTY: Final = FactWords()
 
 
 def language_of(locale: str) -> str:
-    """The language of a locale: `de` of `de-AT`."""
+    """Return the language of a locale, such as `de` for `de-AT`."""
     return locale.replace("_", "-").partition("-")[0].lower()
 
 
 def fact_words(locale: str) -> FactWords:
-    """Return the words of a language; empty for one without a file."""
-    return _all_words().get(language_of(locale), _NOTHING)
+    """Return the words of a language, empty if it has no file."""
+    return _all_words().get(language_of(locale), _EMPTY)
 
 
 def known_languages() -> tuple[str, ...]:
-    """The languages that have a file."""
+    """Return the languages with a file."""
     return tuple(_all_words())
 
 

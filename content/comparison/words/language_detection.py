@@ -1,6 +1,6 @@
-"""The language that a text is clearly in: by its script, by its function words, and, if need be, by word lists.
+"""Detection of the language of a text by its script, its function words and, if needed, word lists.
 
-It would rather say nothing than take a name, a loan word or code for another language.
+If unclear it returns no language, so that a name, loan word or code is not taken for another language.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from typing import Final
 from content.comparison.words.word_tables import WordTable, all_tables
 
 Known = Callable[[str, str], bool]
-"""Whether a word stands in the list of a language."""
+"""Return whether a word is in the list of a language."""
 _MOST_CHARACTERS: Final = 20_000
-"""More of a text says nothing new."""
+"""Maximum number of characters to read. More would not change the result."""
 _MOST_LOOKED_UP: Final = 60
 _NO_WORDS: Final = re.compile(
     r"`[^`\n]{0,2000}`|(?<!\w)[a-z][a-z0-9+.-]{1,20}://\S{1,2000}|(?<![\w.@-])[\w.-]{1,64}@[\w.-]{1,200}"
     r"|(?<!\S)\S{0,200}[\w](?:[._/\\#=<>{}\[\]()]|::)[\w]\S{0,200}|(?<!\S)[@#$/\\<>{}]\S{0,200}|</?\w{1,40}[^<>]{0,500}>",
     re.IGNORECASE,
 )
-"""Code, addresses, names of files and tags."""
+"""Code, addresses, file names and tags."""
 _WORD: Final = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SCRIPTS: Final[Mapping[str, str]] = {
     "CYRILLIC": "ru", "GREEK": "el", "ARABIC": "ar", "HEBREW": "he", "CJK": "zh", "HIRAGANA": "ja", "KATAKANA": "ja",
@@ -31,7 +31,7 @@ _SCRIPTS: Final[Mapping[str, str]] = {
     "GUJARATI": "gu", "GURMUKHI": "pa", "KANNADA": "kn", "MALAYALAM": "ml", "SINHALA": "si", "ARMENIAN": "hy",
     "GEORGIAN": "ka", "KHMER": "km", "LAO": "lo", "MYANMAR": "my", "ETHIOPIC": "am",
 }  # fmt: skip
-"""The language that is most written in a script."""
+"""Most common language of a script."""
 _ALSO: Final[Mapping[str, frozenset[str]]] = {
     "CYRILLIC": frozenset({"ru", "uk", "be", "bg", "mk", "sr", "kk", "ky", "mn", "tg"}),
     "ARABIC": frozenset({"ar", "fa", "ur", "ps", "ku", "ckb", "ug"}),
@@ -41,7 +41,7 @@ _ALSO: Final[Mapping[str, frozenset[str]]] = {
     "ETHIOPIC": frozenset({"am", "ti"}),
     "BENGALI": frozenset({"bn", "as"}),
 }
-"""The languages that are written in a script: the one of the page is no other language there."""
+"""Other languages of a script. If the page's language is among them, the text counts as that language."""
 _OWN_LETTERS: Final[tuple[tuple[str, str, frozenset[str]], ...]] = (
     ("CYRILLIC", "uk", frozenset("іїєґ")),
     ("CYRILLIC", "be", frozenset("ў")),
@@ -50,7 +50,7 @@ _OWN_LETTERS: Final[tuple[tuple[str, str, frozenset[str]], ...]] = (
     ("ARABIC", "ur", frozenset("ٹڈڑےں")),
     ("ARABIC", "fa", frozenset("پچژگ")),
 )
-"""Letters that only one language of a script has, the surest first."""
+"""Letters that only one language of a script has, the most certain first."""
 _LATIN_LETTERS: Final[Mapping[str, frozenset[str]]] = {
     "de": frozenset("äöüß"),
     "fr": frozenset("àâçèéêëîïôùûœ"),
@@ -61,9 +61,12 @@ _LATIN_LETTERS: Final[Mapping[str, frozenset[str]]] = {
     "nl": frozenset("ëï"),
 }
 _ACCENTED: Final = 0.5
-"""What a function word with a letter that others have not is worth more."""
+"""Additional score of a function word with a letter that other languages lack."""
 _CLEAR: Final = 1.5
-"""Function words of one language alone that say which it is. A word of several languages counts in parts."""
+"""Minimum score for a clear result.
+
+A function word of one language scores 1, one of several is divided among them.
+"""
 _LEAST_SHARE: Final = 0.13
 _LISTED_SHARE: Final = 0.7
 _FOREIGN_SHARE: Final = 0.4
@@ -71,10 +74,10 @@ _LEAST_LISTED: Final = 3
 
 
 def detect_language(text: str, expected: str, known: Known | None = None) -> str | None:
-    """Return the code of the language that a text is clearly in, or None.
+    """Return the code of the language of a text, or None if unclear.
 
-    `expected` is the language of the page. `known` looks a word up in the list of a language; it is only asked where
-    script and function words say too little.
+    `expected`: language of the page. `known`: looks up a word in the list of a language, only called if script and
+    function words are not enough.
     """
     expected = expected.replace("_", "-").partition("-")[0].lower()
     text = _NO_WORDS.sub(" ", text[:_MOST_CHARACTERS])
@@ -94,13 +97,14 @@ def detect_language(text: str, expected: str, known: Known | None = None) -> str
 
 
 def _by_script(text: str, expected: str) -> str | None:
-    """The language by the script of most letters; empty where scripts are mixed, None for Latin."""
+    """Return the language by the script of most letters: empty if scripts are mixed, None for Latin."""
     letters = [char for char in text if char.isalpha()]
     if len(letters) < 2:
         return ""
     counts = Counter(_script_of(char) for char in letters)
     if counts["LATIN"] * 2 > len(letters) or not counts:
         return None
+    # Japanese mixes kana with CJK characters, Chinese has no kana.
     kana = counts["HIRAGANA"] + counts["KATAKANA"]
     if kana and kana * 10 >= counts["CJK"]:
         return "ja" if (kana + counts["CJK"]) * 2 > len(letters) else ""
@@ -120,7 +124,7 @@ def _script_of(char: str) -> str:
 
 
 def _scores(words: Sequence[str], tables: Mapping[str, WordTable]) -> dict[str, float]:
-    """How much speaks for each language: a function word of two languages is half a word for each."""
+    """Return the score of each language. A function word of two languages counts half for each."""
     scores: dict[str, float] = {}
     for word in words:
         whole = word.lower()
@@ -129,7 +133,7 @@ def _scores(words: Sequence[str], tables: Mapping[str, WordTable]) -> dict[str, 
             for language, table in tables.items()
             if whole in table.function_words or _is_elided(whole, table)
         ]
-        # An abbreviation: IN, OR.
+        # An abbreviation such as IN or OR.
         if not hits or (word.isupper() and len(word) > 1 and not all(map(str.isupper, words))):
             continue
         accented = 0.0 if whole.isascii() else _ACCENTED
@@ -157,7 +161,7 @@ def _clear_winner(scores: Mapping[str, float], count: int, expected: str) -> str
 def _by_lists(
     words: Iterable[str], expected: str, scores: Mapping[str, float], known: Known
 ) -> str | None:
-    """The language in whose list most words stand, where few of them stand in that of the page."""
+    """Return the language whose list has most words, if the list of the page's language has few of them."""
     asked = list(dict.fromkeys(word.lower() for word in words if len(word) > 2))[:_MOST_LOOKED_UP]
     if len(asked) < _LEAST_LISTED:
         return None
@@ -177,13 +181,14 @@ def _by_lists(
 
 
 def _candidates(words: Collection[str], expected: str, scores: Mapping[str, float]) -> list[str]:
-    """Languages that something speaks for, the likeliest first: each list that is read takes memory."""
+    """Return the most likely languages by score and letters."""
     letters = {char for word in words for char in word if not char.isascii()}
     worth = {
         language: scores.get(language, 0.0) + len(letters & own)
         for language, own in _LATIN_LETTERS.items()
         if language != expected
     }
+    # At most two, because each word list takes memory.
     ranked = sorted(worth, key=lambda language: -worth[language])
     return [language for language in ranked if worth[language]][:2] or ["en", "de"][
         : 1 + (expected == "en")

@@ -1,7 +1,7 @@
-"""Tables of the words that carry the meaning of a sentence: negations, modals, numbers, opposites and the like.
+"""Tables of the words that carry the meaning of a sentence: negations, modals, numbers, opposites and others.
 
-They are files, one a language: `word_tables/<language>.yaml` beside this module and in any installed app. A later
-file adds to an earlier one, or takes words out of it. A broken file is left out and is an error of `manage.py check`.
+Each language has files `word_tables/<language>.yaml` beside this module and in installed apps. Later files add
+words to earlier ones or remove them. A broken file is skipped and is an error of `manage.py check`.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ from proofroom.core.definition_files import (
 SHIPPED: Final = Path(__file__).parent / "word_tables"
 _WORD: Final = re.compile(r"[^\W_]+(?:'[^\W_]+)*|[%#]")
 _MAX_WORDS: Final = 6
-"""Words of one entry: a text is looked through for phrases of up to so many."""
+"""Maximum number of words of an entry, which limits the search for phrases."""
 _LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _LONGEST_NUMBER: Final = 60
 _SHORTEST_STEM: Final = 3
 _VOWELS: Final = frozenset("aeiouáéíóúàèìòùâêîôûäëïöü")
 _SHORTEST_PART: Final = 4
-"""Letters of each of two words in one: shorter ones are found in any misspelled word."""
+"""Minimum number of letters of each part of a compound. Shorter words occur in any misspelled word."""
 Phrase = tuple[str, ...]
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in small letters, in order; a hyphen divides, an apostrophe does not."""
+    """Return the words of a text in lower case, in order. A hyphen separates words, an apostrophe does not."""
     return _WORD.findall(text.replace("’", "'").lower())
 
 
 def _split(value: object) -> object:
-    """Words as they are written in a file, with commas between them, or a list."""
+    """Split comma-separated words of a file. Lists stay unchanged."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
@@ -84,7 +84,7 @@ Values = dict[Annotated[str, AfterValidator(_entry)], float]
 
 
 class RemovedWords(DefinitionPart):
-    """Entries of earlier files that do not hold for this site."""
+    """Entries of earlier files to remove for this site."""
 
     negations: Words = ()
     modals: Words = ()
@@ -100,7 +100,7 @@ class RemovedWords(DefinitionPart):
 
 
 class WordTableFile(FileDefinition):
-    """The content of a file. Groups are forms of one word, by the form that a reader is shown."""
+    """The content of a file. A group maps the displayed form of a word to all its forms."""
 
     negations: Groups = Field(default_factory=dict)
     modals: Groups = Field(default_factory=dict)
@@ -124,7 +124,7 @@ class WordTableFile(FileDefinition):
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Where words of a text are an entry: from `start` up to `stop`, and the canonical form of the entry."""
+    """An occurrence of an entry in a text: words `start` to `stop` (exclusive), and its canonical form."""
 
     start: int
     stop: int
@@ -133,18 +133,18 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Entries of one or more words, by their words, each with its canonical form."""
+    """Canonical forms by entry. An entry has one or more words."""
 
     forms: Mapping[Phrase, str] = field(default_factory=dict)
     longest: int = 0
     starts: frozenset[str] = frozenset()
-    """The first words of all of them."""
+    """First words of all entries."""
 
     def __contains__(self, word: str) -> bool:
         return (word,) in self.forms
 
     def find(self, words: Sequence[str]) -> Iterator[Term]:
-        """Return the entries in a text, the longest at each place, none within another."""
+        """Yield the entries in a text without overlaps, the longest at each position."""
         at = 0
         while at < len(words):
             if words[at] not in self.starts:
@@ -162,7 +162,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class WordTable:
-    """The words of one language. Empty where there is no table for it."""
+    """The words of one language. Empty if it has no table."""
 
     language: str = ""
     negations: Terms = Terms()
@@ -172,9 +172,9 @@ class WordTable:
     """Cardinal numbers by their words."""
     ordinals: Mapping[Phrase, float] = field(default_factory=dict)
     number_terms: Terms = Terms()
-    """Both of them, to be found in a text."""
+    """Cardinal and ordinal numbers, for searching."""
     number_parts: re.Pattern[str] | None = None
-    """What a number that is written in one word is made of."""
+    """Pattern of a number in one word."""
     units: Terms = Terms()
     opposites: Mapping[Phrase, frozenset[Phrase]] = field(default_factory=dict)
     opposite_terms: Terms = Terms()
@@ -185,13 +185,13 @@ class WordTable:
     elisions: frozenset[str] = frozenset()
     claims: Terms = Terms()
     abbreviations: frozenset[str] = frozenset()
-    """With their full stops, in small letters."""
+    """Abbreviations in lower case, with full stops."""
     question_words: frozenset[str] = frozenset()
     function_words: frozenset[str] = frozenset()
 
     @property
     def is_complete(self) -> bool:
-        """Return whether the words that carry meaning are known, so that one that is not among them carries none."""
+        """True if all kinds of words with a meaning are listed, so that other words have none."""
         return bool(
             self.negations.forms
             and self.modals.forms
@@ -201,7 +201,7 @@ class WordTable:
         )
 
     def words_of(self, text: str) -> list[str]:
-        """Return the words of a text; what this language elides before an apostrophe is a word of its own."""
+        """Return the words of a text. Words elided before an apostrophe are separate words."""
         words = words_of(text)
         if not self.elisions:
             return words
@@ -212,7 +212,7 @@ class WordTable:
         return found
 
     def is_number(self, word: str) -> bool:
-        """Return whether a word is a number or made of numbers (einundzwanzig)."""
+        """Return whether a word is a number or is made of numbers (einundzwanzig)."""
         if word in self.number_terms:
             return True
         parts = self.number_parts
@@ -221,7 +221,7 @@ class WordTable:
         )
 
     def stems(self, word: str) -> set[str]:
-        """Return the word, and what remains of it without an ending."""
+        """Return the word and its forms without an ending."""
         found = {word}
         for ending in self.endings:
             if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
@@ -232,7 +232,7 @@ class WordTable:
         return found
 
     def opposites_of(self, word: str) -> set[str]:
-        """Return the opposites of a word: by the table, and by what a word has more or less at an end."""
+        """Return the opposites of a word, by the table and by prefixes and suffixes."""
         found: set[str] = set()
         for stem in self.stems(word):
             found |= {
@@ -250,20 +250,21 @@ class WordTable:
         return found
 
     def are_opposites(self, one: str, other: str) -> bool:
-        """Return whether two words are opposites, in any of their forms."""
+        """Return whether two words are opposites in any of their forms."""
         return one != other and not self.opposites_of(one).isdisjoint(self.stems(other))
 
     def suffix_pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield the suffixes of opposites, written `ful/less`, in both directions."""
+        """Yield the suffixes of opposites, such as `ful/less`, in both directions."""
         for pair in self.suffixes:
             one, _, other = pair.partition("/")
             yield one, other
             yield other, one
 
     def is_made_of_listed(self, word: str, is_listed: Callable[[str], bool]) -> bool:
-        """Return whether a word is a listed one with an ending, or two listed ones in one: no misspelled word then.
+        """Return whether a word is a compound of two listed words or a listed word with an ending.
 
-        *natively*, *hardcode*, *Goldimport* are in no list. `is_listed` is asked for words in small letters.
+        Such words (*natively*, *hardcode*, *Goldimport*) are missing from lists but not misspelled. `is_listed`
+        gets lower-case words.
         """
         word = word.lower()
         for ending in self.endings:
@@ -271,7 +272,7 @@ class WordTable:
             if (
                 stem != word
                 and len(stem) >= _SHORTEST_PART
-                # Only a vowel takes the place of a last e: theming, but definitely.
+                # Only an ending with a vowel replaces a final e: theming, but definitely.
                 and (is_listed(stem) or (ending[0] in _VOWELS and is_listed(stem + "e")))
             ):
                 return True
@@ -284,7 +285,7 @@ class WordTable:
         return False
 
     def carries_meaning(self, word: str) -> bool:
-        """Return whether a word is a negation, modal, quantifier, number, unit or opposite, in any of its forms."""
+        """Return whether a word is a negation, modal, quantifier, number, unit or opposite in any form."""
         word = word.replace("’", "'").lower()
         tables = (self.negations, self.modals, self.quantifiers, self.units, self.opposite_terms)
         return self.is_number(word) or any(
@@ -294,14 +295,15 @@ class WordTable:
 
 @dataclass(frozen=True, slots=True)
 class WordTables:
-    """The tables of all languages, and what is wrong with their files."""
+    """The tables of all languages, and the problems of their files."""
 
     tables: Mapping[str, WordTable]
     problems: tuple[Problem, ...]
 
 
 def _from_yaml(text: str) -> object:
-    """Every value as it is written: a plain `no` is a word, and neither of yes and no."""
+    """Parse YAML with all scalars as text."""
+    # A plain `no` must stay a word. `CBaseLoader` does not convert it to a boolean.
     try:
         return yaml.load(text, Loader=_LOADER)  # noqa: S506  # it makes texts, lists and mappings only
     except (yaml.YAMLError, ValueError, RecursionError):
@@ -318,14 +320,15 @@ _read: WordTables | None = None
 
 
 def word_table(language: str) -> WordTable:
-    """Return the table of a language by its tag, `de` for `de-AT`; an empty one where there is none."""
+    """Return the table for a language tag, such as `de` for `de-AT`. Empty if it has none."""
     tag = language.replace("_", "-").partition("-")[0].lower()
     return all_tables().tables.get(tag, _EMPTY)
 
 
 def all_tables() -> WordTables:
-    """Return the tables of all languages, read once."""
+    """Return the tables of all languages, loaded once."""
     global _read
+    # Double-checked locking: the lock is only needed until the tables are loaded.
     found = _read
     if found is None:
         with _LOCK:
@@ -336,14 +339,14 @@ def all_tables() -> WordTables:
 
 
 def reload() -> None:
-    """Forget what was read; the next question reads the files again."""
+    """Drop the loaded tables. The next call loads the files again."""
     global _read
     with _LOCK:
         _read = None
 
 
 def read_tables() -> WordTables:
-    """Read the files of this module, then those of the apps, later ones adding to earlier ones."""
+    """Load the files of this package, then the files of apps, which add to them."""
     files: dict[str, list[WordTableFile]] = {}
     problems: list[Problem] = []
     for folder in (SHIPPED, *FILES.folders()):
@@ -363,23 +366,24 @@ def _table(language: str, files: Sequence[WordTableFile]) -> WordTable:
     values: dict[str, dict[Phrase, float]] = {"numbers": {}, "ordinals": {}}
     pairs: dict[Phrase, set[Phrase]] = {}
     plain: dict[str, dict[str, None]] = {}
+    # The removals of a file come before its additions, so that it can replace an entry.
     for file in files:
-        taken = file.remove
-        for phrase in map(_phrase_pair, taken.opposites):
+        removed = file.remove
+        for phrase in map(_phrase_pair, removed.opposites):
             for one, other in (phrase, phrase[::-1]):
                 pairs.get(one, set()).discard(other)
         for name in ("negations", "modals", "quantifiers", "units"):
             forms = groups.setdefault(name, {})
-            for phrase_text in getattr(taken, name):
+            for phrase_text in getattr(removed, name):
                 forms.pop(_phrase(phrase_text), None)
             for canonical, words in getattr(file, name).items():
                 forms |= {_phrase(word): canonical for word in words}
         for name, numbers in values.items():
-            for word in getattr(taken, name):
+            for word in getattr(removed, name):
                 numbers.pop(_phrase(word), None)
             numbers |= {_phrase(word): value for word, value in getattr(file, name).items()}
         claims = groups.setdefault("claims", {})
-        for word in taken.claims:
+        for word in removed.claims:
             claims.pop(_phrase(word), None)
         claims |= {_phrase(word): word for word in file.claims}
         for one, other in map(_phrase_pair, file.opposites):
@@ -390,7 +394,7 @@ def _table(language: str, files: Sequence[WordTableFile]) -> WordTable:
             "question_words", "function_words",
         ):  # fmt: skip
             words_so_far = plain.setdefault(name, {})
-            for word in getattr(taken, name, ()):
+            for word in getattr(removed, name, ()):
                 words_so_far.pop(word.lower(), None)
             words_so_far |= dict.fromkeys(word.lower() for word in getattr(file, name))
     opposites = {one: frozenset(others) for one, others in pairs.items() if others}
