@@ -1,4 +1,4 @@
-"""Approve: Review to live, by a person, for exactly what that person saw."""
+"""Approve changes: a person publishes from Review exactly what they saw."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def approve(
     paths: Collection[str] | None = None,
     note: str = "",
 ) -> tuple[Post, Revision]:
-    """Bring all of Review, or these paths of it, live; the rest stays staged. `<path>#<passage>` names a passage.
+    """Publish all changes of Review or these paths. Other changes stay staged. `<path>#<passage>` names a passage.
 
-    `digest` is that of the changes the reviewer saw. Where live content or the draft moved on an approved path
-    since, raises `Conflict` (`stale_review`) and writes nothing. The post's status does not change.
+    `digest`: digest of the changes the reviewer saw. Raises `Conflict` (`stale_review`) and writes nothing if live
+    content or the draft changed at an approved path since. The post's status stays unchanged.
     """
     actor.require_session("approve")
     actor.require("posts.review.approve")
@@ -41,6 +41,7 @@ def approve(
     layers = open_layers(post)
     selection = require_unchanged(layers.review, seen, paths)
     document = apply(layers.live, selection.taken)
+    # The scope comes first: error messages of the rules could reveal posts at the new place.
     require_place_in_scope(post=post, before=layers.live, after=document, actor=actor)
     document = check_changes(
         post=post, before=layers.live, after=document, actor=actor, is_handed_on=True
@@ -59,8 +60,8 @@ def approve(
     if revision is None:
         raise RuleViolation(_("None of these changes are left."), code="nothing_staged")
     review, above = layers.review, layers.ai_review.draft
-    kept = keep_rest(
+    review_draft = keep_rest(
         review, post, document, selection.rest, review.marks, actor.user.pk, above=[above]
     )
-    settle(post, document, [kept, above] if above is not None else [kept])
+    settle(post, document, [review_draft, above] if above is not None else [review_draft])
     return post, revision

@@ -1,4 +1,4 @@
-"""The one write of live content: rows, version, revisions, provenance, URL paths and events together."""
+"""The write of live content: rows, version, revisions, provenance, URL paths and events together."""
 
 from __future__ import annotations
 
@@ -63,10 +63,10 @@ def write_live(
 ) -> Revision | None:
     """Make `after` the live content of a locked post, inside the caller's transaction.
 
-    Keeps a revision before and after, and a row of provenance per changed path: `marks` says who wrote a path,
-    else the actor did. `source_hashes` says what of its source a translation was made from, over what marks say.
-    Emits `post.updated` and `post.approve`, then `causes`. `has_revision` says whether the present version has its
-    revision, where the caller knows. None where nothing changed.
+    Saves a revision before and after, and a provenance row per changed path. `marks`: authors by path, else the
+    actor is the author. `source_hashes`: for a translation, hashes of its source values, overriding those of the
+    marks. Emits `post.updated` and `post.approve`, then `causes`. `has_revision`: whether the current version has a
+    revision, if known. Returns None if nothing changed.
     """
     actor.require_person("change live content")
     changes = diff(before, after)
@@ -76,13 +76,13 @@ def write_live(
         actor.require(PUBLISH)
     if has_revision is None:
         has_revision = post.revisions.filter(version=post.version).exists()
-    # So that the present version can be returned to.
-    kept = [] if has_revision else [revision_before(post, before)]
+    # Without a revision, the current version could not be restored.
+    missing_revisions = [] if has_revision else [revision_before(post, before)]
     post_repository.save(post, before, after, changes)
     may_move = not {"post.slug", "post.parentId"}.isdisjoint(changes.paths)
     moves = set_path(post, path_for(post)) if may_move else []
     if moves and post.canonical_url != after.fields.get("canonicalUrl"):
-        # The canonical address was the post's own, and followed it.
+        # `set_path` changed a canonical URL that pointed to the post itself.
         after = after.with_fields({"canonicalUrl": post.canonical_url})
         changes = diff(before, after)
     post.version += 1
@@ -92,7 +92,7 @@ def write_live(
         follow_writing(post, after, changes, made_from)
     else:
         forget_translated_paths(post, after)
-    # Until a title is approved, what stands there is the placeholder.
+    # The live title is the placeholder until a title is approved.
     post.is_placeholder = post.is_placeholder and "post.title" not in changes.paths
     if post.is_placeholder and post.publish_at is not None:
         raise invalid(
@@ -100,6 +100,7 @@ def write_live(
             _("Approve the title first. Posts created by an agent start with a placeholder."),
         )
     _save(post, changes, actor)
+    # Variations share the slug of their original.
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
     follow_live([(post, before, after)])
@@ -107,7 +108,9 @@ def write_live(
     moves += following.moves
     revision = revision_row(post, after, changes, actor, reason, note)
     provenance = provenance_rows(post, revision, changes, actor, marks or {})
-    insert_rows([*kept, revision], provenance, updates=search.words_of_post(post, after))
+    insert_rows(
+        [*missing_revisions, revision], provenance, updates=search.words_of_post(post, after)
+    )
     outbox.record_each(
         ("post.updated", "post.approve", *causes),
         actor=actor,
@@ -115,8 +118,8 @@ def write_live(
         payload=event_payload(post, changes),
         tags=tags_of(post),
     )
-    # Live writes queue up at the content version from here on: what another one made of the tree
-    # since it was checked is seen now.
+    # Recording events locked the content version, so live writes are serialised from here. Check the tree again:
+    # other writes since the first check are visible now.
     record_moves(moves, actor, recorded=[post.pk])
     check_paths_are_free([move.post for move in moves], actor)
     if following.is_left:
@@ -135,19 +138,19 @@ def _save(post: Post, changes: Changes, actor: Actor) -> None:
         with transaction.atomic():
             update_row(post)
     except IntegrityError:
-        # Two writers may take one address between the check and this write; the constraint decides.
+        # Two writers can choose the same slug between the check and this write. The unique constraint decides.
         raise taken_by_another(post, actor) from None
 
 
 def revision_before(post: Post, document: PostDocument) -> Revision:
-    """The revision of a version that has none and that is about to be written over, not yet stored."""
+    """Return the unsaved revision for a version without one, before it is overwritten."""
     return Revision(post=post, version=post.version, reason="before", document=document.to_json())
 
 
 def revision_row(
     post: Post, document: PostDocument, changes: Changes, actor: Actor, reason: str, note: str = ""
 ) -> Revision:
-    """The revision of the post's present version, not yet stored."""
+    """Return the unsaved revision of the post's current version."""
     return new_instance(
         Revision,
         post_id=post.pk,
@@ -166,14 +169,14 @@ def revision_row(
 def provenance_rows(
     post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
 ) -> list[Provenance]:
-    """A row for each path that changed, not yet stored."""
+    """Return an unsaved row for each changed path."""
     own, now = Mark.of(actor), timezone.now()
     by_id, by_name = actor.user.pk, actor.user.username
     written: Marks = {}
     for change in changes:
         written[change.path] = mark_of(marks, change.path) or own
         if change.kind == "added":
-            # What others wrote in the module before it came live is theirs.
+            # Parts of the module that other authors wrote before it was published stay theirs.
             written |= parts_of(marks, change.path)
     return [
         new_instance(
@@ -197,7 +200,7 @@ def provenance_rows(
 
 
 def tags_of(post: Post) -> list[str]:
-    """The tags of what visitors see otherwise when this post changes, or is published or not."""
+    """Return the cache tags of everything that visitors see differently when this post changes or is published."""
     tags = [
         tag_of_post(post.pk),
         tag_of_group(post.translation_group),
@@ -224,16 +227,16 @@ class Written:
 def write_many(
     written: Sequence[Written], *, actor: Actor, reason: str, is_update: bool = True
 ) -> None:
-    """Make each `after` the live content, as `write_live` does, in a fixed number of statements.
+    """Make each `after` the live content as `write_live` does, in a fixed number of statements.
 
-    Inside the caller's transaction, with revisions and provenance; `record_updates` follows. Only for changes of
-    texts in place: fields but for the slug and the parent, props and overrides. Without `is_update` the posts keep
-    the date of their last change, as those do that only make room for another one.
+    Runs inside the caller's transaction, with revisions and provenance. The caller then calls `record_updates`.
+    Only for changes of texts in place: fields except slug and parent, props and overrides. Without `is_update` the
+    posts keep their modification date, for posts that only make room for another.
     """
     actor.require_person("change live content")
     if not written:
         return
-    _keep_revisions(written)
+    _add_missing_revisions(written)
     for item in written:
         item.post.version += 1
     now, columns = timezone.now(), set[str]()
@@ -246,7 +249,7 @@ def write_many(
         version=F("version") + 1, **dated
     )
     if columns:
-        # Each column costs a case per post in the statement: only those that changed anywhere.
+        # The statement has a CASE per post for each column, so include only columns that changed.
         changed = [
             item.post
             for item in written
@@ -271,15 +274,17 @@ def write_many(
 
 
 def record_updates(things: Sequence[tuple[UUID, JsonObject]], *, actor: Actor) -> None:
-    """Record the events of posts that were written, by id and payload, and have search follow: the last of the
-    writes, for live writers queue up at the events."""
+    """Record the events of written posts (id and payload) and update search.
+
+    Call it after all other writes, because recording events serialises live writes.
+    """
     keep_words([post_id for post_id, _ in things], actor)
     for name in ("post.updated", "post.approve"):
         outbox.record_all(name, things, actor=actor)
 
 
-def _keep_revisions(written: Sequence[Written]) -> None:
-    """Make sure that the present version of each post has its revision."""
+def _add_missing_revisions(written: Sequence[Written]) -> None:
+    """Save a revision of the current version of each post that has none."""
     same = Revision.objects.filter(post=OuterRef("pk"), version=OuterRef("version"))
     ids = [item.post.pk for item in written]
     lacking = Post.objects.filter(~Exists(same), pk__in=ids).values_list("pk", flat=True)
@@ -290,7 +295,7 @@ def _keep_revisions(written: Sequence[Written]) -> None:
 
 
 def _save_modules(written: Sequence[Written]) -> None:
-    """Props and overrides. Rows that are there are written over, which takes one statement for all."""
+    """Save changed props and overrides. Existing rows are overwritten in one statement for all posts."""
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []
     for item in written:

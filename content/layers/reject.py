@@ -1,4 +1,4 @@
-"""Reject: take staged changes out of a layer, with a note. Live content does not move."""
+"""Reject changes: remove staged changes from a layer, with a note. Live content stays unchanged."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ from proofroom.core.errors import RuleViolation
 
 
 def keep_newer_proposals(view: LayerView, post: Post, dropped: Collection[str]) -> None:
-    """`view` is Review as it was, `dropped` what has just gone out of it.
+    """Remove drift from AI Review that only the rejection caused.
 
-    An agent's words that nobody had edited make way for a newer proposal: that they are gone is no change that a
-    person must hear of as drift. What a person had written, or edited, still is.
+    `view`: Review before the rejection. `dropped`: the paths removed from it.
     """
     if view.layer != Layer.REVIEW:
         return
+    # A rejected text of an agent that no person edited makes room for a newer proposal. Its removal is no drift
+    # that a reviewer must see. The removal of a person's text is.
     writers = {path: writers_of(view.marks, path) for path in dropped}
     agents_paths = {
         path for path, marks in writers.items() if marks and all(mark.is_agents for mark in marks)
@@ -43,21 +44,21 @@ def keep_newer_proposals(view: LayerView, post: Post, dropped: Collection[str]) 
     ai_review = open_layers(post).ai_review if agents_paths else None
     if ai_review is None or ai_review.draft is None:
         return
-    # What had drifted before still does.
-    made_way = {
+    # Drift from before the rejection stays.
+    not_drifted = {
         path
         for path in agents_paths & ai_review.drifted
         if not any(mark.drifted for mark in writers_of(ai_review.marks, path))
     }
-    if made_way:
-        settled = replace(ai_review, drifted=ai_review.drifted - made_way)
+    if not_drifted:
+        settled = replace(ai_review, drifted=ai_review.drifted - not_drifted)
         by = ai_review.draft.updated_by_id
         save_draft(settled, post, ai_review.document, ai_review.marks, by)
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The dropped changes; `rejection` is the id of the event, by which they can be taken back."""
+    """The removed changes. `rejection`: id of the event, with which they can be restored."""
 
     post: Post
     paths: tuple[str, ...]
@@ -76,12 +77,11 @@ def reject(
     digest: str | None = None,
     kept: Mapping[str, Value] | None = None,
 ) -> Rejected:
-    """Drop all of a layer, or these paths of it; what was proposed is kept for a while, to be taken back.
+    """Remove all changes of a layer or these paths. The proposals are stored for a while, to be restored.
 
-    `<path>#<passage>` names a passage; `kept` is what stays of passages at a path, where that was settled before.
-
-    What AI Review holds beside a rejected Review stays there. With a
-    `digest`, only what the reviewer saw is dropped, else `Conflict`. Raises `RuleViolation` on unknown paths.
+    `<path>#<passage>` names a passage. `kept`: remaining values of passages by path, if computed before. AI Review
+    stays unchanged when Review is rejected. With a `digest`, raises `Conflict` if the changes differ from what the
+    reviewer saw. Raises `RuleViolation` on unknown paths.
     """
     actor.require_person("reject")
     actor.require("posts.review.approve")

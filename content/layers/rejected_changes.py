@@ -1,4 +1,4 @@
-"""Rejected changes: each kept as it was proposed, and found again for new proposals on its path."""
+"""Rejected changes: stored as proposed, and shown with new proposals on the same path."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from proofroom.core.models import Event
 
 V = TypeVar("V", UUID, str)
 MAX_REJECTED_BYTES: Final = 256_000
-"""Of one change; what is larger is not kept."""
+"""Maximum size of one stored change. Larger ones are not stored."""
 MAX_REJECTIONS_PER_PATH: Final = 20
-"""Rejections of one path that are read; older ones are left out."""
+"""Maximum number of rejections read per path, the latest ones."""
 _MAX_PATHS_NAMED: Final = 500
-"""Paths that a query names; of more, all rejections of the posts are read."""
+"""Maximum number of paths in a query. With more, all rejections of the posts are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The proposal of a rejected change. `order` leads to it, `below` is the order that it was to change."""
+    """The proposal of a rejected change. `order`: the proposed order. `below`: the order it was to change."""
 
     kind: Kind
     after: Value
@@ -45,7 +45,7 @@ class Proposal:
     marks: Marks
 
     def change(self, path: str, before: Value) -> Change:
-        """The change that the proposal is where `before` stands."""
+        """Return the proposal as a change of `before`."""
         return Change(path, self.kind, before, self.after, self.behind)
 
     def to_json(self) -> JsonObject:
@@ -93,19 +93,18 @@ def _value_from_json(value: Mapping[str, Json]) -> Value:
 def keep_rejected(
     view: LayerView, post: Post, dropped: Changes, after: PostDocument, rejection: int
 ) -> None:
-    """Keep what was dropped, for `content.inbox.rejections`; `after` is the layer without it.
-
-    Without one of its positions the rest of an order may be no change any more: it is kept with that.
-    """
+    """Store the removed changes, for `content.inbox.rejections`. `after`: the layer without them."""
     left = set(diff(view.below, after).paths)
     named = {change.path: change for change in dropped}
     rows: list[RejectedChange] = []
     for whole in view.changes:
+        # Without one of its positions, an order may equal the one below, so that its other positions are no changes
+        # any more. Store them together.
         if whole.path not in named and whole.path in left:
             continue
         change = named.get(whole.path, whole)
         is_placed = change.kind in ("added", "moved")
-        # Who wrote it; that the layer below had moved on is kept too.
+        # Store the authors, and whether the change had drifted.
         marks = parts_of(view.marks, change.path)
         mark = mark_of(view.marks, change.path)
         if mark is not None:
@@ -134,9 +133,9 @@ def keep_rejected(
 
 @dataclass(frozen=True, slots=True)
 class EarlierRejection:
-    """One rejection of a path that stands: when, by whom and why. `is_same`: it rejected the same words.
+    """One rejection of a path that is still in force. `is_same`: the same value was rejected.
 
-    `proposal` is what was rejected, None where it was too large to keep.
+    `proposal`: the rejected proposal, None if it was too large to store.
     """
 
     path: str
@@ -150,7 +149,7 @@ class EarlierRejection:
 
     @property
     def value(self) -> Value:
-        """The value that was rejected; None where it is not kept."""
+        """The rejected value, None if it was not stored."""
         return self.proposal.after if self.proposal is not None else None
 
 
@@ -161,7 +160,7 @@ class EarlierRejections:
     found: Mapping[tuple[UUID, str], tuple[EarlierRejection, ...]] = field(default_factory=dict)
 
     def of(self, post_id: UUID, change: Change) -> tuple[EarlierRejection, ...]:
-        """Those of the path of a change, each told whether it rejected the same value."""
+        """Return the rejections at the path of a change, with `is_same` set."""
         return tuple(
             replace(
                 one,
@@ -173,7 +172,10 @@ class EarlierRejections:
         )
 
     def of_queued(self, row: QueuedChange) -> tuple[EarlierRejection, ...]:
-        """Those of a line of the inbox. It has only excerpts: the value is compared where it is all there."""
+        """Return the rejections for an inbox row, with `is_same` set.
+
+        Rows contain only excerpts, so hashes are compared.
+        """
         return tuple(
             replace(
                 one,
@@ -184,13 +186,13 @@ class EarlierRejections:
         )
 
     def latest(self) -> list[EarlierRejection]:
-        """All of them, newest first."""
+        """Return all rejections, newest first."""
         every = [one for ones in self.found.values() for one in ones]
         return sorted(every, key=lambda one: one.at, reverse=True)
 
 
 def _latest(rows: QuerySet[RejectedChange]) -> QuerySet[Any, Any]:
-    """The last ones of each path of a post with what their events say, newest first."""
+    """Return the latest rejections per post and path with the data of their events, newest first."""
     event = Event.objects.filter(pk=OuterRef("rejection"))
     nth = Window(RowNumber(), partition_by=[F("post"), F("path")], order_by=[F("rejection").desc()])
     annotated: QuerySet[Any, Any] = rows.filter(taken_back_at__isnull=True).annotate(
@@ -220,7 +222,8 @@ _ON_PATHS: Final = Statement(
 
 
 def _padded(values: Collection[V]) -> list[V]:
-    """The values, the last again until they are a power of two: statements are kept for each number of arguments."""
+    """Return the values with the last one repeated, up to a power of two in length."""
+    # Statements are cached by number of arguments, so limit the different numbers.
     found = sorted(set(values))
     return found + found[-1:] * ((1 << (len(found) - 1).bit_length()) - len(found))
 
@@ -228,9 +231,9 @@ def _padded(values: Collection[V]) -> list[V]:
 def earlier_rejections(
     posts: Collection[UUID], paths: Collection[str] | None = None
 ) -> EarlierRejections:
-    """Return what was rejected on these paths of posts, or on any path, in either layer, and was not taken back.
+    """Return the rejections at these paths of posts, or at any path, in either layer, that were not restored.
 
-    One query; none where there is no post or no path.
+    One query, none without posts or paths.
     """
     if not posts or (paths is not None and not paths):
         return EarlierRejections()
@@ -241,7 +244,7 @@ def earlier_rejections(
         rows = _OF_POSTS.rows(since, ids)
     found: dict[tuple[UUID, str], list[EarlierRejection]] = defaultdict(list)
     for row in rows:
-        # The event says who, when and why; it may be gone before the row is.
+        # The event has the reviewer, time and reason. It may be deleted before the row.
         payload, proposal = row["event_payload"], row["proposal"]
         note = payload.get("note") if isinstance(payload, dict) else None
         found[row["post_id"], row["path"]].append(
@@ -261,7 +264,7 @@ def earlier_rejections(
 def rejections_before(
     post: Post, changes: Iterable[Change]
 ) -> Mapping[str, tuple[EarlierRejection, ...]]:
-    """By path, what was rejected before where these changes propose something. One query."""
+    """Return the earlier rejections at the paths of these changes, by path. One query."""
     listed = list(changes)
     earlier = earlier_rejections([post.pk], {change.path for change in listed})
     found = {change.path: earlier.of(post.pk, change) for change in listed}
@@ -271,7 +274,7 @@ def rejections_before(
 def rejections_before_queued(
     rows: Iterable[QueuedChange],
 ) -> Mapping[int, tuple[EarlierRejection, ...]]:
-    """The same for lines of the inbox, by their ids. One query."""
+    """Return the earlier rejections for inbox rows, by row id. One query."""
     listed = list(rows)
     earlier = earlier_rejections({row.post_id for row in listed}, {row.path for row in listed})
     found = {row.pk: earlier.of_queued(row) for row in listed}

@@ -1,6 +1,6 @@
-"""Revert: live content back to a revision, or without what one agent run contributed. Later human edits stay.
+"""Revert live content to a revision, or remove what one agent run contributed. Later edits by people stay.
 
-Take back: what a run proposed, out of AI Review.
+Taking back removes the proposals of a run from AI Review.
 """
 
 from __future__ import annotations
@@ -45,8 +45,11 @@ from proofroom.taxonomies.models import Term
 
 @dataclass(frozen=True, slots=True)
 class Reverted:
-    """`reverted` are paths of live content taken back, `kept` those that somebody changed since,
-    `unstaged` what the run still had waiting in a layer."""
+    """The result of a revert.
+
+    `reverted`: restored live paths. `kept`: paths that were changed since. `unstaged`: the run's changes removed
+    from a layer.
+    """
 
     post: Post
     reverted: tuple[str, ...]
@@ -58,9 +61,9 @@ class Reverted:
 def revert_to_revision(
     *, post_id: UUID | str, revision_id: UUID | str, actor: Actor, note: str = ""
 ) -> Post:
-    """Make the live content what a revision holds. Status, drafts and translations are left alone.
+    """Restore the live content of a revision. Status, drafts and translations stay unchanged.
 
-    Raises `NotFound` for a revision of another post, `RuleViolation` where what it holds is no longer allowed.
+    Raises `NotFound` for a revision of another post, `RuleViolation` if the content is no longer allowed.
     """
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
@@ -72,7 +75,7 @@ def revert_to_revision(
         )
     live = open_layers(post).live
     target, left_out = drop_unavailable(post, live, PostDocument.from_json(revision.document))
-    # What is text stays as it was, whatever it leads to.
+    # References inside text are restored even if they are missing, see `taken_over`.
     require_place_in_scope(post=post, before=live, after=target, actor=actor)
     target = check_changes(post=post, before=live, after=target, actor=actor, taken_over=target)
     if left_out:
@@ -85,7 +88,7 @@ def revert_to_revision(
 def drop_unavailable(
     post: Post, live: PostDocument, target: PostDocument
 ) -> tuple[PostDocument, list[str]]:
-    """`target` without what is no longer there to return to, and the names of that."""
+    """Return `target` without values that cannot be restored, and their names."""
     gone: JsonObject = {}
     fields = target.fields
     due = fields.get("publishAt")
@@ -105,19 +108,20 @@ def drop_unavailable(
 
 @transaction.atomic
 def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
-    """Undo everything that one agent run brought to a post: what is live, and what still waits in a layer."""
+    """Undo all changes of one agent run to a post, live and staged."""
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
     post = lock_post(post_id, actor)
     live = open_layers(post).live
-    written = _written(post, run_id)
+    written = _paths_of_run(post, run_id)
     own_paths: dict[UUID, set[str]] = {}
     for revision_id, path, is_shared in written:
         if not is_shared:
             own_paths.setdefault(revision_id, set()).add(path)
     target, kept = live, sorted({path for _, path, is_shared in written if is_shared})
+    # Newest first, because each step undoes one revision on top of the later ones.
     for revision in Revision.objects.filter(pk__in=own_paths).order_by("-version"):
-        target, left = _without(post, target, revision, own_paths[revision.pk])
+        target, left = _undo_revision(post, target, revision, own_paths[revision.pk])
         kept += left
     target, missing = without_missing(live, target, diff(live, target))
     require_place_in_scope(post=post, before=live, after=target, actor=actor)
@@ -149,15 +153,17 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     return Reverted(post, reverted, tuple(kept), unstaged)
 
 
-def _written(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
-    """Return what the run wrote: revision, path, and whether somebody else's hand is in it or in a part of it."""
+def _paths_of_run(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
+    """Return revision, path, and whether another author changed the path or a part of it, for each path of the
+    run.
+    """
     own = Provenance.objects.filter(post=post, run_id=run_id)
     rows = list(
         Provenance.objects.filter(post=post, revision__in=own.values("revision")).values_list(
             "revision_id", "path", "run_id", "edited_by_name"
         )
     )
-    # Written or changed by another hand.
+    # Paths written or edited by another author.
     others = [
         (revision_id, path)
         for revision_id, path, by_run, edited_by in rows
@@ -167,17 +173,17 @@ def _written(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
         (
             revision_id,
             path,
-            any(revision == revision_id and _within(at, [path]) for revision, at in others),
+            any(revision == revision_id and _is_within(at, [path]) for revision, at in others),
         )
         for revision_id, path, by_run, _ in rows
         if by_run == run_id
     ]
 
 
-def _without(
+def _undo_revision(
     post: Post, live: PostDocument, revision: Revision, paths: set[str]
 ) -> tuple[PostDocument, list[str]]:
-    """`live` without what the revision changed at `paths`, save where it was changed since."""
+    """Return `live` without the changes of the revision at `paths`, and the paths that were changed since."""
     earlier = post.revisions.filter(version__lt=revision.version).order_by("-version").first()
     if earlier is None:
         return live, sorted(paths)
@@ -190,7 +196,7 @@ def _without(
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """An earlier state of a layer: its document on top of the one below, and who had written it."""
+    """An earlier state of a layer: its document, the document below and the marks."""
 
     below: PostDocument
     document: PostDocument
@@ -216,12 +222,12 @@ class Before:
         )
 
     def on(self, below: PostDocument) -> PostDocument:
-        """The same proposals on top of what the layer below holds now."""
+        """Return the same proposals on top of the current layer below."""
         return merge(self.below, below, self.document, prefer="theirs").document
 
 
 def is_of_run(mark: Mark, run_id: str) -> bool:
-    """Return whether the words are the run's, and nobody changed them since."""
+    """Return whether the run wrote the value and no person edited it since."""
     return mark.run_id == run_id and not mark.edited_by
 
 
@@ -234,36 +240,36 @@ def take_back_run(
     before: Before | None = None,
     paths: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Take out of AI Review what the run staged; what others staged or changed since stays.
+    """Remove the staged changes of a run from AI Review. Changes by others, also later edits, stay.
 
-    `before` is what the layer held before the run's first write, `paths` all that it wrote: what it wrote over is
-    staged again as it was. Answers the paths that were taken back.
+    `before`: state of the layer before the run's first write. `paths`: all paths the run wrote; overwritten
+    proposals are staged again. Returns the removed paths.
     """
     post = lock_post(post_id, actor)
     view = open_layers(post).ai_review
     target = view.below if before is None else before.on(view.below)
     back = diff(view.document, target)
-    taken = [path for path in back.paths if _is_runs(view.marks, path, run_id, paths)]
+    taken = [path for path in back.paths if _is_by_run_only(view.marks, path, run_id, paths)]
     if not taken:
         return ()
     document = apply(view.document, back.only(taken))
-    # The marks of what stays, and of what comes back.
-    marks = {path: mark for path, mark in view.marks.items() if not _within(path, taken)}
+    # Marks of the remaining changes, and of restored ones.
+    marks = {path: mark for path, mark in view.marks.items() if not _is_within(path, taken)}
     if before is not None:
-        marks |= {path: mark for path, mark in before.marks.items() if _within(path, taken)}
+        marks |= {path: mark for path, mark in before.marks.items() if _is_within(path, taken)}
     save_draft(view, post, document, marks, actor.user.pk)
     payload = {**event_payload(post), "layer": Layer.AI_REVIEW.value, "paths": list(taken)}
     outbox.record("post.ai-review.withdraw", actor=actor, post_id=post.pk, payload=payload)
     return tuple(taken)
 
 
-def _is_runs(marks: Marks, path: str, run_id: str, written: Collection[str]) -> bool:
-    """Whether only the run has a hand in what stands at a path, or in that nothing is staged there any more."""
-    hands = writers_of(marks, path)
-    if hands:
-        return all(is_of_run(mark, run_id) for mark in hands)
+def _is_by_run_only(marks: Marks, path: str, run_id: str, written: Collection[str]) -> bool:
+    """Return whether only the run wrote the value at a path, or removed the proposal there."""
+    writers = writers_of(marks, path)
+    if writers:
+        return all(is_of_run(mark, run_id) for mark in writers)
     return any(paths_overlap(path, other) for other in written)
 
 
-def _within(path: str, taken: Collection[str]) -> bool:
+def _is_within(path: str, taken: Collection[str]) -> bool:
     return any(path == other or path.startswith(other + ".") for other in taken)

@@ -1,4 +1,4 @@
-"""The staged changes that a decision names, whole or by passages (`<path>#<passage>`), as the reviewer saw them."""
+"""The staged changes selected for a decision, whole or by passages (`<path>#<passage>`), as the reviewer saw them."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from proofroom.definitions.richtext.schema import validate
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`taken` are the changes that were named, `rest` what is left of the layer without them.
+    """`taken`: the selected changes. `rest`: the other changes of the layer.
 
-    Of a change that is named in part, each holds a part: `taken` leads to the value with the passages named,
-    `rest` from there to all that is staged.
+    A change selected in part is in both: `taken` leads to the value with the selected passages, `rest` from there
+    to the staged value.
     """
 
     taken: Changes
@@ -29,15 +29,15 @@ class Selection:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths of what was named, without passages."""
+        """Paths of the selected changes, without passages."""
         return self.taken.paths
 
 
 def select_changes(view: LayerView, paths: Collection[str] | None) -> Selection:
-    """Return what these paths name, or all. Raises `RuleViolation` on `paths` for what is not staged."""
+    """Return the changes at these paths, or all. Raises `RuleViolation` on `paths` that are not staged."""
     if paths is None:
         return Selection(view.changes, replace(view.changes, items=()))
-    wanted = _wanted(view, paths)
+    wanted = _selected_passages(view, paths)
     taken: list[Change] = []
     rest: list[Change] = []
     for change in view.changes:
@@ -47,7 +47,7 @@ def select_changes(view: LayerView, paths: Collection[str] | None) -> Selection:
         elif not passages:
             taken.append(change)
         else:
-            middle = _mixture(view, change, passages)
+            middle = _merge_passages(view, change, passages)
             taken.append(replace(change, after=middle))
             rest.append(replace(change, before=middle))
     return Selection(
@@ -58,9 +58,9 @@ def select_changes(view: LayerView, paths: Collection[str] | None) -> Selection:
 def select_rest(
     view: LayerView, paths: Collection[str] | None, kept: Mapping[str, Value] | None = None
 ) -> Selection:
-    """As `select`, for what is dropped: `rest` leads from below to what stays staged.
+    """Select changes to remove: `rest` leads from the layer below to what remains staged.
 
-    `kept` is that of `kept_without`, where it was settled before; else the passages in `paths` settle it.
+    `kept`: result of `kept_without` if computed before. Otherwise it is computed from `paths`.
     """
     if paths is None:
         return Selection(view.changes, replace(view.changes, items=()))
@@ -85,21 +85,21 @@ def select_rest(
 
 
 def kept_without(view: LayerView, paths: Collection[str]) -> dict[str, Value]:
-    """What stays staged at each path of which passages are dropped. Raises `RuleViolation` as `select` does."""
+    """Return the remaining value at each path with removed passages. Raises `RuleViolation` as `select_changes`."""
     if not paths:
         return {}
     changes = {change.path: change for change in view.changes}
     found: dict[str, Value] = {}
-    for path, passages in _wanted(view, paths).items():
+    for path, passages in _selected_passages(view, paths).items():
         if passages:
             change = changes[path]
             known = set(passages_at(change, view.below, view.document))
-            found[path] = _mixture(view, change, known - passages)
+            found[path] = _merge_passages(view, change, known - passages)
     return found
 
 
-def _mixture(view: LayerView, change: Change, passages: Collection[str]) -> Value:
-    """The value with these passages. Raises `RuleViolation` where it would be no valid text."""
+def _merge_passages(view: LayerView, change: Change, passages: Collection[str]) -> Value:
+    """Return the value with these passages applied. Raises `RuleViolation` if it is not valid rich text."""
     value = take_passages(change, view.below, view.document, passages)
     if isinstance(value, dict) and value.get("type") == "doc" and (problems := validate(value)):
         message = _(
@@ -111,8 +111,8 @@ def _mixture(view: LayerView, change: Change, passages: Collection[str]) -> Valu
     return value
 
 
-def _wanted(view: LayerView, paths: Collection[str]) -> dict[str, set[str]]:
-    """The passages named of each path; none of them where the whole path is named, or all of them are."""
+def _selected_passages(view: LayerView, paths: Collection[str]) -> dict[str, set[str]]:
+    """Return the selected passages by path, an empty set for a whole path."""
     if not paths:
         raise _unknown_path(_("Send at least one path."))
     changes = {change.path: change for change in view.changes}
@@ -145,9 +145,10 @@ def _unknown_path(message: str) -> RuleViolation:
 def require_unchanged(
     view: LayerView, seen: dict[bytes, bytes], paths: Collection[str] | None
 ) -> Selection:
-    """Return what these paths name, or all, if each is just what the reviewer saw; else `Conflict` (`stale_review`).
+    """Return the changes at these paths, or all. Raises `Conflict` (`stale_review`) if one is not what the reviewer
+    saw.
 
-    A passage is what was seen where all of its change is.
+    For a passage, the complete change must be what the reviewer saw.
     """
     if paths is None:
         if not view.exists and not seen:
@@ -155,20 +156,22 @@ def require_unchanged(
                 _("This post has no changes in %(layer)s.") % {"layer": view.layer},
                 code="nothing_staged",
             )
+        # Approving everything must not include changes that the reviewer did not see.
         if len(view.changes) != len(seen):
-            raise _stale([])
+            raise _stale_review([])
     wanted = view.changes.paths if paths is None else tuple(map(base_path, paths))
     staged = {change.path: change for change in view.changes}
+    # A path that was never staged is an error of the caller, which `select_changes` reports.
     gone = [path for path in wanted if path not in staged and path_was_seen(seen, path)]
     moved = [path for path in wanted if path in staged and not was_seen(seen, staged[path])]
     if gone:
-        raise _stale(gone)
+        raise _stale_review(gone)
     if moved and all(path in staged for path in wanted):
-        raise _stale(moved)
+        raise _stale_review(moved)
     return select_changes(view, paths)
 
 
-def _stale(paths: list[str]) -> Conflict:
+def _stale_review(paths: list[str]) -> Conflict:
     which = ", ".join(paths) if paths else "what is staged"
     return Conflict(
         _(

@@ -1,4 +1,4 @@
-"""Stage: propose a change in a layer. Live content does not move."""
+"""Stage a change in a layer. Live content stays unchanged."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from proofroom.core.hooks import Hook
 
 Edit = Callable[[PostDocument], PostDocument]
 edit_made: Hook[[Actor, PostDocument, PostDocument], None] = Hook()
-"""Called with what an edit of AI Review makes of a document, before the rules judge it. What is raised refuses it."""
+"""Called with an edit of AI Review before the rules check it. An exception refuses the edit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """`paths` are what this call changed; `document` is the layer as it stands now."""
+    """`paths`: the paths that this call changed. `document`: the current document of the layer."""
 
     post: Post
     layer: Layer
@@ -47,12 +47,12 @@ class Staged:
 
 
 def require_layer(actor: Actor, layer: Layer) -> None:
-    """Who may write a layer: people Review, agents and AI clients AI Review."""
+    """Check that the actor may write the layer: people Review, agents and AI clients AI Review."""
     if layer == Layer.REVIEW:
         actor.require_person("write Review")
         actor.require("posts.review.save")
     elif not actor.can("posts.ai-review.save"):
-        # An AI client acts for a person here: whoever may edit posts may have changes proposed.
+        # An AI client acts for a person. People who may edit posts may also have changes proposed.
         actor.require("posts.edit")
 
 
@@ -69,29 +69,30 @@ def stage(
     seed: Edit | None = None,
     reason: str = "",
 ) -> Staged:
-    """Change a layer: `edit` gets its present document and returns the one it should be.
+    """Change a layer: `edit` gets its current document, with all staged changes, and returns the new one.
 
-    What earlier calls staged is what `edit` is given, so nothing of it is lost. What `taken_over`, the source of a
-    copy, refers to may be gone. `source_hashes` are those of the source's values, by path, that a translation was
-    made from; without any it counts as made from the source as it stands. `seed` is what the site itself puts
-    into a post that the caller made in this transaction, before `edit`: where such a post belongs is known only once
-    something is proposed. `reason` is what an agent or an AI
-    client says of the change. Raises `NotAllowed`, `NotFound`,
-    `RuleViolation`, or `Conflict` (`stale_version`) where `expected_version` is not the layer's version.
+    References of `taken_over`, the source of a copy, may be missing. `source_hashes`: for a translation, hashes of
+    its source values by path, by default those of the current source. `seed`: the site's initial content of a post
+    that the caller created in this transaction, applied before `edit`. `reason`: the explanation by an agent or AI
+    client.
+
+    Raises `NotAllowed`, `NotFound`, `RuleViolation`, or `Conflict` (`stale_version`) if `expected_version` is
+    outdated.
     """
     require_layer(actor, layer)
+    # The scope of a new post depends on what is proposed for it, so it is checked at the end.
     post = lock_post(post_id, actor, is_new=seed is not None)
     actor.require_inside(post.translation_group)
     layers = open_layers(post)
     view = layers.view(layer)
     check_version(expected_version, view.version, _("This draft"))
-    begun = view.document if seed is None else seed(view.document)
-    document = edit(begun)
+    seeded = view.document if seed is None else seed(view.document)
+    document = edit(seeded)
     require_place_in_scope(
         post=post, before=view.document, after=document, actor=actor, is_live=False
     )
     if layer == Layer.AI_REVIEW:
-        edit_made(actor, begun, document)
+        edit_made(actor, seeded, document)
     document = check_changes(
         post=post, before=view.document, after=document, actor=actor, taken_over=taken_over
     )
@@ -99,13 +100,13 @@ def stage(
     if not own:
         return Staged(post, layer, view.version, (), view.document)
     marks = dict(view.marks)
-    # Whoever writes a translation without its source beside it writes it from the source as it stands.
+    # A translation written without reference to its source counts as made from the current source.
     made_from = source_hashes or present_source_hashes(post)
     for path in own:
         mark = Mark.of(actor, previous=mark_of(view.marks, path), reason=reason)
         marks[path] = replace(mark, source_hash=made_from.get(path, mark.source_hash))
     for path in diff(view.below, document).paths:
-        # A part of a module that the layer itself added shows as that module.
+        # An edit inside a module that the layer added appears as a change of that whole module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):
             marks[path] = Mark.of(actor, reason=reason)
     before_layer_staged(view, post, actor, own)

@@ -1,4 +1,4 @@
-"""Submit: AI Review to Review. A person's staged value is never overwritten by it."""
+"""Submit changes from AI Review to Review. Values staged by a person are never overwritten."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ from proofroom.core.errors import RuleViolation
 
 @dataclass(frozen=True, slots=True)
 class SubmitOutcome:
-    """`submitted` moved to Review; `conflicts` stay in AI Review, with the value that a person staged instead."""
+    """`submitted`: paths moved to Review.
+
+    `conflicts`: paths left in AI Review, with the value a person staged instead.
+    """
 
     post: Post
     submitted: tuple[str, ...]
@@ -53,10 +56,10 @@ def submit(
     overwrite: Collection[str] = (),
     note: str = "",
 ) -> SubmitOutcome:
-    """Carry AI Review (all of it, or these paths) into Review.
+    """Move all changes of AI Review, or these paths, to Review.
 
-    A path that a person staged differently in Review is a conflict: it stays in AI Review, flagged, unless a
-    person names it in `overwrite`. Raises `RuleViolation` on unknown paths, or where nothing is staged.
+    A path that a person staged differently in Review is a conflict: it stays in AI Review with a flag, unless a
+    person names it in `overwrite`. Raises `RuleViolation` on unknown paths, or if nothing is staged.
     """
     actor.require("posts.ai-review.approve")
     if overwrite:
@@ -69,7 +72,7 @@ def submit(
         raise RuleViolation(message, code="nothing_staged")
     selection = select_changes(layers.ai_review, paths)
     chosen = selection.taken
-    held = {
+    conflicts = {
         change.path: MergeConflict(
             change.path,
             value_at(layers.live, change.path),
@@ -79,16 +82,18 @@ def submit(
         for change in chosen
         if change.path not in map(base_path, overwrite) and _person_staged(layers.review, change)
     }
-    taken = chosen.only([path for path in chosen.paths if path not in held])
+    taken = chosen.only([path for path in chosen.paths if path not in conflicts])
     version = _write_review(layers, taken, actor, note) if len(taken) else layers.review.version
-    if held or len(taken):
-        # What stays in AI Review: what was not named, and all of what is held.
+    if conflicts or len(taken):
+        # Changes that were not selected and all conflicts stay in AI Review.
         left = {change.path: change for change in selection.rest}
-        left |= {change.path: change for change in layers.ai_review.changes if change.path in held}
+        left |= {
+            change.path: change for change in layers.ai_review.changes if change.path in conflicts
+        }
         order = [change.path for change in layers.ai_review.changes if change.path in left]
         rest = replace(layers.ai_review.changes, items=tuple(left[path] for path in order))
         marks = dict(layers.ai_review.marks)
-        for path in held:
+        for path in conflicts:
             marks[path] = replace(mark_of(marks, path) or Mark.of(actor), conflict=True)
         review = open_layers(post).review.document
         keep_rest(layers.ai_review, post, review, rest, marks, actor.user.pk)
@@ -104,23 +109,23 @@ def submit(
                 "version": version,
             },
         )
-    return SubmitOutcome(post, taken.paths, tuple(held.values()), version)
+    return SubmitOutcome(post, taken.paths, tuple(conflicts.values()), version)
 
 
 def _person_staged(review: LayerView, change: Change) -> bool:
-    """Return whether a person's hand is in what Review holds at the path, or at the whole or a part of it."""
+    """Return whether a person wrote or edited the value in Review at the path, its parent or a part of it."""
     if same(value_at(review.document, change.path), change.after):
         return False
     if not any(paths_overlap(other.path, change.path) for other in review.changes):
         return False
-    hands = writers_of(review.marks, change.path)
-    return not hands or any(not mark.is_agents for mark in hands)
+    marks = writers_of(review.marks, change.path)
+    return not marks or any(not mark.is_agents for mark in marks)
 
 
 def _write_review(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
     review = layers.review
     document = apply(review.document, taken)
-    # The rules held when each value was staged; whoever submits, they must hold now.
+    # The values passed the rules when they were staged. The rules or the site may have changed since.
     document = check_changes(
         post=layers.post,
         before=review.document,
@@ -135,9 +140,9 @@ def _write_review(layers: Layers, taken: Changes, actor: Actor, note: str) -> in
             drifted = path in layers.ai_review.drifted and not same(
                 value_at(layers.live, path), value_at(document, path)
             )
-            said = mark.reason or ("" if actor.is_person else clean_reason(note))
+            reason = mark.reason or ("" if actor.is_person else clean_reason(note))
             marks[path] = replace(
-                mark, conflict=False, drifted=drifted, note=note or mark.note, reason=said
+                mark, conflict=False, drifted=drifted, note=note or mark.note, reason=reason
             )
         marks |= parts_of(layers.ai_review.marks, path)
     return save_draft(review, layers.post, document, marks, actor.user.pk).version

@@ -1,4 +1,4 @@
-"""Terms that are deleted, taken off posts and drafts."""
+"""Removal of deleted terms from posts and drafts."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from proofroom.core.actor import Actor
 
 
 class PostTermUsage:
-    """Posts and drafts as what carries terms."""
+    """The usage of terms by posts and drafts."""
 
     def find_live(self, term_id: UUID) -> Collection[UUID]:
-        """The posts, not in the trash and with their variations, that carry the term live."""
+        """Return the posts with the live term, with variations, without the trash."""
         rows = Post.objects.kept().filter(post_terms__term=term_id)
         return list(rows.order_by("pk").values_list("pk", flat=True))
 
     def find_staged(self, term_id: UUID) -> Collection[UUID]:
-        """The posts with drafts that name the term in what they were written on or propose."""
+        """Return the posts with drafts that contain the term in their base or document."""
         return [draft.post_id for draft in find_drafts_with_term(term_id)]
 
     def remove(self, term_id: UUID, live: Collection[UUID], actor: Actor) -> None:
-        """Take the term out of every draft, so that the rest can still be approved, and off live posts."""
+        """Remove the term from all drafts and from live posts."""
         drop_from_drafts(term_id, live)
         for post_id in live:
             post = lock_post(post_id, actor)
             before = post_repository.load(post)
-            after = _without(before, str(term_id))
+            after = _without_term(before, str(term_id))
             write_live(post=post, before=before, after=after, actor=actor, reason="edited")
             settle(post, after)
 
 
 def find_drafts_with_term(term_id: UUID) -> list[Draft]:
-    """The drafts that name a term in what they were written on or propose."""
+    """Return the drafts that contain a term in their base or document."""
     rows = Draft.objects.filter(is_empty=False).annotate(
         base_text=Cast("base", TextField()), document_text=Cast("document", TextField())
     )
@@ -50,16 +50,18 @@ def find_drafts_with_term(term_id: UUID) -> list[Draft]:
 
 
 def drop_from_drafts(term_id: UUID, posts: Collection[UUID]) -> None:
-    """Take the term out of every draft, so that the rest of it can still be approved. Locks these posts too."""
+    """Remove the term from every draft. Locks the posts of the drafts and these posts."""
+    # Otherwise the other changes of a draft could not be approved, because the term does not exist.
     found = find_drafts_with_term(term_id)
+    # In the order of ids, so that locks cannot deadlock.
     for post_id in sorted({*posts, *(draft.post_id for draft in found)}):
         Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
     drafts = find_drafts_with_term(term_id)  # read again: the posts are locked now
     for draft in drafts:
         if draft.base is None or draft.document is None:
             continue
-        base = _without(PostDocument.from_json(draft.base), str(term_id))
-        document = _without(PostDocument.from_json(draft.document), str(term_id))
+        base = _without_term(PostDocument.from_json(draft.base), str(term_id))
+        document = _without_term(PostDocument.from_json(draft.document), str(term_id))
         changes = diff(base, document)
         if len(changes) == 0:
             draft.is_empty, draft.base, draft.document = True, None, None
@@ -76,5 +78,5 @@ def drop_from_drafts(term_id: UUID, posts: Collection[UUID]) -> None:
         layers_written(post, [layers.review, layers.ai_review])
 
 
-def _without(document: PostDocument, term_id: str) -> PostDocument:
+def _without_term(document: PostDocument, term_id: str) -> PostDocument:
     return document.with_terms([id_ for id_ in document.taxonomy_term_ids if id_ != term_id])

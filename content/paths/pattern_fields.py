@@ -1,4 +1,4 @@
-"""URL patterns: what people may set, and what the API answers. A new field is declared here and in the table."""
+"""URL patterns: writable fields and API output. A new field is declared here and in the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proofroom.core.validation.limits import LOCALE_MAX
 
 
 class UrlPatternAnswer(Answer):
-    """The pattern of the addresses of a post type in a locale. `pending` while posts are still being moved."""
+    """The pattern of the paths of a post type in a locale. `pending`: posts are still being moved."""
 
     id: UUID
     type: str
@@ -50,7 +50,7 @@ Pattern = Annotated[
 
 
 class NewPattern(Body, answered_by=UrlPatternAnswer):
-    """A URL pattern. Other keys that a GET answers are ignored."""
+    """A URL pattern. Other keys of a GET response are ignored."""
 
     type: Annotated[
         Words,

@@ -1,6 +1,6 @@
-"""Moves the posts below one that moved: a few at once, many in a task, batch by batch.
+"""Path changes of the descendants of a moved post: a few immediately, many in a task in batches.
 
-Until a post has moved it answers at its old address; from then on that one leads to the new.
+A post answers at its old path until it is moved. After that the old path redirects to the new one.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from proofroom.core.models import Event
 
 logger = logging.getLogger(__name__)
 BATCH_SIZE: Final = 200
-"""Posts that follow in the request that moves the one above them, and in each transaction of a worker."""
+"""Maximum number of descendants moved in the request, and number of posts per transaction of a worker."""
 MOVED: Final = "post.tree-moved"
-_CHECKED: Final = 500
+_QUERY_SIZE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """The posts that moved with a post; `is_left` where there is too much of it, and a worker does it."""
+    """The posts that moved with a post. `is_left`: there are too many, and a worker moves them."""
 
     moves: list[Move] = field(default_factory=list)
     is_left: bool = False
 
 
 def follow_path_change(post: Post, actor: Actor) -> Following:
-    """Set the paths of everything below a post whose path changed, or leave them to a worker."""
+    """Set the paths of all descendants of a post whose path changed, or leave them to a worker."""
     below = _ids_below(post.pk, BATCH_SIZE + 1)
     if len(below) <= BATCH_SIZE:
         moves: list[Move] = []
@@ -64,6 +64,7 @@ def follow_path_change(post: Post, actor: Actor) -> Following:
     row, is_new = TreeMove.objects.select_for_update().get_or_create(
         post=post, defaults={"changed_by_id": actor.user.pk}
     )
+    # The new version stops a worker that is still busy with the previous move from marking this one as done.
     if not is_new:
         row.version, row.changed_by_id, row.done = row.version + 1, actor.user.pk, 0
         row.save()
@@ -72,13 +73,13 @@ def follow_path_change(post: Post, actor: Actor) -> Following:
 
 
 def _levels(post: Post, *, is_locked: bool) -> Iterator[list[Post]]:
-    """The posts below a post, level by level, each with its parent at hand."""
+    """Yield the descendants of a post by level, each with its `parent` set."""
     level = [post]
     for _ in range(MAX_DEPTH):
         parents = {parent.pk: parent for parent in level}
         children = Post.objects.filter(parent_id__in=parents).order_by("pk")
         if is_locked:
-            # So that a child which is changing now is read as it will be.
+            # Wait for concurrent writes of a child, and read their result.
             children = children.select_for_update(of=("self",), no_key=True)
         level = list(children)
         if not level:
@@ -89,7 +90,8 @@ def _levels(post: Post, *, is_locked: bool) -> Iterator[list[Post]]:
 
 
 def lock_below(posts: Iterable[Post]) -> None:
-    """Lock what follows these posts in this request: for who moves several, since events lock the content version."""
+    """Lock the descendants of these posts that are moved in this request."""
+    # Before the first event of the caller, because recording events locks the content version.
     for post in posts:
         if len(_ids_below(post.pk, BATCH_SIZE + 1)) <= BATCH_SIZE:
             for _ in _levels(post, is_locked=True):
@@ -97,22 +99,22 @@ def lock_below(posts: Iterable[Post]) -> None:
 
 
 def check_below(post: Post, actor: Actor) -> None:
-    """Raise `RuleViolation` on `slug` where a post below would come to the address of another."""
+    """Raise `RuleViolation` on `slug` if the new path of a descendant is used by another post."""
     pattern = cache(pattern_of)
     for level in _levels(post, is_locked=False):
         for child in level:
             child.path = path_for(child, pattern(child.type, child.locale))
-        for begin in range(0, len(level), _CHECKED):
-            check_paths_are_free(level[begin : begin + _CHECKED], actor)
+        for begin in range(0, len(level), _QUERY_SIZE):
+            check_paths_are_free(level[begin : begin + _QUERY_SIZE], actor)
 
 
 def follow_tree(event: Event) -> None:
-    """Told of a post that moved with much below it: do what was left for a worker."""
+    """Move the remaining descendants after an event of a moved post."""
     follow_pending(UUID(str(event.payload["id"])))
 
 
 def follow_pending(post_id: UUID) -> int:
-    """Move what stands below a post, until nothing is left behind. Answers how many moved. Safe to run twice."""
+    """Move the descendants of a post. Idempotent. Returns the number of moved posts."""
     row = TreeMove.objects.filter(pk=post_id).first()
     if row is None:
         return 0
@@ -120,29 +122,30 @@ def follow_pending(post_id: UUID) -> int:
     if actor is None:
         logger.warning("what stands below %s stays: there is no active admin", row.post_id)
         return 0
-    # A move meanwhile has its own event: it is not done by what was read before it.
-    mine = TreeMove.objects.filter(pk=post_id, version=row.version)
+    # A concurrent move changes the version and has its own event, so it must not be marked as done here.
+    same_move = TreeMove.objects.filter(pk=post_id, version=row.version)
     ids, moved = _ids_below(post_id), 0
-    mine.update(total=len(ids), done=0)
+    same_move.update(total=len(ids), done=0)
     for begin in range(0, len(ids), BATCH_SIZE):
         part = ids[begin : begin + BATCH_SIZE]
         moved += _move_batch(part, actor)
-        mine.update(done=F("done") + len(part))
-    mine.delete()
+        same_move.update(done=F("done") + len(part))
+    same_move.delete()
     return moved
 
 
 @transaction.atomic
 def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
-    """Give posts the addresses that they have by now, whatever moved them."""
+    """Set the current paths of these posts, regardless of what moved them."""
     rows = Post.objects.select_for_update(of=("self",), no_key=True)
     posts = list(rows.filter(pk__in=ids, variation_of=None).order_by("pk"))
-    # Read when the posts are locked: a parent that changed again since is the one to follow.
+    # Read after the lock, so that another change of a parent meanwhile is included.
     tree, pattern = ancestors_of(posts), cache(pattern_of)
     wanted: dict[UUID, str] = {}
     for post in posts:
         try:
             path = fill_pattern(pattern(post.type, post.locale), post, slugs_in(tree, post))
+        # One post that cannot move must not block the others.
         except RuleViolation as error:
             logger.warning("post %s keeps its address: %s", post.pk, error.message)
         else:
@@ -161,7 +164,7 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
 
 
 def ancestors_of(posts: Sequence[Post]) -> dict[UUID, tuple[str, UUID | None]]:
-    """Slug and parent of everything above these posts. A query for each level."""
+    """Return slug and parent id of all ancestors of these posts, by id. One query per level."""
     ancestors: dict[UUID, tuple[str, UUID | None]] = {}
     wanted = {post.parent_id for post in posts if post.parent_id}
     for _ in range(MAX_DEPTH):
@@ -177,13 +180,13 @@ def ancestors_of(posts: Sequence[Post]) -> dict[UUID, tuple[str, UUID | None]]:
 
 
 def _ids_below(post_id: UUID, most: int | None = None) -> list[UUID]:
-    """The ids below a post, parents first; where there are more than `most`, some of them."""
+    """Return the ids of the descendants of a post, parents first. If they exceed `most`, only some."""
     ids: list[UUID] = []
     level = [post_id]
     for _ in range(MAX_DEPTH):
         parents, level = level, []
-        for begin in range(0, len(parents), _CHECKED):
-            part = parents[begin : begin + _CHECKED]
+        for begin in range(0, len(parents), _QUERY_SIZE):
+            part = parents[begin : begin + _QUERY_SIZE]
             rows = Post.objects.filter(parent_id__in=part).order_by("pk")
             level += rows.values_list("pk", flat=True)[:most]
         if not level:

@@ -1,4 +1,4 @@
-"""URL patterns: kept per post type and locale. The stored paths of posts follow a change, at once or by and by."""
+"""URL patterns by post type and locale. The stored paths of posts follow a change, immediately or in a task."""
 
 from __future__ import annotations
 
@@ -42,19 +42,20 @@ CHANGED: Final = "urlPattern.changed"
 def create_pattern(
     *, actor: Actor, type: str, locale: str, pattern: str, pattern_id: UUID | None = None
 ) -> UrlPattern:
-    """Give the posts of a type other addresses in a locale. `pattern_id` is that of another installation.
+    """Create the URL pattern of a type in a locale. `pattern_id`: id in another installation.
 
-    Raises `RuleViolation` by field; there is one of each.
+    Raises `RuleViolation` by field, also if the pattern exists.
     """
-    _allow(actor)
+    _require_permission(actor)
     _require_known(type, locale)
     text = clean_pattern(pattern)
     row = UrlPattern.objects.select_for_update().filter(type=type, locale=locale).first()
     if row is not None and not row.is_removed:
-        raise _taken(type, locale)
+        raise _pattern_exists(type, locale)
+    # A removed pattern whose posts are still moving is reused.
     row = row or UrlPattern(id=pattern_id or uuid4(), type=type, locale=locale)
     row.pattern, row.is_removed = text, False
-    return _keep(row, actor)
+    return _save_and_follow(row, actor)
 
 
 @transaction.atomic
@@ -67,9 +68,12 @@ def change_pattern(
     locale: str | None = None,
     expected_version: int | None = None,
 ) -> UrlPattern:
-    """Another pattern for the same type and locale. Raises `Conflict` on an old version, else as `create_pattern`."""
-    _allow(actor)
-    row = _locked(pattern_id)
+    """Change the pattern of a type and locale.
+
+    Raises `Conflict` for an old version, otherwise as `create_pattern`.
+    """
+    _require_permission(actor)
+    row = _lock_pattern(pattern_id)
     for name, given in (("type", type), ("locale", locale)):
         if given is not None and given != getattr(row, name):
             raise invalid(
@@ -88,32 +92,34 @@ def change_pattern(
     if text == row.pattern:
         return row
     row.pattern = text
-    return _keep(row, actor)
+    return _save_and_follow(row, actor)
 
 
 @transaction.atomic
 def delete_pattern(*, pattern_id: UUID | str, actor: Actor) -> UUID:
-    """Go back to the type's own pattern. Answers the id that is gone."""
-    _allow(actor)
-    row = _locked(pattern_id)
+    """Return to the type's own pattern. Returns the id of the removed pattern."""
+    _require_permission(actor)
+    row = _lock_pattern(pattern_id)
     id_ = row.pk
     row.is_removed = True
-    _keep(row, actor)
+    _save_and_follow(row, actor)
     return id_
 
 
-def _keep(row: UrlPattern, actor: Actor) -> UrlPattern:
-    """Save the row; few posts move at once, for many the row waits for a worker."""
+def _save_and_follow(row: UrlPattern, actor: Actor) -> UrlPattern:
+    """Save the row. Move a few posts immediately, and leave many to a worker."""
     is_new = row._state.adding
     row.version += 0 if is_new else 1
     row.changed_by_id = actor.user.pk
     try:
+        # In a savepoint, so that the outer transaction stays usable after the error.
         with transaction.atomic():
             row.save()
     except IntegrityError:
-        raise _taken(row.type, row.locale) from None
+        raise _pattern_exists(row.type, row.locale) from None
     check_addresses(row.type, row.locale, pattern_of(row.type, row.locale), actor)
     posts = Post.objects.filter(type=row.type, locale=row.locale)
+    # A slice, so that the database does not count more than needed.
     row.is_pending = posts[: BATCH_SIZE + 1].count() > BATCH_SIZE
     row.save(update_fields=["is_pending"])
     if not row.is_pending:
@@ -128,7 +134,7 @@ def _keep(row: UrlPattern, actor: Actor) -> UrlPattern:
     return row
 
 
-def _locked(pattern_id: UUID | str) -> UrlPattern:
+def _lock_pattern(pattern_id: UUID | str) -> UrlPattern:
     rows = UrlPattern.objects.select_for_update().filter(is_removed=False)
     row = find_by_id(rows, pattern_id)
     if row is None:
@@ -147,7 +153,7 @@ def _not_found(pattern_id: object) -> NotFound:
     )
 
 
-def _taken(type_name: str, locale: str) -> RuleViolation:
+def _pattern_exists(type_name: str, locale: str) -> RuleViolation:
     return invalid(
         "type",
         _("There is already a pattern for the type %(type)s in %(language)s. Edit that one.")
@@ -158,18 +164,18 @@ def _taken(type_name: str, locale: str) -> RuleViolation:
 
 logger = logging.getLogger(__name__)
 BATCH_SIZE: Final = 200
-"""Posts that move in the request that changes their pattern, and in each transaction of a worker."""
+"""Maximum number of posts moved in the request, and number of posts per transaction of a worker."""
 
 
 def move_all(type_name: str, locale: str, actor: Actor) -> int:
-    """Give every post of a type and locale the path of the pattern that stands now. Answers how many moved."""
+    """Set the paths of all posts of a type and locale by the current pattern. Returns the number of moved posts."""
     total, after = 0, UUID(int=0)
     while True:
         with transaction.atomic():
             rows = Post.objects.select_for_update(of=("self",), no_key=True)
             rows = rows.filter(type=type_name, locale=locale, variation_of=None, pk__gt=after)
             posts = list(rows.order_by("pk")[:BATCH_SIZE])
-            # Read when the posts are locked: a pattern that changed again since is the one to follow.
+            # Read after the lock, so that another change of the pattern meanwhile is included.
             pattern, tree = pattern_of(type_name, locale), tree_of(type_name, locale)
             moves: list[Move] = []
             for post in posts:
@@ -191,7 +197,7 @@ def tree_of(type_name: str, locale: str) -> Tree:
 
 
 def check_addresses(type_name: str, locale: str, pattern: str, actor: Actor) -> None:
-    """Raise `RuleViolation` on `pattern` where a post would come to the address of another."""
+    """Raise `RuleViolation` on `pattern` if the new path of a post is used by another."""
     wanted: dict[str, UUID] = {}
     tree = tree_of(type_name, locale)
     rows = Post.objects.alive().filter(type=type_name, locale=locale)
@@ -206,17 +212,18 @@ def check_addresses(type_name: str, locale: str, pattern: str, actor: Actor) -> 
         refuse_reserved("pattern", post)
         wanted[post.path] = post.pk
     for other in find_posts_at(wanted):
+        # Posts of the same type and locale move too, and were compared with each other above.
         if (other.type, other.locale) != (type_name, locale):
             raise path_taken("pattern", other, actor)
 
 
 def follow_pattern(event: Event) -> None:
-    """Told of a pattern that changed: do what was left for a worker."""
+    """Move the remaining posts after an event of a changed pattern."""
     follow_pending(UUID(str(event.payload["id"])))
 
 
 def follow_pending(pattern_id: UUID) -> int:
-    """Move the posts of a pattern that is pending, until none is left behind. Answers how many moved."""
+    """Move all posts of a pending pattern. Returns the number of moved posts."""
     row = UrlPattern.objects.filter(pk=pattern_id, is_pending=True).first()
     if row is None:
         return 0
@@ -225,7 +232,7 @@ def follow_pending(pattern_id: UUID) -> int:
         logger.warning("the pattern %s is not followed: there is no active admin", row)
         return 0
     moved = move_all(row.type, row.locale, actor)
-    # A change meanwhile has its own event: it is not done by what was read before it.
+    # A concurrent change has another version and its own event, so it must not be marked as done here.
     done = UrlPattern.objects.filter(pk=pattern_id, version=row.version)
     if row.is_removed:
         done.filter(is_removed=True).delete()
@@ -235,7 +242,7 @@ def follow_pending(pattern_id: UUID) -> int:
 
 
 MAX_POSTS_READ: Final = 2_000
-"""Posts that are looked at, the newest first; keeping the pattern looks at all."""
+"""Maximum number of posts of a preview, the newest first. Saving the pattern checks all posts."""
 _MOST_SHOWN: Final = 6
 _MOST_PROBLEMS: Final = 5
 
@@ -250,7 +257,10 @@ class Example:
 
 @dataclass(slots=True)
 class Examples:
-    """`moving` posts get another address, `leading` old ones lead on because visitors know them."""
+    """The preview of a pattern.
+
+    `moving`: posts with a new path. `leading`: published posts among them, whose old path redirects.
+    """
 
     shown: list[Example] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -261,7 +271,7 @@ class Examples:
 
 
 def preview_pattern(type_name: str, locale: str, pattern: str) -> Examples:
-    """Real posts at their present address and at that of the pattern, and what stands in its way."""
+    """Return examples of posts with their current and new path, and problems of the pattern."""
     found = Examples()
     try:
         clean_pattern(pattern)
@@ -271,7 +281,7 @@ def preview_pattern(type_name: str, locale: str, pattern: str) -> Examples:
     posts = Post.objects.alive().filter(type=type_name, locale=locale, variation_of=None)
     found.total = posts.count()
     found.is_whole = found.total <= MAX_POSTS_READ
-    # The posts by the addresses that they would have.
+    # Posts by new path.
     wanted: dict[str, Post] = {}
     rows = posts.order_by("-updated_at").defer("jsonld_overrides", "custom_fields")[:MAX_POSTS_READ]
     tree = tree_of(type_name, locale) if found.total else {}
@@ -281,10 +291,10 @@ def preview_pattern(type_name: str, locale: str, pattern: str) -> Examples:
             post.path = fill_pattern(pattern, post, slugs_in(tree, post))
             refuse_reserved("pattern", post)
         except RuleViolation as error:
-            _say(found, error.message)
+            _add_problem(found, error.message)
             continue
         if post.path in wanted:
-            _same(found, post, wanted[post.path])
+            _add_duplicate(found, post, wanted[post.path])
         wanted[post.path] = post
         if before != post.path:
             is_live = post.status == Status.PUBLISHED
@@ -294,20 +304,20 @@ def preview_pattern(type_name: str, locale: str, pattern: str) -> Examples:
                 found.shown.append(Example(post.title, before, post.path, is_live))
     for other in find_posts_at(wanted):
         if (other.type, other.locale) != (type_name, locale):
-            _same(found, wanted[other.path], other)
+            _add_duplicate(found, wanted[other.path], other)
     return found
 
 
-def _same(found: Examples, post: Post, other: Post) -> None:
-    said = _("“%(one)s” and “%(other)s” would have the same address %(path)s.")
-    _say(found, said % {"one": post.title, "other": other.title, "path": post.path})
+def _add_duplicate(found: Examples, post: Post, other: Post) -> None:
+    message = _("“%(one)s” and “%(other)s” would have the same address %(path)s.")
+    _add_problem(found, message % {"one": post.title, "other": other.title, "path": post.path})
 
 
-def _say(found: Examples, problem: str) -> None:
+def _add_problem(found: Examples, problem: str) -> None:
     if len(found.problems) < _MOST_PROBLEMS and problem not in found.problems:
         found.problems.append(problem)
 
 
-def _allow(actor: Actor) -> None:
+def _require_permission(actor: Actor) -> None:
     actor.require_person("change URL patterns")
     actor.require("urlPatterns.edit")

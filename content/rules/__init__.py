@@ -1,4 +1,4 @@
-"""Every rule that a change of content must obey, in one place, for every layer and every door."""
+"""Rules for changes of content, the same for every layer and interface."""
 
 from content.rules.check import check_changes
 

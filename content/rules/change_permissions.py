@@ -1,4 +1,4 @@
-"""Who may change what of a post: people, translators, agents. Who may publish: `publish_permissions.py`."""
+"""Permissions to change a post, for people, translators and agents. To publish: `publish_permissions.py`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ from proofroom.definitions import find_module, find_post_type, props_of
 def check_change_permissions(
     post: Post, changes: Changes, before: PostDocument, actor: Actor
 ) -> None:
-    """Raise `NotAllowed`, or `RuleViolation` by field, unless the actor may make each of these changes.
+    """Raise `NotAllowed`, or `RuleViolation` by field, unless the actor may make all these changes.
 
-    People with `posts.edit` may make all of them. Agents propose the fields that are for them; translators change
-    translatable values of translations; whoever may create posts fills a new one.
+    - People with `posts.edit` may make all changes.
+    - Agents and AI clients may only propose fields that are open to them.
+    - Translators may change translatable values of translations.
+    - People with `posts.create` may fill a new post.
     """
     if not actor.is_person:
         for change in changes:
@@ -41,7 +43,7 @@ def check_change_permissions(
             raise NotAllowed(
                 _("Translators can only edit translations, and this post is an original.")
             )
-        # The props of the shared modules that get their first overrides here, by instance.
+        # An override without a previous value replaces the shared value, so compare with that. Props by instance id.
         ids = {
             module.instance_id
             for change in changes

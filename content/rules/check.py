@@ -1,4 +1,4 @@
-"""Checks a change of a document as a whole: who may make it, and what may stand in a post's fields and terms."""
+"""Validation of a change of a document as a whole: permissions, fields and terms."""
 
 from __future__ import annotations
 
@@ -32,44 +32,44 @@ MAX_TERMS: Final = 200
 
 
 def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
-    """The terms exist, belong to taxonomies of the post's type, and are no more than `maxSelections` of each."""
+    """Check that the terms exist, belong to taxonomies of the post's type and do not exceed `maxSelections`."""
     if TERMS_PATH not in changes.paths:
         return
     ids = after.taxonomy_term_ids
     if len(ids) > MAX_TERMS:
-        raise _refused(
+        raise _terms_error(
             _("A post can have at most %(most_terms)s terms.") % {"most_terms": MAX_TERMS}
         )
     for id_ in ids:
         try:
             UUID(id_)
         except (ValueError, TypeError, AttributeError):
-            raise _refused(_("%(id)r is not the ID of a term.") % {"id": id_}) from None
+            raise _terms_error(_("%(id)r is not the ID of a term.") % {"id": id_}) from None
     found = {
         str(pk): name for pk, name in Term.objects.filter(pk__in=ids).values_list("pk", "taxonomy")
     }
     unknown = [id_ for id_ in ids if id_ not in found]
     if unknown:
-        raise _refused(
+        raise _terms_error(
             _("No taxonomy term has the ID %(unknown)s.") % {"unknown": ", ".join(unknown)}
         )
     uses = {use.slug: use for use in find_post_type(post.type).taxonomies}
     for taxonomy, count in Counter(found.values()).items():
         if taxonomy not in uses:
             known = ", ".join(uses) or "none"
-            raise _refused(
+            raise _terms_error(
                 _("Posts of type %(type)s do not use %(taxonomy)r; they use: %(known)s.")
                 % {"type": post.type, "taxonomy": taxonomy, "known": known}
             )
         most = uses[taxonomy].max_selections
         if most is not None and count > most:
-            raise _refused(
+            raise _terms_error(
                 _("At most %(most)s terms of %(taxonomy)r are allowed. You sent %(count)s.")
                 % {"most": most, "taxonomy": taxonomy, "count": count}
             )
 
 
-def _refused(message: str) -> RuleViolation:
+def _terms_error(message: str) -> RuleViolation:
     return invalid("taxonomyTermIds", message)
 
 
@@ -80,7 +80,7 @@ def clean_fields(
     changes: Changes,
     actor: Actor | None = None,
 ) -> PostDocument:
-    """Clean the fields that `changes` names; raises `RuleViolation` keyed by the field's name."""
+    """Clean the changed fields. Raises `RuleViolation` keyed by field name."""
     cleaned: JsonObject = {}
     custom: JsonObject = {}
     for change in changes:
@@ -136,9 +136,9 @@ _SAME_BELOW: Final = Statement(lambda *given: _same_slug(*given[:-1]).filter(par
 
 
 def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
-    """Raise `RuleViolation` where another post of the type and the language has the slug.
+    """Raise `RuleViolation` if another post of the same type and language has the slug.
 
-    Of a type with hierarchy only what stands below the same parent counts.
+    In a type with hierarchy, only posts with the same parent count.
     """
     wanted = (post.type, post.locale, slug, post.pk)
     if not find_post_type(post.type).hierarchical:
@@ -167,7 +167,7 @@ def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
 
 
 def translation_taken(other: Post, actor: Actor | None = None) -> RuleViolation:
-    """The refusal of a language that a post is there in: by which one, for those who are known to see it."""
+    """Return the error for a language that exists already. It names the post only if the actor may view it."""
     if actor is None or not sees(actor, other):
         message = _("The post already exists in %(language)s.") % {
             "language": language_name(other.locale)
@@ -182,7 +182,7 @@ def translation_taken(other: Post, actor: Actor | None = None) -> RuleViolation:
 
 
 def taken_by_another(post: Post, actor: Actor) -> RuleViolation:
-    """Return which of a post's unique constraints another post holds, after the database refused it."""
+    """Return the error for the unique constraint that the database reported."""
     if post.variation_of_id is not None:
         message = _("The post already has a variation %(variation)s.") % {
             "variation": post.variation
@@ -197,9 +197,9 @@ def taken_by_another(post: Post, actor: Actor) -> RuleViolation:
 
 
 def check_parent(post: Post, value: object, actor: Actor | None = None) -> int:
-    """The parent exists, fits, and does not stand below the post. Returns how many posts are above it then.
+    """Check that the parent exists, has the same type and language, and is not below the post.
 
-    For an `actor`, a parent that they may not see is not there.
+    Returns the number of ancestors. With an `actor`, a parent they may not view counts as missing.
     """
     if value is None:
         return 0
@@ -212,6 +212,7 @@ def check_parent(post: Post, value: object, actor: Actor | None = None) -> int:
         raise invalid("parentId", _("No post has the ID %(value)s.") % {"value": value})
     if (ancestor.type, ancestor.locale) != (post.type, post.locale):
         raise invalid("parentId", _("The parent must have the same type and language."))
+    # Stored parents can already form a cycle, so stop at a post seen before.
     seen: set[UUID] = set()
     while ancestor is not None and ancestor.pk not in seen:
         if ancestor.pk == post.pk:
@@ -222,9 +223,9 @@ def check_parent(post: Post, value: object, actor: Actor | None = None) -> int:
 
 
 def check_depth(post: Post, above: int) -> None:
-    """Raise `RuleViolation` where the post, or one below it, would have too many others above it. Pages in
-    the trash do not count. One query."""
+    """Raise `RuleViolation` if the post or a descendant would be too deep. Excludes the trash. One query."""
     left = MAX_DEPTH - above
+    # A post without a parent cannot be too deep, and a new post has no descendants: no query.
     if left >= 0 and (left == MAX_DEPTH or post._state.adding):
         return
     if left < 0 or is_anything_below(post.pk, left + 1):
@@ -241,12 +242,12 @@ def check_changes(
     taken_over: PostDocument | None = None,
     is_handed_on: bool = False,
 ) -> PostDocument:
-    """`after` with cleaned values, or the first refusal.
+    """Check permissions and rules, and return `after` with cleaned values.
 
-    Only what differs from `before` is looked at, so that content which outlived its definition can still be
-    edited around, reverted and rejected. What `taken_over`, the source of a copy, refers to may be gone. What is
-    `is_handed_on` from one layer to another may refer to what the actor does not see. Raises
-    `RuleViolation` with details keyed by path, or `NotAllowed`.
+    Only differences from `before` are checked, so that content older than its definition can still be edited,
+    reverted and rejected. References of `taken_over`, the source of a copy, may be missing. If `is_handed_on` from
+    one layer to another, references may be hidden from the actor. Raises `RuleViolation` with details by path, or
+    `NotAllowed`.
     """
     changes = diff(before, after)
     if len(changes) == 0:
@@ -262,15 +263,13 @@ def clean_changes(
     taken_over: PostDocument | None = None,
     actor: Actor | None = None,
 ) -> PostDocument:
-    """The same whoever does it: of content that is copied, its author answers for it already.
-
-    With an `actor`, what they may not see cannot be named anew.
-    """
+    """Apply the rules without permissions. With an `actor`, new references must be visible to them."""
+    # Copied content needs no check of permissions, because its author was allowed to write it.
     changes = diff(before, after)
     check_locks(before, after)
     after = clean_fields(post, before, after, changes, actor)
     check_terms(post, after, changes)
     after = clean_modules(post, before, after, changes)
-    # As cleaned: ids in their one form, Markdown as the document that it stands for.
+    # Compare again after cleaning: ids are canonical and Markdown is rich text now.
     check_references(before, after, diff(before, after), taken_over=taken_over, actor=actor)
     return after

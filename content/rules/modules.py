@@ -1,4 +1,4 @@
-"""Rules of the modules of a post and of their values, and of locks."""
+"""Rules for the modules of a post, their values and locks."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from proofroom.definitions import find_module, validate_props, validation, why_e
 from proofroom.definitions.richtext.schema import safe_href
 
 _JSON_MAX: Final = 20_000
-_LARGEST: Final = 2**53
+_MAX_SAFE_INTEGER: Final = 2**53
 
 
 def clean_value(name: str, value: Json) -> Json:
-    """The value to store in a field; `RuleViolation` keyed by the field's name."""
+    """Return the value to store in a field. Raises `RuleViolation` keyed by field name."""
     field = POST_FIELDS[name]
     check = _FORMATS.get(field.format) or _KINDS.get(field.kind)
-    return check(field, value) if check is not None else _text(field, value)
+    return check(field, value) if check is not None else _clean_text(field, value)
 
 
-def _text(field: PostField, value: Json) -> Json:
+def _clean_text(field: PostField, value: Json) -> Json:
     if value is None and not field.required:
         return None if field.is_nullable else ""
     return clean_line(
@@ -47,12 +47,12 @@ def _text(field: PostField, value: Json) -> Json:
     )
 
 
-def _slug(field: PostField, value: Json) -> Json:
-    return clean_slug(str(_text(field, value)), field.max_length or 0)
+def _clean_slug_field(field: PostField, value: Json) -> Json:
+    return clean_slug(str(_clean_text(field, value)), field.max_length or 0)
 
 
-def _address(field: PostField, value: Json) -> Json:
-    text = str(_text(field, value) or "")
+def _clean_address(field: PostField, value: Json) -> Json:
+    text = str(_clean_text(field, value) or "")
     if not text:
         return None if field.is_nullable else ""
     is_absolute = text.startswith(("http://", "https://"))
@@ -64,7 +64,7 @@ def _address(field: PostField, value: Json) -> Json:
     return text
 
 
-def _json_object(field: PostField, value: Json) -> Json:
+def _clean_json_object(field: PostField, value: Json) -> Json:
     name = field.name
     if value is None:
         return None
@@ -72,6 +72,7 @@ def _json_object(field: PostField, value: Json) -> Json:
         raise invalid(name, _("%(name)s must be an object or null.") % {"name": name})
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        # Lone surrogates cannot be encoded or stored.
         text.encode()
         _check_numbers(value)
     except (ValueError, RecursionError):
@@ -85,26 +86,27 @@ def _json_object(field: PostField, value: Json) -> Json:
             _("%(name)s is too large; at most %(json_max)s characters of JSON are allowed.")
             % {"name": name, "json_max": f"{_JSON_MAX:,}"},
         )
+    # PostgreSQL cannot store NUL in JSON.
     if "\\u0000" in text:
         raise invalid(name, _("%(name)s must not contain control characters.") % {"name": name})
     return dict(value)
 
 
 def _check_numbers(value: Json) -> None:
-    """Raise `ValueError` for a number that JSON readers elsewhere, and our own, cannot hold exactly."""
+    """Raise `ValueError` for a number that JSON parsers cannot represent exactly."""
     if isinstance(value, Mapping):
         for item in value.values():
             _check_numbers(item)
     elif isinstance(value, list | tuple):
         for item in value:
             _check_numbers(item)
-    elif isinstance(value, int | float) and abs(value) > _LARGEST:
+    elif isinstance(value, int | float) and abs(value) > _MAX_SAFE_INTEGER:
         raise ValueError(value)
 
 
-def _robots(field: PostField, value: Json) -> Json:
+def _clean_robots(field: PostField, value: Json) -> Json:
     name = field.name
-    found = _json_object(field, value)
+    found = _clean_json_object(field, value)
     if isinstance(found, Mapping):
         for key, item in found.items():
             if key in ("index", "follow") and not isinstance(item, bool):
@@ -114,7 +116,7 @@ def _robots(field: PostField, value: Json) -> Json:
     return found
 
 
-def _uuid(field: PostField, value: Json) -> Json:
+def _clean_uuid(field: PostField, value: Json) -> Json:
     name = field.name
     if value is None:
         return None
@@ -124,10 +126,11 @@ def _uuid(field: PostField, value: Json) -> Json:
         raise invalid(name, _("%(name)s must be a UUID.") % {"name": name}) from None
 
 
-def _whole_number(field: PostField, value: Json) -> Json:
+def _clean_whole_number(field: PostField, value: Json) -> Json:
     name = field.name
     if value is None:
         return None if field.is_nullable else 0
+    # `bool` is a subclass of `int`.
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > 1_000_000:
         raise invalid(
             name,
@@ -136,7 +139,7 @@ def _whole_number(field: PostField, value: Json) -> Json:
     return value
 
 
-def _moment(field: PostField, value: Json) -> Json:
+def _clean_moment(field: PostField, value: Json) -> Json:
     name = field.name
     if value is None:
         return None
@@ -153,16 +156,16 @@ def _moment(field: PostField, value: Json) -> Json:
 
 
 _FORMATS: Final[Mapping[FieldFormat, Callable[[PostField, Json], Json]]] = {
-    "slug": _slug,
-    "robots": _robots,
+    "slug": _clean_slug_field,
+    "robots": _clean_robots,
 }
 _KINDS: Final[Mapping[FieldKind, Callable[[PostField, Json], Json]]] = {
-    "url": _address,
-    "json": _json_object,
-    "media": _uuid,
-    "post-reference": _uuid,
-    "number": _whole_number,
-    "moment": _moment,
+    "url": _clean_address,
+    "json": _clean_json_object,
+    "media": _clean_uuid,
+    "post-reference": _clean_uuid,
+    "number": _clean_whole_number,
+    "moment": _clean_moment,
 }
 
 
@@ -170,23 +173,23 @@ MODULES_MAX = 300
 
 
 def check_locks(before: PostDocument, after: PostDocument) -> None:
-    """Locked modules stay: not removed, not retyped, not unlocked, not moved among the others or off the top."""
+    """Check that locked modules are not removed, replaced, unlocked or moved, and stay on top if they are on top."""
     common = set(before.order) & set(after.order)
     for module in before.modules:
         if not module.locked:
             continue
         now = after.module(module.id)
         if now is None:
-            raise _locked(module, _("cannot be removed"))
+            raise _locked_error(module, _("cannot be removed"))
         if now.identity != module.identity:
-            raise _locked(module, _("cannot be unlocked or turned into another module"))
+            raise _locked_error(module, _("cannot be unlocked or turned into another module"))
         if _preceding(before, module.id, common) != _preceding(after, module.id, common):
-            raise _locked(module, _("cannot be moved"))
+            raise _locked_error(module, _("cannot be moved"))
     for index, module in enumerate(before.modules):
         if not module.locked:
             break
         if after.order.index(module.id) != index:
-            raise _locked(module, _("comes first; nothing can be placed above it"))
+            raise _locked_error(module, _("comes first; nothing can be placed above it"))
 
 
 def _preceding(document: PostDocument, module_id: str, among: set[str]) -> set[str]:
@@ -194,7 +197,7 @@ def _preceding(document: PostDocument, module_id: str, among: set[str]) -> set[s
     return set(order[: order.index(module_id)])
 
 
-def _locked(module: ModuleDocument, why: str) -> RuleViolation:
+def _locked_error(module: ModuleDocument, why: str) -> RuleViolation:
     message = _("The module %(type)s (%(id)s) is locked by the module group: it %(why)s.") % {
         "type": module.type,
         "id": module.id,
@@ -206,7 +209,8 @@ def _locked(module: ModuleDocument, why: str) -> RuleViolation:
 def clean_modules(
     post: Post, before: PostDocument, after: PostDocument, changes: Changes
 ) -> PostDocument:
-    """Clean what `changes` names of the modules; details are keyed by `modules.<postModuleId>.props.…`."""
+    """Clean the changed modules. Details of errors are keyed by `modules.<postModuleId>.props.…`."""
+    # A post that already exceeds the limit can still be edited.
     if len(after.modules) > MODULES_MAX and len(after.modules) > len(before.modules):
         raise invalid(
             "modules",
@@ -231,14 +235,14 @@ def clean_modules(
             edited.setdefault(change.module_id, []).append(change)
     for module_id, parts in edited.items():
         cleaned[module_id] = _clean_edited(cast(ModuleDocument, after.module(module_id)), parts)
-    # A placed global module must exist, and be of that type.
+    # A newly placed global module must exist and have the given type.
     wanted = {
         module.global_slug: module
         for module in cleaned.values()
         if module.id not in before.order and module.scope == "global"
     }
     if wanted:
-        # Locked, so that it cannot be deleted before the post that places it is written.
+        # Locked, so that it cannot be deleted before the post is written. Ordered, so that locks cannot deadlock.
         shared = ModuleInstance.objects.select_for_update(of=("self",), no_key=True)
         shared = shared.filter(scope="global", global_slug__in=wanted).order_by("pk")
         found = {row.global_slug: row for row in shared}
@@ -258,7 +262,7 @@ def _clean_new(post: Post, module: ModuleDocument) -> ModuleDocument:
     try:
         definition = find_module(module.type)
     except RuleViolation as error:
-        raise _below(module.id, error) from None
+        raise _rekey_for_post(module.id, error) from None
     reason = why_excluded(post.type, module.type)
     if reason is not None:
         raise invalid(f"modules.{module.id}", reason, code="module_not_allowed")
@@ -274,7 +278,7 @@ def _clean_new(post: Post, module: ModuleDocument) -> ModuleDocument:
             return _clean_edited(module, _all_overrides(module))
         props = validate_props(module.type, module.props)
     except RuleViolation as error:
-        raise _below(module.id, error) from None
+        raise _rekey_for_post(module.id, error) from None
     return replace(_clean_edited(module, _all_overrides(module)), props=props)
 
 
@@ -286,7 +290,7 @@ def _all_overrides(module: ModuleDocument) -> list[Change]:
 
 
 def _clean_edited(module: ModuleDocument, parts: list[Change]) -> ModuleDocument:
-    """Validate the changed props and overrides; the others are left as they are, whatever their age."""
+    """Validate the changed props and overrides. Others stay unchanged, even if no longer valid."""
     definition = find_module(module.type)
     props, overrides = dict(module.props), dict(module.overrides)
     for part, values in (("props", props), ("overrides", overrides)):
@@ -306,25 +310,25 @@ def _clean_edited(module: ModuleDocument, parts: list[Change]) -> ModuleDocument
                     definition.Props, changed, prefix=part, what=f"The module {module.type}"
                 )
             except RuleViolation as error:
-                raise _below(module.id, error) from None
+                raise _rekey_for_post(module.id, error) from None
     return replace(module, props=props, overrides=overrides)
 
 
-def _below(module_id: str, error: RuleViolation) -> RuleViolation:
-    """The refusal of one module, as one of a post."""
+def _rekey_for_post(module_id: str, error: RuleViolation) -> RuleViolation:
+    """Return the error of a module with details keyed for the post."""
     details = {f"modules.{module_id}.{path}": value for path, value in error.details.items()}
     return RuleViolation(error.message, code=error.code, details=details)
 
 
 def rekey_for_module(module_id: str, error: RuleViolation) -> RuleViolation:
-    """The refusal of a post, as one of the single module that a caller sent: keyed by `props.title`."""
+    """Return the error of a post with details keyed for the single module that the caller sent: `props.title`."""
     prefix = f"modules.{module_id}."
     details = {path.removeprefix(prefix): value for path, value in error.details.items()}
     return RuleViolation(error.message, code=error.code, details=details)
 
 
 def rekey_by_names(error: RuleViolation, names: Mapping[str, str]) -> RuleViolation:
-    """The refusal of new modules, which it knows by ids, keyed by names that the caller knows."""
+    """Return the error of new modules, keyed by the caller's names instead of ids."""
     details = {}
     for path, sentences in error.details.items():
         parts = path.split(".")
@@ -345,7 +349,7 @@ _KEYS_OF_GROUP: Final[Mapping[str, type]] = {
 
 
 def check_places(entries: object) -> list[Mapping[str, Json]]:
-    """The modules of a stored group, each an object of the known keys. Raises `RuleViolation` by path."""
+    """Validate the modules of a stored group: objects with known keys. Raises `RuleViolation` by path."""
     refuse_unstorable(entries, "modules")
     if not isinstance(entries, list | tuple) or len(entries) > MODULES_MAX:
         raise invalid(

@@ -1,4 +1,4 @@
-"""Scope before rules: where a post would stand is judged before any rule could tell what else stands there."""
+"""Checks of the scope of a new place, before any rule could reveal what exists there."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PLACE_PATHS = frozenset({"post.slug", "post.parentId"})
 
 
 def require_kind_in_scope(*, type: str, locale: str, actor: Actor) -> None:
-    """Raise `NotAllowed` where the actor may change no post of that type and language."""
+    """Raise `NotAllowed` if the actor may not change posts of this type and language."""
     for scope in actor.scopes:
         if (scope.types and type not in scope.types) or (
             scope.locales and locale not in scope.locales
@@ -28,11 +28,11 @@ def require_kind_in_scope(*, type: str, locale: str, actor: Actor) -> None:
 def require_place_in_scope(
     *, post: Post, before: PostDocument, after: PostDocument, actor: Actor, is_live: bool = True
 ) -> None:
-    """Raise `NotAllowed` where the address or the terms that a post would get are outside of the actor's scope.
+    """Raise `NotAllowed` if the new path or terms of a post are out of the actor's scope.
 
-    Called before the rules. A parent that the actor may not see is for them none: below it is outside of every
-    section, and else the rules refuse it. Without `is_live` the change is a proposal, and terms may be proposed that
-    take the post out of the scope.
+    Called before the rules. A parent that the actor may not view counts as missing: below it no section can match,
+    and without sections the rules refuse it. Without `is_live` the change is a proposal, which may propose terms
+    that take the post out of scope.
     """
     if not actor.scopes or post.variation_of_id is not None:
         return
@@ -41,9 +41,10 @@ def require_place_in_scope(
     if not is_new and not (_PLACE_PATHS & paths or (is_live and TERMS_PATH in paths)):
         return
     require_kind_in_scope(type=post.type, locale=post.locale, actor=actor)
-    path = _path_of(post, after, paths, actor)
+    path = _future_path(post, after, paths, actor)
     terms = set(after.taxonomy_term_ids)
     if not is_live and not is_new:
+        # A proposal leaves the post in scope by its current terms until it is approved.
         terms |= set(before.taxonomy_term_ids)
     term_ids = {id_ for id_ in map(parse_uuid, terms) if id_ is not None}
     for scope in actor.scopes:
@@ -53,8 +54,8 @@ def require_place_in_scope(
             raise outside_of_scope()
 
 
-def _path_of(post: Post, after: PostDocument, paths: set[str], actor: Actor) -> str:
-    """Return the address that the post would have; empty where it can have none."""
+def _future_path(post: Post, after: PostDocument, paths: set[str], actor: Actor) -> str:
+    """Return the path the post would have, empty if it could have none."""
     if post.is_placeholder:
         return post.path  # until it is approved it stands where it was put
     wanted = after.fields.get("parentId")

@@ -1,7 +1,7 @@
-"""References: what a value names must be there. Media, posts, terms and forms, and files by their addresses.
+"""Checks that references of a value exist: media, posts, terms, forms, and files by address.
 
-Only references that a change brings are judged. One that stood in the value before, or that a copy takes over from
-its source, may name what is gone: content whose file was deleted can still be saved, staged and approved.
+Only references added by a change are checked. A reference that the value had before, or that a copy takes from its
+source, may be missing. So content with a deleted file can still be saved, staged and approved.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from proofroom.taxonomies.models import Term
 
 ReferenceKind = Literal["media", "file", "post-reference", "taxonomy-reference", "form-reference"]
 Existing = Callable[[Collection[str]], Collection[str]]
-"""From what fields name to what of it there is. One query."""
+"""Return the existing references among the given ones. One query."""
 
 _IDS: Final[Mapping[str, ReferenceKind]] = {
     "media": "media",
@@ -56,19 +56,19 @@ _CODES: Final[Mapping[ReferenceKind, str]] = {
     "form-reference": "unknown_form",
 }
 _OWN_NAME: Final = re.compile(r"[0-9a-f]{32}")
-"""What the name of every uploaded file holds; other files of the storage are known to nobody here."""
-_AT_ONCE: Final = 5_000
-"""Names in one query. More than a body can carry in practice."""
+"""Part of the name of every uploaded file. Other files in the storage are unknown here."""
+_BATCH_SIZE: Final = 5_000
+"""Number of references per query. Requests practically never have more."""
 _MOST_DETAILS: Final = 20
-_DEEPEST: Final = 12
+_MAX_DEPTH: Final = 12
 
 reference_lookups: ExtensionPoint[Existing] = ExtensionPoint()
-"""By kind of reference; apps above content register their own. What has none is taken to be there."""
+"""Lookups by kind of reference, registered by apps above content. Kinds without a lookup count as existing."""
 
 
 @dataclass(frozen=True, slots=True)
 class NamedReference:
-    """A thing that a value names, and the path of the place that names it."""
+    """A reference in a value, with its path."""
 
     path: str
     kind: ReferenceKind
@@ -87,37 +87,37 @@ def check_references(
     taken_over: PostDocument | None = None,
     actor: Actor | None = None,
 ) -> None:
-    """Raise `RuleViolation` on each place of `after` that names what is not there, and did not name it before.
+    """Raise `RuleViolation` for each new reference in `after` that does not exist.
 
-    What `taken_over` names may be gone. For an `actor`, posts and files that they may not see are not there either.
-    At most four queries, and two more for who is limited, however many references there are.
+    References of `taken_over` may be missing. With an `actor`, posts and files they may not view count as missing.
+    At most four queries in total, and two more for an actor with a limited scope.
     """
     new = _new_references(before, after, changes)
     if taken_over is not None and new:
         known = {reference.thing for reference in find_references(taken_over)}
         new = [reference for reference in new if reference.thing not in known]
     if new:
-        _refuse(_missing(new, actor))
+        _raise_for_missing(_find_missing(new, actor))
 
 
 def find_references(document: PostDocument) -> Iterator[NamedReference]:
-    """Everything that the fields and modules of a document name, there or not; not its terms."""
+    """Yield all references in the fields and modules of a document, existing or not, except its terms."""
     for name, value in document.fields.items():
-        yield from _at(f"post.{name}", value, document)
+        yield from _references_at(f"post.{name}", value, document)
     for module in document.modules:
-        yield from _of_module(module)
+        yield from _module_references(module)
 
 
 def find_props_references(
     props: type[ModuleProps], values: Mapping[str, Json]
 ) -> Iterator[NamedReference]:
-    """As `find_references`, of the props of one module."""
-    yield from _of_props(props, values, "props")
+    """Yield the references in the props of one module, as `find_references`."""
+    yield from _props_references(props, values, "props")
 
 
 @dataclass(frozen=True, slots=True)
 class PropsChange:
-    """The props of one module outside of a post; refusals of them begin with `prefix`."""
+    """A change of the props of a module outside of posts. Paths of errors start with `prefix`."""
 
     props: type[ModuleProps]
     before: Mapping[str, Json]
@@ -125,43 +125,45 @@ class PropsChange:
     prefix: str = "props"
 
     def added(self) -> list[NamedReference]:
-        old = list(_of_props(self.props, self.before, self.prefix))
-        return _added(old, list(_of_props(self.props, self.after, self.prefix)))
+        old = list(_props_references(self.props, self.before, self.prefix))
+        return _added_references(old, list(_props_references(self.props, self.after, self.prefix)))
 
 
 def check_props(*changed: PropsChange, actor: Actor | None = None) -> None:
-    """As `check_references`, of modules that stand in no post: shared ones, and those of module groups."""
-    _refuse(_missing([reference for change in changed for reference in change.added()], actor))
+    """Check references as `check_references`, for modules outside of posts: global modules and module groups."""
+    _raise_for_missing(
+        _find_missing([reference for change in changed for reference in change.added()], actor)
+    )
 
 
 def without_missing(
     before: PostDocument, after: PostDocument, changes: Changes
 ) -> tuple[PostDocument, list[str]]:
-    """`after` without the references that `changes` bring and that name what is not there, and their paths.
+    """Return `after` without missing references that `changes` add, and their paths.
 
-    Addresses in rich text and links stay: they are text.
+    Addresses in rich text and links stay, because they are text.
     """
     missing = [
         reference
-        for reference in _missing(_new_references(before, after, changes))
+        for reference in _find_missing(_new_references(before, after, changes))
         if reference.kind != "file"
     ]
     for reference in missing:
-        after = _without(after, reference)
+        after = _without_reference(after, reference)
     return after, [reference.path for reference in missing]
 
 
 def props_without_missing(changed: PropsChange) -> dict[str, Json]:
-    """As `without_missing`, of the props of one module."""
-    kept: Json = dict(changed.after)
-    for reference in _missing(changed.added()):
+    """Return the props of one module without missing references, as `without_missing`."""
+    props: Json = dict(changed.after)
+    for reference in _find_missing(changed.added()):
         if reference.kind != "file":
             path = reference.path.removeprefix(f"{changed.prefix}.").split(".")
-            kept = _emptied(kept, path, reference.name)
-    return cast("dict[str, Json]", kept)
+            props = _without_value(props, path, reference.name)
+    return cast("dict[str, Json]", props)
 
 
-def _refuse(missing: Sequence[NamedReference]) -> None:
+def _raise_for_missing(missing: Sequence[NamedReference]) -> None:
     if not missing:
         return
     details: dict[str, list[str]] = {}
@@ -176,25 +178,25 @@ def _sentence(reference: NamedReference) -> str:
     return in_words(_SENTENCES[reference.kind]) % {"name": reference.name[:200]}
 
 
-def _missing(
+def _find_missing(
     references: Sequence[NamedReference], actor: Actor | None = None
 ) -> list[NamedReference]:
-    """Those that name what is not there, or hidden from the actor.
+    """Return the references that do not exist or are hidden from the actor.
 
-    One query for files, and one for each other kind that is named; one more for files and one for posts where the
-    actor is limited to a part of the content.
+    One query for files and one for each other kind. One more each for files and posts if the actor's scope is
+    limited.
     """
     if not references:
         return []
     named: dict[ReferenceKind, set[str]] = {}
     for reference in references:
         named.setdefault(reference.kind, set()).add(reference.name)
-    there: dict[ReferenceKind, Collection[str]] = {}
+    existing_names: dict[ReferenceKind, Collection[str]] = {}
     ids, addresses = named.pop("media", set()), named.pop("file", set())
     if ids or addresses:
         by_name = {storage_name(address) or "": address for address in addresses}
         known_ids, known_names = set[str](), set[str]()
-        for part in _parts([*ids, *by_name]):
+        for part in _batches([*ids, *by_name]):
             found = load_assets_by_name(
                 [name for name in part if name not in by_name], [n for n in part if n in by_name]
             )
@@ -202,20 +204,22 @@ def _missing(
             known_names |= set(
                 found.by_name if actor is None else only_visible(found.by_name, actor)
             )
-        there["media"], there["file"] = (
+        existing_names["media"], existing_names["file"] = (
             known_ids,
             {address for address in addresses if (storage_name(address) or "") in known_names},
         )
     for kind_, names in named.items():
         existing = reference_lookups.get(kind_)
-        # What no app answers for, nobody can say is missing.
-        there[kind_] = names
+        # Without a lookup, references count as existing.
+        existing_names[kind_] = names
         if existing is not None:
-            there[kind_] = {name for part in _parts(sorted(names)) for name in existing(part)}
-    if actor is not None and "post-reference" in there:
-        posts = set(there["post-reference"])
-        there["post-reference"] = posts - set(map(str, hidden_ids(posts, actor)))
-    return [item for item in references if item.name not in there[item.kind]]
+            existing_names[kind_] = {
+                name for part in _batches(sorted(names)) for name in existing(part)
+            }
+    if actor is not None and "post-reference" in existing_names:
+        posts = set(existing_names["post-reference"])
+        existing_names["post-reference"] = posts - set(map(str, hidden_ids(posts, actor)))
+    return [item for item in references if item.name not in existing_names[item.kind]]
 
 
 reference_lookups.register(
@@ -228,9 +232,9 @@ reference_lookups.register(
 )
 
 
-def _parts(names: Sequence[str]) -> Iterator[Sequence[str]]:
-    for begin in range(0, len(names), _AT_ONCE):
-        yield names[begin : begin + _AT_ONCE]
+def _batches(names: Sequence[str]) -> Iterator[Sequence[str]]:
+    for begin in range(0, len(names), _BATCH_SIZE):
+        yield names[begin : begin + _BATCH_SIZE]
 
 
 def _new_references(
@@ -240,23 +244,26 @@ def _new_references(
     for change in changes:
         if change.kind in ("moved", "removed"):
             continue
-        old = list(_at(change.path, change.before, before))
-        new += _added(old, list(_at(change.path, change.after, after)))
+        old = list(_references_at(change.path, change.before, before))
+        new += _added_references(old, list(_references_at(change.path, change.after, after)))
     return new
 
 
-def _added(old: Sequence[NamedReference], new: Sequence[NamedReference]) -> list[NamedReference]:
-    """Those of `new` that `old` lacks: each place keeps its own, and items of a list may change places."""
+def _added_references(
+    old: Sequence[NamedReference], new: Sequence[NamedReference]
+) -> list[NamedReference]:
+    """Return the references of `new` that `old` lacks. List items may change places."""
     at = {(item.path, item.thing) for item in old}
+    # Count per object, so that a reference that moved with its list item is not new.
     moved = Counter(item.thing for item in old)
-    left: list[NamedReference] = []
+    unmatched: list[NamedReference] = []
     for item in new:
         if (item.path, item.thing) in at:
             moved[item.thing] -= 1
         else:
-            left.append(item)
+            unmatched.append(item)
     added: list[NamedReference] = []
-    for item in left:
+    for item in unmatched:
         if moved[item.thing] > 0:
             moved[item.thing] -= 1
         else:
@@ -264,21 +271,21 @@ def _added(old: Sequence[NamedReference], new: Sequence[NamedReference]) -> list
     return added
 
 
-def _at(path: str, value: Value, document: PostDocument) -> Iterator[NamedReference]:
-    """The references in the value at a path of a document, keyed as refusals are."""
+def _references_at(path: str, value: Value, document: PostDocument) -> Iterator[NamedReference]:
+    """Yield the references in the value at a path, with the paths of errors."""
     if value is ABSENT or isinstance(value, ModuleDocument):
         if isinstance(value, ModuleDocument):
-            yield from _of_module(value)
+            yield from _module_references(value)
         return
     if path.startswith("post."):
         name = path.removeprefix("post.")
         if name in MEDIA_FIELDS:
-            yield from _ids(name, "media", value)
+            yield from _id_references(name, "media", value)
         elif name.startswith(CUSTOM_PREFIX):
             post_type = post_types.get(document.type)
             own = name.removeprefix(CUSTOM_PREFIX)
             if post_type is not None:
-                yield from _of_props(
+                yield from _props_references(
                     post_type.CustomFields, {own: cast("Json", value)}, "customFields"
                 )
         return
@@ -287,28 +294,28 @@ def _at(path: str, value: Value, document: PostDocument) -> Iterator[NamedRefere
     definition = modules.get(module.type) if module is not None else None
     if definition is not None:
         where = f"modules.{module_id}.{part}"
-        yield from _of_props(definition.Props, {name: cast("Json", value)}, where)
+        yield from _props_references(definition.Props, {name: cast("Json", value)}, where)
 
 
-def _of_module(module: ModuleDocument) -> Iterator[NamedReference]:
+def _module_references(module: ModuleDocument) -> Iterator[NamedReference]:
     definition = modules.get(module.type)
     if definition is not None:
         where = f"modules.{module.id}"
-        yield from _of_props(definition.Props, module.props, f"{where}.props")
-        yield from _of_props(definition.Props, module.overrides, f"{where}.overrides")
+        yield from _props_references(definition.Props, module.props, f"{where}.props")
+        yield from _props_references(definition.Props, module.overrides, f"{where}.overrides")
 
 
-def _of_props(
+def _props_references(
     props: type[ModuleProps], values: Mapping[str, object], where: str, depth: int = 0
 ) -> Iterator[NamedReference]:
-    """Yield what is stored can be older than its definition: what does not fit is passed over."""
+    """Yield the references in props. Values that do not fit their definition, which may be newer, are skipped."""
     known = props_of(props)
     for name, value in values.items():
         prop = known.get(name)
-        if prop is not None and depth <= _DEEPEST:
+        if prop is not None and depth <= _MAX_DEPTH:
             path = f"{where}.{name}"
             if prop.kind in _IDS:
-                yield from _ids(path, _IDS[prop.kind], value)
+                yield from _id_references(path, _IDS[prop.kind], value)
             elif prop.kind == "form-reference":
                 if isinstance(value, str) and value:
                     yield NamedReference(path, "form-reference", value)
@@ -317,23 +324,25 @@ def _of_props(
                 while waiting:
                     node = waiting.pop()
                     if kind(node) == "image":
-                        yield from _address(path, attributes(node).get("src"))
+                        yield from _file_reference(path, attributes(node).get("src"))
                     marks = node.get("marks")
                     for mark in marks if isinstance(marks, list | tuple) else ():
                         if isinstance(mark, Mapping) and kind(mark) == "link":
-                            yield from _address(path, attributes(mark).get("href"))
+                            yield from _file_reference(path, attributes(mark).get("href"))
                     waiting.extend(reversed(children(node)))
             elif prop.kind in ("link", "url"):
-                yield from _address(path, value)
+                yield from _file_reference(path, value)
             elif prop.nested is not None and isinstance(value, Mapping):
-                yield from _of_props(prop.nested, value, path, depth + 1)
+                yield from _props_references(prop.nested, value, path, depth + 1)
             elif prop.nested is not None and isinstance(value, list | tuple):
                 for number, item in enumerate(value):
                     if isinstance(item, Mapping):
-                        yield from _of_props(prop.nested, item, f"{path}.{number}", depth + 1)
+                        yield from _props_references(
+                            prop.nested, item, f"{path}.{number}", depth + 1
+                        )
 
 
-def _ids(path: str, kind_: ReferenceKind, value: object) -> Iterator[NamedReference]:
+def _id_references(path: str, kind_: ReferenceKind, value: object) -> Iterator[NamedReference]:
     listed = isinstance(value, list | tuple)
     for number, item in enumerate(value if isinstance(value, list | tuple) else [value]):
         if isinstance(item, str) and (id_ := _canonical(item)):
@@ -347,45 +356,48 @@ def _canonical(value: str) -> str:
         return ""
 
 
-def _address(path: str, value: object) -> Iterator[NamedReference]:
+def _file_reference(path: str, value: object) -> Iterator[NamedReference]:
     name = storage_name(value) if isinstance(value, str) else None
     if name is not None and _OWN_NAME.search(name):
         yield NamedReference(path, "file", str(value))
 
 
-def _without(document: PostDocument, reference: NamedReference) -> PostDocument:
+def _without_reference(document: PostDocument, reference: NamedReference) -> PostDocument:
     if reference.path in MEDIA_FIELDS:
         return document.with_fields({reference.path: None})
     head, *rest = reference.path.split(".")
     if head == "customFields":
         name = CUSTOM_PREFIX + rest[0]
-        value = _emptied(document.fields.get(name), rest[1:], reference.name)
+        value = _without_value(document.fields.get(name), rest[1:], reference.name)
         return document.with_fields({name: value})
     module_id, part, *rest = rest
     module = document.module(module_id)
     if module is None:
         return document
     values = module.props if part == "props" else module.overrides
-    emptied = cast("Mapping[str, Json]", _emptied(dict(values), rest, reference.name))
+    emptied = cast("Mapping[str, Json]", _without_value(dict(values), rest, reference.name))
     module = (
         replace(module, props=emptied) if part == "props" else replace(module, overrides=emptied)
     )
     return document.with_module(module)
 
 
-def _emptied(value: Json, path: Sequence[str], name: str) -> Json:
-    """The value with nothing at the path: null, no text where there was a slug, no entry in a list of ids."""
+def _without_value(value: Json, path: Sequence[str], name: str) -> Json:
+    """Return the value without the reference at the path: null for an id, "" for a slug, no entry in a list of
+    ids.
+    """
     if not path:
         return None if _canonical(name) else ""
     head, *rest = path
     if isinstance(value, Mapping):
-        return {**value, head: _emptied(value.get(head), rest, name)}
+        return {**value, head: _without_value(value.get(head), rest, name)}
     if not isinstance(value, list | tuple):
         return value
     if not rest:
-        # By its name: the places of later ones move when an earlier one goes.
+        # By name, because the removal of an earlier entry changes the positions of later ones.
         return [item for item in value if _canonical(str(item)) != name]
     place = int(head)
     return [
-        _emptied(item, rest, name) if number == place else item for number, item in enumerate(value)
+        _without_value(item, rest, name) if number == place else item
+        for number, item in enumerate(value)
     ]
