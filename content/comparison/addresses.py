@@ -96,7 +96,7 @@ def _bare_host(written: str, *, has_path: bool) -> str:
         # The last label may be the first word of the next sentence: try again without it.
         if not labels.pop()[0].isupper():
             break
-        has_path = False  # it belongs to what came after: evil.com.Then
+        has_path = False  # the path belongs to the removed label: evil.com.Then
     return ""
 
 
@@ -110,7 +110,7 @@ def _ends_host(labels: list[str], *, has_path: bool, is_ascii_only: bool) -> boo
     if has_path:
         return True
     if len(labels) == 2 and (lower in _FILES or (labels[0].isdigit() and len(lower) == 2)):
-        return False  # 10.am, readme.md
+        return False  # a time or a file: 10.am, readme.md
     goes_on = ending[0].isupper() and not (ending.isupper() and labels[0].isupper())
     return not goes_on or lower in _ANY_CASE
 

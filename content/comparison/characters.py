@@ -38,7 +38,7 @@ _UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
 _PLAIN: Final = frozenset(" \n")
 _ODD_LATIN: Final = (
     (0x0131, 0x0131),  # dotless i
-    (0x0180, 0x0217),  # Extended-B but for the Romanian letters
+    (0x0180, 0x0217),  # Extended-B without the Romanian letters
     (0x021C, 0x02FF),
     (0x1D00, 0x1DBF),
     (0x2C60, 0x2C7F),

@@ -336,7 +336,7 @@ def side_text(difference: Difference, side: Side | None, references: References)
         if place == "first":
             words = _("first")
         else:
-            name, count = _MODULE.fullmatch(place.removeprefix("after ")).groups()  # type: ignore[union-attr]  # it fits all
+            name, count = _MODULE.fullmatch(place.removeprefix("after ")).groups()  # type: ignore[union-attr]  # the pattern matches any text
             words = _("after %(module)s") % {"module": make_visible(in_words(name)) + (count or "")}
         return f"{number} ({words})" if number else words
     if kind in ("structure", "module", "moved"):

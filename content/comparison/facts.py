@@ -164,7 +164,7 @@ def _address_facts(before: ChangedText, after: ChangedText) -> Iterator[Fact]:
         _touching(side, stretch.text) for side, stretch in zip(found, (before, after), strict=True)
     ]
     if len(sides[0]) != len(sides[1]) and len(found[0]) == len(found[1]):
-        sides = list(found)  # one of them only grew or shrank
+        sides = list(found)  # an address only became longer or shorter
     hosts = {address.text: address.host for side in near for address in side}
     old_hosts, new_hosts = _between(*([hosts[address] for address in side] for side in sides))
     yield from _paired("host", old_hosts, new_hosts)
@@ -276,7 +276,7 @@ def _meaning_facts(
             )
             is_other_thing = terms is table.units and old.words and new.words
             if is_other_thing or not old.near or not new.near:
-                continue  # a cup that became a glass; a new text
+                continue  # another object (cup, glass), or a new text
         for fact in _paired(kind, [hit.shown for hit in gone], [hit.shown for hit in come]):
             named |= {word for side in (fact.before, fact.after) for word in words_of(side or "")}
             yield fact
@@ -328,7 +328,7 @@ def _hits_between(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_
     ]
     gone, come = ([hits[at][key] for key in side] for at, side in enumerate(keys))
     if len(gone) == len(come) and any(hit.is_touched for hit in (*gone, *come)):
-        return gone, come  # one of them may only have grown or shrunk
+        return gone, come  # a term may only have become longer or shorter
     if not gone and not come:
         # Two terms that changed places: "two dogs and one cat", "one dog and two cats".
         ours, theirs = ([hit for hit in side if hit.is_touched] for side in (before, after))

@@ -198,7 +198,9 @@ class _Proof:
             return False
         if not (_kind(tokens, at - 1) == "word" or _text(tokens, at - 1) in _CLOSING):
             return False
-        is_enclosed = _text(tokens, at + 2) in _CLOSING and mark not in ":;"  # :) ;) smile
+        is_enclosed = (
+            _text(tokens, at + 2) in _CLOSING and mark not in ":;"
+        )  # not the emoticons :) and ;)
         if not (_kind(tokens, at + 2) in ("space", "line") or is_enclosed):
             return False
         if mark == "!" and _is_factorial(tokens, at - 1):
@@ -286,7 +288,7 @@ class _Proof:
             return False
         words = word_list(self.language)
         if words is not None and token.text not in words:
-            return False  # the name of a house that ends in a mark, say
+            return False  # perhaps a brand name that ends in a mark
         if mark != ".":
             return True
         if words is None:
@@ -457,7 +459,7 @@ def _is_measure(tokens: Sequence[Token], at: int) -> bool:
     if not is_variable and not _ends_in_digit(tokens, behind):
         return False
     if tokens[at].text in _SINGLE_QUOTES:
-        return _text(tokens, at + 1) != "s"  # the 1990's
+        return _text(tokens, at + 1) != "s"  # an apostrophe: the 1990's
     opened = 0
     for back in range(at - 1, max(-1, at - _MOST_QUOTED), -1):
         if tokens[back].kind == "line":

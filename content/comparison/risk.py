@@ -167,7 +167,7 @@ def _weigh(difference: Difference, *, is_live: bool) -> tuple[Level, set[str]]:
             action = "removed"
         flag = "new-text" if action == "added" and after else "rewording"
         if not before and not after:
-            action = "changed"  # a mark alone came or went
+            action = "changed"  # only a punctuation mark was added or removed
     elif kind == "space":
         is_inline = not any(side.strip(" ") for side in sides)
         flag = "rewording" if is_inline else "structure"

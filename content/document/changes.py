@@ -101,7 +101,7 @@ def same(one: Value, other: Value) -> bool:
     """Return whether two values are equal in JSON (true is not 1, 1 is 1.0), or are equal modules."""
     if one is other:
         return True
-    if type(one) is str:  # most values are
+    if type(one) is str:  # the most common case
         return one == other
     if isinstance(one, ModuleDocument) and isinstance(other, ModuleDocument):
         return (
@@ -121,7 +121,7 @@ def same(one: Value, other: Value) -> bool:
 
 def diff(base: PostDocument, other: PostDocument) -> Changes:
     """Return every difference: post fields, then modules in the order of `other`, then removed modules."""
-    if base is other:  # a layer with nothing staged is the layer below
+    if base is other:  # a layer without changes is the same object as the layer below
         return Changes(items=(), order=other.order)
     return Changes(
         items=(*_field_changes(base, other), *_module_changes(base, other)), order=other.order

@@ -102,7 +102,7 @@ class PostDocument:
     def module(self, module_id: str) -> ModuleDocument | None:
         # Built on first use: a review looks up ten modules for each change. The reversed order lets the first of
         # duplicate ids win.
-        if not self._by_id:  # a review asks ten times for each change
+        if not self._by_id:
             self._by_id.update((module.id, module) for module in reversed(self.modules))
         return self._by_id.get(module_id)
 

@@ -126,7 +126,7 @@ def write_live(
         check_below(post, actor)
     if "post.parentId" in changes.paths:
         check_parent(post, post.parent_id)
-    require_written_in_scope(post, actor)  # where it is now
+    require_written_in_scope(post, actor)  # at its new place
     return revision
 
 

@@ -123,5 +123,5 @@ def stage(
         },
     )
     if post.is_placeholder:
-        require_written_in_scope(post, actor)  # what is proposed says where it belongs
+        require_written_in_scope(post, actor)  # the proposal decides its scope
     return Staged(post, layer, draft.version, own, document)

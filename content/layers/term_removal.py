@@ -56,7 +56,7 @@ def drop_from_drafts(term_id: UUID, posts: Collection[UUID]) -> None:
     # In the order of ids, so that locks cannot deadlock.
     for post_id in sorted({*posts, *(draft.post_id for draft in found)}):
         Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
-    drafts = find_drafts_with_term(term_id)  # read again: the posts are locked now
+    drafts = find_drafts_with_term(term_id)  # read again after the lock
     for draft in drafts:
         if draft.base is None or draft.document is None:
             continue

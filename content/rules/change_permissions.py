@@ -36,7 +36,7 @@ def check_change_permissions(
                 message = _("Agents and AI clients cannot propose %(name)s.") % {"name": name}
                 raise RuleViolation(message, code="not_stageable", details={name: [message]})
     elif post._state.adding and actor.can("posts.create"):
-        return  # what is new is its author's, whether or not they may change what is there
+        return  # authors may fill a new post without the permission to edit
     elif not actor.can("posts.edit"):
         # Translators change translatable values of a translation, and nothing else.
         if post.translated_from_id is None:
@@ -80,7 +80,7 @@ def _is_translatable(
     if module is None or len(parts) != 4:
         return False
     was = change.before
-    if was is ABSENT:  # what an override goes on top of
+    if was is ABSENT:  # compare a new override with the shared value
         was = shared.get(module.instance_id, {}).get(parts[3], ABSENT)
     prop = props_of(find_module(module.type).Props).get(parts[3])
     return changes_text_only(prop, was, change.after)

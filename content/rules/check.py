@@ -88,7 +88,7 @@ def clean_fields(
         if change.module_id or name == "taxonomyTermIds":
             continue
         if name.startswith(CUSTOM_PREFIX):
-            if change.after is ABSENT:  # a revision from before the field existed
+            if change.after is ABSENT:  # the revision is older than the field
                 continue
             custom[name.removeprefix(CUSTOM_PREFIX)] = after.fields.get(name)
         elif name not in FIELD_NAMES:
@@ -107,7 +107,7 @@ def clean_fields(
         cleaned |= {CUSTOM_PREFIX + name: value for name, value in values.items()}
     original = post.variation_of
     if original is not None and cleaned.get("canonicalUrl") == absolute(original.path):
-        cleaned["canonicalUrl"] = None  # it follows the original by itself
+        cleaned["canonicalUrl"] = None  # the variation uses the path of its original anyway
     for name in ("slug", "parentId", "publishAt") if post.variation_of_id else ():
         if cleaned.get(name) is not None:
             message = _(
@@ -149,7 +149,7 @@ def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
         rows = _SAME_BELOW.rows(*wanted, parent_id)
     other = first_instance(Post, rows)
     if other is not None and other.translation_group == post.translation_group:
-        raise translation_taken(other)  # restored while this one was made
+        raise translation_taken(other)  # restored from the trash concurrently
     if other is not None:
         raise slug_taken(post, slug, other.parent)
 

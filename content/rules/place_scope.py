@@ -57,7 +57,7 @@ def require_place_in_scope(
 def _future_path(post: Post, after: PostDocument, paths: set[str], actor: Actor) -> str:
     """Return the path the post would have, empty if it could have none."""
     if post.is_placeholder:
-        return post.path  # until it is approved it stands where it was put
+        return post.path  # the proposed place applies after the approval only
     wanted = after.fields.get("parentId")
     parent_id = parse_uuid(str(wanted or ""))
     parent = Post.objects.alive().filter(pk=parent_id).first() if parent_id else None

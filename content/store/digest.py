@@ -106,7 +106,7 @@ def _value_to_json(value: Value) -> Json:
     if isinstance(value, ModuleDocument):
         return value.to_json(0)
     # A list distinguishes any plain value from the two objects above.
-    return [value]  # type: ignore[list-item]  # the two other kinds of value were taken above
+    return [value]  # type: ignore[list-item]  # the other kinds of value were handled above
 
 
 def _sorted_json(value: object) -> str:

@@ -42,7 +42,7 @@ def follow_cause(event: Event) -> None:
     user = User.objects.filter(pk=event.actor_id).first() if event.actor_id is not None else None
     actor = Actor(
         user=user or SYSTEM,
-        via=event.via,  # type: ignore[arg-type]  # written from an actor's
+        via=event.via,  # type: ignore[arg-type]  # stored from an actor's `via`
         agent_id=event.agent_id or None,
         run_id=event.run_id or None,
         event_id=event.pk,

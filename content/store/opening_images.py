@@ -74,7 +74,7 @@ def load_pictures(posts: Sequence[Illustrated]) -> dict[UUID, Asset]:
     """
     pictures = {post.pk: post.featured_media for post in posts if post.featured_media is not None}
     named = {
-        post.pk: media_of_opening_module(post.opening)  # type: ignore[attr-defined]  # annotated
+        post.pk: media_of_opening_module(post.opening)  # type: ignore[attr-defined]  # an annotation
         for post in posts
         if post.pk not in pictures
     }

@@ -47,7 +47,7 @@ def collect_words() -> int:
 
 def _collect_on_postgresql(locale: str, posts: str, parameters: Sequence[Any]) -> None:
     # PostgreSQL stores lexemes. Stems are useful too, because they find posts.
-    counted = f"SELECT document FROM {TABLE.name} JOIN searched_posts USING ({TABLE.key})"  # noqa: S608  # names of ours, here and below
+    counted = f"SELECT document FROM {TABLE.name} JOIN searched_posts USING ({TABLE.key})"  # noqa: S608  # constant names, here and below
     with connection.cursor() as cursor:
         cursor.execute(f"CREATE TEMPORARY TABLE searched_posts ({TABLE.key} uuid) ON COMMIT DROP")
         cursor.execute(f"INSERT INTO searched_posts {posts}", parameters)

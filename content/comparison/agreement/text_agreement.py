@@ -370,7 +370,7 @@ def _compare_negation(
     if not (fact_words(source_locale).negations and fact_words(target_locale).negations):
         return
     if not all(_LONG_WORD.search(text) for text in (source, target)):
-        return  # "No." and "Nr."
+        return  # abbreviations: "No.", "Nr."
     (ours, is_ours_soft), (theirs, is_theirs_soft) = (
         _negations(text, locale)
         for text, locale in ((source, source_locale), (target, target_locale))
@@ -442,14 +442,14 @@ def _compare_names(
         if start - end != 1 or source[end] != " " or _folded(second) in words or len(second) < 3:
             continue
         if any(word.startswith(_folded(second)) for word in words):
-            continue  # Kellers
+            continue  # an inflected form: Kellers
         for (one, _, stop), (two, begin, _) in pairwise(theirs):
             if _folded(one) != _folded(first) or begin - stop != 1 or target[stop] != " ":
                 continue
             if _folded(two) in seen or any(word.startswith(_folded(two)) for word in seen):
                 continue
             if is_german and _alike(second, two) < 0.6:
-                continue  # any noun has a capital
+                continue  # in German every noun is capitalised
             yield TextMismatch("name", f"{first} {second}", f"{one} {two}")
 
 

@@ -100,7 +100,7 @@ def compare_translation(
     for module in source.modules:
         copy_id = pairs.get(module.id)
         if module.type not in modules or (copy_id is None and copies is not None):
-            continue  # one that the translation does without, or has not got yet
+            continue  # omitted in the translation, or not added yet
         copy = own.get(copy_id or "")
         if copy is None:
             path = f"modules.{copy_id}" if copy_id else "modules"

@@ -228,7 +228,7 @@ class WordTable:
                 stem = word[: -len(ending)]
                 found |= {stem, stem + "e"}
                 if len(stem) > _SHORTEST_STEM and stem[-1] == stem[-2]:
-                    found.add(stem[:-1])  # stopped
+                    found.add(stem[:-1])  # stopped, stop
         return found
 
     def opposites_of(self, word: str) -> set[str]:
@@ -305,9 +305,9 @@ def _from_yaml(text: str) -> object:
     """Parse YAML with all scalars as text."""
     # A plain `no` must stay a word. `CBaseLoader` does not convert it to a boolean.
     try:
-        return yaml.load(text, Loader=_LOADER)  # noqa: S506  # it makes texts, lists and mappings only
+        return yaml.load(text, Loader=_LOADER)  # noqa: S506  # creates only strings, lists and mappings
     except (yaml.YAMLError, ValueError, RecursionError):
-        from_yaml(text)  # says where
+        from_yaml(text)  # raises Unreadable with the position, if it can
         raise Unreadable(("file", "it is no YAML")) from None
 
 
