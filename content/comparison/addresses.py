@@ -59,6 +59,7 @@ def find_addresses(text: str) -> list[Address]:
         return []
     found: list[Address] = []
     for match in _ADDRESS.finditer(text):
+        # Punctuation at the end belongs to the sentence.
         written = match[0].rstrip(_TRAILING)
         if match["scheme"]:
             found.append(Address(written, _host_of(written)))
@@ -103,6 +104,7 @@ def _bare_host(written: str, *, has_path: bool) -> str:
 def _ends_host(labels: list[str], *, has_path: bool, is_ascii_only: bool) -> bool:
     ending = labels[-1]
     lower = ending.casefold()
+    # "xn--" is the ASCII form of an internationalised suffix.
     if not (lower in _SPECIAL or lower.startswith("xn--") or _is_suffix(lower)):
         return False
     if is_ascii_only and not ending.isascii():

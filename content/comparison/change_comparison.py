@@ -64,6 +64,7 @@ def compare_change(
             line = DiffLine((), "", "inserted", (), (difference,))
             of_module = replace(of_module, lines=(*of_module.lines, line))
         return Compared(of_module, MergePart(change.before, change.after)), "module"
+    # A removed module exists in `before` only.
     is_there = change.module_id is None or after.module(change.module_id) is not None
     shape = shape_at(change.path, after if is_there else before)
     old = effective_value(change, change.before, before, shared)
@@ -105,6 +106,7 @@ def shape_at(path: str, document: PostDocument) -> ValueShape:
     if path.startswith("post.") and declared is not None and declared.format:
         return ValueShape(declared.format)
     kind, nested = kind_at(path, document)
+    # The URL of an embed module loads another site's page, which has its own risk.
     if kind == "url" and path.startswith("modules."):
         module = document.module(path.split(".", 2)[1])
         kind = "embed" if module is not None and module.type == "embed" else kind
@@ -180,6 +182,7 @@ def passage_names(comparison: Comparison, kind: str) -> Mapping[int, str]:
         contents = [one.content for one in differences]
         text = canonical_json(contents).encode("utf-8", "surrogatepass")
         name = hashlib.sha256(text).hexdigest()[:_NAME_LENGTH]
+        # Equal passages get numbers.
         seen[name] += 1
         found[number] = name if seen[name] == 1 else f"{name}-{seen[name]}"
     return found

@@ -197,6 +197,7 @@ def _is_disguised(char: str) -> bool:
     if any(low <= code <= high for low, high in _ODD_LATIN):
         return True
     plain = unicodedata.normalize("NFKC", char)
+    # Ordinals and small exponents are ordinary typography.
     if plain != char and plain.isascii() and plain.isalnum() and char not in "ªº²³¹":
         return True
     # Digits of other scripts, and overlay marks that strike through a letter.

@@ -157,6 +157,7 @@ def compare_modules(
             shape = replace(shape, kind="embed")
         was, now = one.get(name, ABSENT), other.get(name, ABSENT)
         if (
+            # Blank props of an added or removed module are not worth a line.
             not same(was, now)
             and not (was is ABSENT and _is_blank(now))
             and not (now is ABSENT and _is_blank(was))
@@ -310,6 +311,7 @@ class _ValueComparer:
             if run.is_same:
                 parts += [MergePart(item, item) for item in come]
                 continue
+            # No item of this run is equal to another, so pair them by position.
             for number, (one, other) in enumerate(zip_longest(gone, come, fillvalue=ABSENT)):
                 index = (run.old.start if other is ABSENT else run.new.start) + number
                 label = f"Item {index + 1}"
@@ -407,6 +409,7 @@ def _with_characters(found: Comparison, language: str) -> Comparison:
         named = [
             Difference("characters", one.place, before, after, "", one.passage, is_fact=True)
             for one in line.differences
+            # Facts repeat the characters of their text.
             if not one.is_fact
             for before, after in _character_changes(one, language)
         ]

@@ -55,6 +55,7 @@ _NUMBER_SIGN: Final = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
 @lru_cache(maxsize=4)
 def find_facts(text: str, language: str) -> Spotted:
     """Return the facts in a text, repeated facts several times. `language`: tag such as `de` or `en-GB`."""
+    # Digits in addresses are no numbers of the text.
     rest = _URL.sub(" ", text)
     # Dates before prices before numbers: the digits of a date or price must not count as numbers too.
     dates, rest = _extract(_DATE, rest)
@@ -126,6 +127,7 @@ class FactFinder:
         figures = list(self._figures(before, after))
         yield from figures
         yield from _meaning_facts(before, after, self._table, figures)
+        # A name has a capital. The complete texts are only searched if the stretch can contain one.
         if any(map(str.isupper, before.text + after.text)):
             if self._names is None:
                 self._names = (
@@ -294,6 +296,7 @@ def _opposite_facts(old: _StretchWords, new: _StretchWords, table: WordTable) ->
     ours, theirs = (side.terms(table.opposite_terms) for side in (old, new))
     phrases = [{hit.shown for hit in side} for side in _hits_between(ours, theirs)]
     within: set[str] = set()
+    # Sorted, because the order of a set differs between processes.
     for phrase in sorted(phrases[0]):
         for opposite in sorted(table.opposites[tuple(words_of(phrase))]):
             if (
@@ -459,6 +462,7 @@ def _english_names(tokens: list[str]) -> Iterator[str]:
         if is_break or (is_heading and line[-1] not in ".!?"):
             continue
         for before, run in _capitalised_runs(line):
+            # Strip common words and dates from both ends of the run.
             opens = not before or before in _OPENS
             while run and (run[0].lower() in _COMMON_WORDS or run[0].lower() in _TIMES):
                 run, opens = run[1:], opens and len(run) == 1
@@ -475,6 +479,7 @@ def _is_marked(word: str) -> bool:
 
 
 def _german_names(tokens: list[str]) -> Iterator[str]:
+    # In a text in capitals, a capital does not indicate a name.
     if len(tokens) > 3 and all(token.isupper() for token in tokens if token[0].isalpha()):
         return
     for before, run in _capitalised_runs(tokens):

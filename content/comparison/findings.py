@@ -109,6 +109,7 @@ def conclude(asked: Examination, *, used: Container[str], known: Container[str])
     its sources and the site, in lower case.
     """
     comparison = asked.comparison
+    # A "misspelled" word that occurs elsewhere on the site may be intended, so its correction is not proven.
     proven = frozenset(
         number
         for number, spellings in asked.spellings.items()
@@ -174,6 +175,7 @@ def _length_finding(comparison: Comparison, length: int, limit: int | None) -> D
     old, new = comparison.words_before, comparison.words_after
     if limit is not None and length > limit:
         return Difference("length", (), None, str(length), "characters", is_fact=True)
+    # At most a third of the text remains.
     if old >= _LEAST_SHORTENED and 0 < 3 * new <= old:
         return Difference("length", (), str(old), str(new), "words", is_fact=True)
     return None
@@ -210,6 +212,7 @@ def _move_findings(comparison: Comparison) -> Iterator[tuple[int, Difference]]:
             continue
         text = _sides(line)[1].strip()
         if text and gone.get(text) and moved < _MOST_MOVED:
+            # Each removed text is the origin of one move only.
             origin = gone[text].pop(0)
             moved += 1
             old, new = (" › ".join((*side.place, side.role)).strip(" ›") for side in (origin, line))

@@ -128,6 +128,7 @@ class _Proof:
             # At the start of a line, spaces are an indent with a meaning.
             is_indent = _is_line_start(self.old, at) or _is_line_start(self.new, to)
             return None if is_indent else (1, 1)
+        # In code and addresses even a quote or dash must not change.
         if self.is_copied(at):
             return None
         if one and other and one.kind == other.kind == "word":
@@ -282,6 +283,7 @@ class _Proof:
         while _text(self.old, at) in _CLOSING:
             at -= 1
         token = _get(self.old, at)
+        # A single letter may be an initial.
         if token is None or token.kind != "word" or len(token.text) < 2 or not token.text.isalpha():
             return False
         if f"{token.text.lower()}." in self.table.abbreviations or _text(self.old, at - 1) == ".":
@@ -304,6 +306,7 @@ class _Proof:
             return False
         if not (one + other).isalpha() or len(self.spellings) >= _MOST_SPELLED:
             return False
+        # Without a complete table, the word could be an unknown negation or number.
         if not self.table.is_complete:
             return False
         if not (one + other).islower() and not (
@@ -312,6 +315,7 @@ class _Proof:
             return False
         if not (_is_separate_word(self.old, at) and _is_separate_word(self.new, to)):
             return False
+        # With several possible corrections, the intended word is unknown.
         words = word_list(self.language)
         if words is None or one in words or words.corrections(one) != {other.lower()}:
             return False
@@ -460,6 +464,7 @@ def _is_measure(tokens: Sequence[Token], at: int) -> bool:
         return False
     if tokens[at].text in _SINGLE_QUOTES:
         return _text(tokens, at + 1) != "s"  # an apostrophe: the 1990's
+    # After an open quote, this is its closing quote and no inch sign.
     opened = 0
     for back in range(at - 1, max(-1, at - _MOST_QUOTED), -1):
         if tokens[back].kind == "line":

@@ -255,6 +255,7 @@ class _InlineComparer:
         self.draw_text("same", lead)
         statuses: tuple[_Status, _Status] = ("removed", "inserted")
         for status, units in zip(statuses, (old, new), strict=True):
+            # The common white space was drawn above.
             skipped = len(lead)
             for unit in units:
                 if unit.atom:
@@ -369,6 +370,7 @@ class _InlineComparer:
         """Record a change of the marks of an unchanged word, split by character where the marks differ."""
         at = 0
         ours, theirs = _spread(old), _spread(new)
+        # A mark can start or end inside a word, so group the characters with equal changes.
         while at < len(text):
             end = at + 1
             while end < len(text) and (ours[end], theirs[end]) == (ours[at], theirs[at]):
@@ -426,6 +428,7 @@ def _align_units(old: Units, new: Units) -> list[AlignedRun]:
         is_same = run.is_same
         if is_same and 0 < number < len(runs) - 1 and run.new.stop - run.new.start == 1:
             word = new[run.new.start]
+            # Names and figures stay visible as unchanged, however short.
             is_same = bool(word.atom) or len(word.word) > _MAX_CRUMB or not word.word.islower()
         if found and not is_same and not found[-1].is_same:
             last = found[-1]

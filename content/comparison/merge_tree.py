@@ -24,6 +24,7 @@ class MergePart:
 
     def value(self, chosen: Collection[int]) -> Value:
         """Return the value with exactly these passages applied."""
+        # A part without passages is equal on both sides.
         if self.passages.issubset(chosen):
             return cast(Value, self.after)
         if self.passages.isdisjoint(chosen):

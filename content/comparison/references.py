@@ -156,6 +156,7 @@ def load_titles(wanted: ReferenceIds, who: Scoped) -> References:
     found = Post.objects.filter(pk__in=posts).only("title", "type", "path", "locale")
     hidden = hidden_ids(posts, who)
     named = Term.objects.filter(pk__in=terms).values_list("pk", "name", "taxonomy")
+    # Querysets are lazy: without ids there is no query.
     return References(
         media={id_: media_view(asset) for id_, asset in load_assets(wanted.ids["media"]).items()},
         posts={

@@ -338,6 +338,7 @@ def _are_counterparts(one: Node, other: Node, gone: int, come: int) -> bool:
         is_family = False
     if not is_family:
         return False
+    # A single block, or rows and cells in equal number, correspond whatever their text.
     if gone == come and (gone == 1 or kind(one) in _ROWS | _CELLS):
         return True
     text, other_text = gathered(one), gathered(other)

@@ -128,6 +128,7 @@ def assess(
         conflict_flags.append("edited")
     other_flags = set(conflict_flags)
     if other_flags:
+        # A person's edit of an agent's text needs a look, but no special care.
         level = 2 if other_flags == {"edited"} and level < 3 else 3
     return Risk(level, order_flags(flags | other_flags))
 
@@ -151,6 +152,7 @@ def _is_explained(difference: Difference) -> bool:
 
 def _weigh(difference: Difference, *, is_live: bool) -> tuple[Level, set[str]]:
     kind, action = difference.kind, difference.action
+    # A new module has the default of this option.
     if difference.is_default:
         return 1, set()
     flag = _FLAG_OF_KIND.get(kind, kind)

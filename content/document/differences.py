@@ -72,6 +72,7 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[AlignedRun]:
 def alignment_cost(old: Sequence[str], new: Sequence[str]) -> int:
     """Return the number of equal pairs that the matcher would compare."""
     ours, theirs = Counter(old), Counter(new)
+    # Keys that occur more often are junk for the matcher and cost nothing.
     return sum(count * theirs[key] for key, count in ours.items() if theirs[key] <= _MAX_REPEATS)
 
 
@@ -158,6 +159,7 @@ class Segment:
 
     @property
     def head(self) -> str:
+        # Cut at a space, so that no word is split.
         return self.text[:_EDGE].rsplit(" ", 1)[0]
 
     @property
@@ -309,6 +311,7 @@ class Comparison:
         by_line: dict[int, list[Difference]] = {}
         for number, found in findings:
             by_line.setdefault(number, []).append(found)
+        # Most comparisons have no findings: keep the same object.
         if not by_line:
             return self
         lines = (

@@ -117,6 +117,7 @@ class PostDocument:
         return replace(self, fields=fields)
 
     def with_terms(self, ids: Sequence[str]) -> PostDocument:
+        # Sorted, so that documents with the same terms are equal.
         return replace(self, taxonomy_term_ids=tuple(sorted(set(ids))))
 
     def with_module(self, module: ModuleDocument, index: int | None = None) -> PostDocument:
@@ -128,6 +129,7 @@ class PostDocument:
         rest = [other for other in self.modules if other.id != module.id]
         if index is None:
             index = self.order.index(module.id) if module.id in self.order else len(rest)
+        # Clients may send any index.
         rest.insert(max(0, min(index, len(rest))), module)
         return replace(self, modules=tuple(rest))
 
@@ -138,6 +140,7 @@ class PostDocument:
 
     def to_json(self) -> JsonObject:
         post: JsonObject = {"type": self.type, "locale": self.locale}
+        # Missing fields are written too, so that all documents have the same keys.
         post |= {name: self.fields.get(name) for name in FIELD_NAMES}
         post["customFields"] = self.custom_fields
         return {

@@ -108,6 +108,7 @@ def write_live(
     moves += following.moves
     revision = revision_row(post, after, changes, actor, reason, note)
     provenance = provenance_rows(post, revision, changes, actor, marks or {})
+    # Together, as PostgreSQL gets all these rows in one statement.
     insert_rows(
         [*missing_revisions, revision], provenance, updates=search.words_of_post(post, after)
     )
@@ -135,6 +136,7 @@ def _save(post: Post, changes: Changes, actor: Actor) -> None:
         update_row(post)
         return
     try:
+        # A savepoint, so that the query for the other post still works after the error.
         with transaction.atomic():
             update_row(post)
     except IntegrityError:
@@ -208,6 +210,7 @@ def tags_of(post: Post) -> list[str]:
         tag_of_list(post.type),
         tag_of_list(ANY_TYPE),
     ]
+    # Visitors see a running variation in place of its original.
     return [*tags, tag_of_post(post.variation_of_id)] if post.variation_of_id else tags
 
 

@@ -101,6 +101,7 @@ def reject(
     after = apply(view.below, selection.rest)
     save_draft(view, post, after, view.marks, actor.user.pk)
     keep_newer_proposals(view, post, dropped)
+    # AI Review may now contain values that equal the layer below.
     settle(post, layers.live)
     event = outbox.record(
         f"post.{layer}.reject",

@@ -117,6 +117,7 @@ def keep_rejected(
             below=view.below.order if change.kind == "moved" else (),
             marks=marks,
         ).to_json()
+        # The size as stored. Text can contain lone surrogates, which strict UTF-8 refuses.
         size = len(json.dumps(proposal, ensure_ascii=False).encode("utf-8", "surrogatepass"))
         rows.append(
             RejectedChange(

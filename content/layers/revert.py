@@ -94,6 +94,7 @@ def drop_unavailable(
     due = fields.get("publishAt")
     is_past = isinstance(due, str) and (parse_datetime(due) or timezone.now()) <= timezone.now()
     if due is not None and (is_past or post.status != Status.DRAFT):
+        # A time in the past, or of a post that is no draft, cannot be scheduled.
         gone["publishAt"] = live.fields.get("publishAt")
     parent = fields.get("parentId")
     if parent and not Post.objects.alive().filter(pk=str(parent)).exists():
@@ -132,6 +133,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
         settle(post, target)
     dropped: list[str] = []
     for layer in (Layer.REVIEW, Layer.AI_REVIEW):
+        # Read again in each round: the write of Review changes the view of AI Review.
         view = open_layers(post).view(layer)
         writers = {path: writers_of(view.marks, path) for path in view.changes.paths}
         own = [
@@ -190,6 +192,7 @@ def _undo_revision(
     after = PostDocument.from_json(revision.document)
     before = PostDocument.from_json(earlier.document)
     back: Changes = diff(after, before).only(paths)
+    # A three-way merge: later edits win and are reported as conflicts.
     merged = merge(after, live, apply(after, back))
     return merged.document, [conflict.path for conflict in merged.conflicts]
 

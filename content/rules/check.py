@@ -40,6 +40,7 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
         raise _terms_error(
             _("A post can have at most %(most_terms)s terms.") % {"most_terms": MAX_TERMS}
         )
+    # The query would fail on text that is no UUID.
     for id_ in ids:
         try:
             UUID(id_)

@@ -185,6 +185,7 @@ def check_locks(before: PostDocument, after: PostDocument) -> None:
             raise _locked_error(module, _("cannot be unlocked or turned into another module"))
         if _preceding(before, module.id, common) != _preceding(after, module.id, common):
             raise _locked_error(module, _("cannot be moved"))
+    # Comparing the preceding modules does not notice a new module above the locked ones at the top.
     for index, module in enumerate(before.modules):
         if not module.locked:
             break
@@ -297,6 +298,7 @@ def _clean_edited(module: ModuleDocument, parts: list[Change]) -> ModuleDocument
         changed: JsonObject = {}
         for change in parts:
             where, name = change.path.split(".", 3)[2:]
+            # Removed values need no validation.
             if where == part and change.after is not ABSENT:
                 changed[name] = values[name]
         if changed and part == "props" and module.scope != "local":

@@ -65,6 +65,7 @@ def _future_path(post: Post, after: PostDocument, paths: set[str], actor: Actor)
         return ""
     if parent is not None and "post.parentId" in paths and not sees(actor, parent):
         return ""
+    # A copy, because the change may still be refused.
     moved = copy(post)
     moved.slug, moved.parent = str(after.fields.get("slug") or ""), parent
     try:

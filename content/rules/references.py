@@ -329,6 +329,7 @@ def _props_references(
                     for mark in marks if isinstance(marks, list | tuple) else ():
                         if isinstance(mark, Mapping) and kind(mark) == "link":
                             yield from _file_reference(path, attributes(mark).get("href"))
+                    # Reversed, because a stack returns the last child first.
                     waiting.extend(reversed(children(node)))
             elif prop.kind in ("link", "url"):
                 yield from _file_reference(path, value)

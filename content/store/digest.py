@@ -46,6 +46,7 @@ def read_digest(digest: str) -> dict[bytes, bytes]:
         raise wrong
     body = digest.removeprefix(_PREFIX)
     try:
+        # Restore the padding that `digest_of_fingerprints` removes.
         seen = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
     except (binascii.Error, ValueError):
         raise wrong from None

@@ -71,6 +71,7 @@ def patch_fields(document: PostDocument, patch: Mapping[str, Json]) -> PostDocum
                 isinstance(item, str) for item in value
             ):
                 raise invalid(name, gettext("%(name)s must be a list of IDs.") % {"name": name})
+            # UUIDs are stored in lower case, clients may send upper case.
             document = document.with_terms([str(item).lower() for item in value])
         elif name == "customFields":
             if not isinstance(value, Mapping):
@@ -113,6 +114,7 @@ def add_module(
         global_slug=shared[0] if shared else None,
         locked=locked,
         props={} if shared else props,
+        # Props sent for a shared module become overrides of this post.
         overrides={**(overrides or {}), **(props if shared else {})},
     )
     return document.with_module(module, index), module.id

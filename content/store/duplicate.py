@@ -37,6 +37,7 @@ def copy_modules(source: PostDocument, onto: PostDocument) -> tuple[PostDocument
         replace(
             module,
             id=ids[module.id],
+            # A local instance belongs to one post, so its copy needs a new one.
             instance_id=module.instance_id if module.scope == "global" else str(uuid4()),
         )
         for module in source.modules

@@ -41,6 +41,7 @@ def follow_cause(event: Event) -> None:
         return
     user = User.objects.filter(pk=event.actor_id).first() if event.actor_id is not None else None
     actor = Actor(
+        # The account may be deleted by now.
         user=user or SYSTEM,
         via=event.via,  # type: ignore[arg-type]  # stored from an actor's `via`
         agent_id=event.agent_id or None,
@@ -64,6 +65,7 @@ def _paths_changed_by(event: Event) -> Mapping[UUID, Sequence[str]]:
     if event.name == "content.migrated":
         migration = ContentMigration.objects.filter(pk=event.payload.get("migration")).first()
         return {UUID(id_): () for id_ in migration.post_ids} if migration else {}
+    # Of shared content, only global modules are part of the content of posts.
     if event.payload.get("what") != "global-module":
         return {}
     return _paths_of_placements(UUID(str(event.payload["id"])), event.payload.get("changed", ()))

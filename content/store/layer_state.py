@@ -110,6 +110,7 @@ class Mark:
             at=format_time(timezone.now()),
             agent_id=actor.agent_id or "",
             run_id=actor.run_id or "",
+            # The length of the columns that store it.
             principal=actor.principal[:100],
             reason="" if actor.is_person else clean_reason(reason),
         )
@@ -249,6 +250,7 @@ def lock_post(
     post = first_instance(Post, _LOCK_POST.rows(id_)) if id_ is not None else None
     if post is None:
         raise post_not_found(post_id)
+    # Now, because the caller's write could move the root of a section.
     remember_sections(actor)
     if is_source:
         require_visible(post, actor)
@@ -268,6 +270,7 @@ def lock_post_in(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
 def open_layers(post: Post) -> Layers:
     """Return the layers of a post. One query."""
     rows = _LAYER_ROWS.rows(post.pk)
+    # A post that is not saved yet.
     if not rows:
         return layers_of(post, post_repository.document_of(post, (), ()), ())
     [row] = rows
@@ -411,6 +414,7 @@ def save_draft(
     draft.marks = {path: mark.to_json() for path, mark in remaining.items()}
     draft.version += 1
     draft.updated_by_id = updated_by_id
+    # The latest revision when the first change was staged.
     if draft.is_empty:
         draft.base_revision = None
     elif draft.base_revision_id is None:
@@ -473,4 +477,5 @@ def settle(post: Post, live: PostDocument, drafts: Sequence[Draft] | None = None
         if not view.exists or set(stored.paths) - set(view.changes.paths):
             save_draft(view, post, view.document, view.marks, draft.updated_by_id)
         else:
+            # The layer below changed, so the view of this layer may have changed as well.
             layers_written(post, [view])

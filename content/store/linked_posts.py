@@ -91,6 +91,7 @@ def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
     if not parts:
         return Linked()
     rows = _statement(parts).rows(*arguments)
+    # Several parts of the union can return the same post, and a union has no order.
     linked = {row["id"]: row for row in rows if row["part"] < 0}
     ordered = sorted(linked.values(), key=lambda row: (str(row["published_at"]), str(row["id"])))
     newest = {
@@ -136,6 +137,7 @@ def load_linked_posts(asked: LinkedPostsRequest) -> Linked:
 
 
 def _list_key(wanted: PostList) -> tuple[str, tuple[str, ...]]:
+    # Order and repetition of terms make no difference.
     return wanted.type, tuple(sorted(set(wanted.term_ids)))
 
 

@@ -201,6 +201,7 @@ def order_posts(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
     """Order posts by one of `ORDERINGS`, with `-` for descending order. Ties are ordered by id."""
     name = ordering.lstrip("-")
     sign = "-" if ordering.startswith("-") else ""
+    # A total order, so that no post is on two pages.
     return posts.order_by(f"{sign}{ORDERINGS[name]}", "id")
 
 
@@ -321,6 +322,7 @@ def page_of(
         return rows, total
     if rows:
         return rows, complete_count(rows[0]["total"], lambda: _posts_in(locale, only_published))
+    # Beyond the last page there is no row with the total.
     return rows, count_rows(_posts_in(locale, only_published)) if part.start else RowCount(0)
 
 
@@ -385,6 +387,7 @@ def layers_of_text(text: str) -> dict[str, Row]:
     """Return the staged layers from a `staged_layers` text in the format of `layer_rows`, with times in wire
     format.
     """
+    # Most posts have no draft: skip parsing.
     return {row["layer"]: row for row in orjson.loads(text)} if text != "[]" else {}
 
 

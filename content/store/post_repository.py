@@ -138,6 +138,7 @@ def save(post: Post, before: PostDocument, document: PostDocument, changes: Chan
         post.post_terms.exclude(term_id__in=document.taxonomy_term_ids).delete()
         PostTerm.objects.bulk_create(
             [PostTerm(post=post, term_id=id_) for id_ in document.taxonomy_term_ids],
+            # Terms that stay assigned are in the list too.
             ignore_conflicts=True,
         )
     if any(change.module_id for change in changes):

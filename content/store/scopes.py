@@ -77,6 +77,7 @@ def require_visible(post: Post, actor: Actor) -> None:
 def require_in_scope(post: Post, actor: Actor) -> None:
     """Check a post before a write. Raises `NotFound` if the actor may not view it, `NotAllowed` if not change it."""
     if not _is_in_scopes(post, actor):
+        # "Out of scope" would reveal a post that the actor may not view.
         require_visible(post, actor)
         raise outside_of_scope()
 
@@ -136,6 +137,7 @@ def would_be_in_scope(
         _matches_type_and_locale(scope, type, locale)
         and (not scope.terms or not scope.terms.isdisjoint(term_ids))
         and (
+            # With a slash, so that /news does not include /newsletter.
             not scope.sections
             or any(f"{path}/".startswith(f"{root}/") for root in _section_paths(scope))
         )
@@ -224,6 +226,7 @@ def _filter_by_post(
 
 def _section_paths(scope: ContentScope) -> tuple[str, ...]:
     """Return the root paths of the sections in every locale. One query per scope object."""
+    # `remember_sections` relies on this cache.
     if "paths" not in scope.found:
         groups = Post.objects.filter(pk__in=scope.sections).values("translation_group")
         roots = Post.objects.alive().filter(translation_group__in=groups).exclude(path="")
@@ -233,6 +236,7 @@ def _section_paths(scope: ContentScope) -> tuple[str, ...]:
 
 def _is_below(paths: Iterable[str], column: str) -> Q:
     """Return a condition: the path is one of these or below it."""
+    # Matches no post: without its root pages, a section is empty and not unlimited.
     below = Q(pk__in=[])
     for path in paths:
         # Not LIKE, which ignores case on SQLite.

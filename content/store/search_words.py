@@ -34,6 +34,7 @@ _MAX_COMPARED: Final = 1_000
 @transaction.atomic
 def collect_words() -> int:
     """Collect the words of the published posts of each locale. Returns the number of words."""
+    # Other transactions see the old words until the commit.
     SearchWord.objects.all().delete()
     for locale in settings.CMS_ENV.locales:
         posts = published_posts().filter(locale=locale).order_by("-updated_at", "id")
@@ -103,6 +104,7 @@ def find_near_words(words: Iterable[str], locale: str) -> dict[str, list[str]]:
 
 
 def _compare_words(words: Sequence[str], locale: str) -> dict[str, list[str]]:
+    # A distance of at most 2 changes the length by at most 2.
     of_one = (Q(beginning=word[0], length__range=(len(word) - 2, len(word) + 2)) for word in words)
     fits = next(of_one)
     for other in of_one:

@@ -38,6 +38,7 @@ def change_variation(
     original cannot be shown.
     """
     actor.require_person("run variations")
+    # A request that changes nothing needs a permission too.
     if weight is not None or running is None:
         actor.require("posts.edit")
     if running is not None:

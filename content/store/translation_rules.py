@@ -49,6 +49,7 @@ def changes_text_only(prop: Prop | None, before: Value, after: Value) -> bool:
     items = [_untranslated_values(nested, item) for item in _items(after)]
     may_be_new = max(0, len(items) - len(left))
     plain = _untranslated_values(nested, {})
+    # Match each item with an old one that has the same untranslated values.
     for item in items:
         found = next((other for other in left if same(other, item)), None)
         if found is not None:
@@ -91,6 +92,7 @@ def _translated_props(
         if prop is None or prop.translatable:
             nested = prop.nested if prop is not None else None
             own[name] = _fill_from_source(nested, source.get(name), value)
+        # Clients may return untranslated values unchanged.
         elif value != source.get(name):
             translatable = [p.name for p in known.values() if p.translatable]
             message = _(

@@ -273,6 +273,7 @@ def list_originals(
 ) -> QuerySet[Post]:
     """Return one post per translation group, the oldest the user may view. The latest change comes first."""
     posts = visible_to(Post.objects.alive(), who).filter(type__in=list(types))
+    # The id decides between posts created at the same time.
     earlier = Q(created_at__lt=OuterRef("created_at")) | Q(
         created_at=OuterRef("created_at"), pk__lt=OuterRef("pk")
     )

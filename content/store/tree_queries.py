@@ -13,7 +13,7 @@ from django.db import connection
 from content.models import Post
 from content.models.post import MAX_DEPTH
 
-# Recursive SQL, because PostgreSQL would plan a chain of joins for minutes.
+# Recursive SQL, because PostgreSQL would plan a chain of joins for minutes. The limit of levels also ends a cycle.
 _BELOW: Final = """
     WITH RECURSIVE below (id, level) AS (
         SELECT id, 0 FROM content_post WHERE id = %s
@@ -57,6 +57,7 @@ def is_anything_below(post_id: UUID, levels: int) -> bool:
 
 
 def _key_of(post_id: UUID) -> UUID | str:
+    # SQLite stores UUIDs as text.
     key: UUID | str = _KEY.get_db_prep_value(post_id, connection)
     return key
 

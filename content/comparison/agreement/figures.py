@@ -236,6 +236,7 @@ class _Reader:
             is_range = after is not None and _RANGE_JOINT.fullmatch(self.rest[match.end() : begin])
             if not is_clock and not is_range:
                 continue
+            # 3.30 is a number, unless a word shows that it is a time.
             if mark == "." and not (half or word or named):
                 continue
             whole = int(hour)
@@ -271,6 +272,7 @@ class _Reader:
             if digits or fraction:
                 values = _values(digits, self.words.decimal) if digits else {_FRACTIONS[fraction]}
                 is_decade = digits is not None and len(digits) in (2, 4) and digits.endswith("0")
+                # "the 1990s", "die 90er Jahre"
                 if is_decade and (mark := _DECADE.match(self.rest, end)):
                     shown = self._take(start, mark.end())
                     yield Figure("number", shown, start, frozenset(values))
@@ -334,6 +336,7 @@ class _Reader:
                     current = 0
                 else:
                     current = (current or 1) * value
+            # A word that cannot continue the number starts another: "two twenty".
             elif count and (
                 (current and value >= current)
                 or (current % 100 and (current % 100 < 20 or value >= 20))
@@ -371,6 +374,7 @@ def _values(digits: str, decimal: str) -> set[float]:
     plain = plain.lstrip("+-")
     group = "," if decimal == "." else "."
     if not re.search(r"[.,]", plain):
+        # A minus may also be a dash, so both signs are possible.
         return {float(plain), sign * float(plain)}
     found: set[float] = set()
     if re.fullmatch(rf"\d{{1,3}}(?:{re.escape(group)}\d{{3}})+(?:{re.escape(decimal)}\d+)?", plain):

@@ -88,6 +88,7 @@ def _compare(
     source: str, target: str, source_locale: str, target_locale: str
 ) -> tuple[TextMismatch, ...]:
     found = list(_languages(source, target, source_locale, target_locale))
+    # A text in the wrong language would produce many more mismatches.
     if found and found[0].kind == "language":
         return tuple(found)
     found += _compare_sets("placeholder", *map(_placeholders, (source, target)))
@@ -124,6 +125,7 @@ def detect_language(text: str, candidates: Collection[str]) -> str:
     ranked = sorted(scores.values(), reverse=True)
     if not ranked or ranked[0] < max(2, len(words) / 8):
         return ""
+    # Too close to decide.
     if len(ranked) > 1 and ranked[1] * 1.5 > ranked[0]:
         return ""
     return max(scores, key=lambda language: scores[language])
@@ -288,6 +290,7 @@ def _named(text: str, locale: str, name: str) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for match in _PLAIN_WORD.finditer(text):
         word = match[0].lower()
+        # "May" is also a verb: only a capital inside a sentence makes it a month.
         if word in by_word and (
             word not in words.uncertain_months
             or (match[0][0].isupper() and match.start() and text[match.start() - 2] not in ".!?")
@@ -337,6 +340,7 @@ def _compare_answers(
 ) -> Iterator[TextMismatch]:
     left, right = _sentences(source), _sentences(target)
     if len(left) != len(right):
+        # Sentences cannot be paired: compare the first ones, which hold the answer.
         left, right = left[:1], right[:1]
         is_whole = False
     else:
@@ -551,5 +555,6 @@ def _read_link(href: str) -> _Link:
     segments = [part for part in parts.path.split("/") if part]
     marks += [part for part in segments if _LANGUAGE_MARK.fullmatch(part)]
     plain = [part for part in segments if not _LANGUAGE_MARK.fullmatch(part)]
+    # Host and path without language codes, so that the pages of two languages are equal.
     path = "/".join(plain) + (f"?{parts.query}" if parts.query else "")
     return _Link("web", ".".join([*rest, own]), path, " ".join(marks).lower())

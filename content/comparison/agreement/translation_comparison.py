@@ -184,6 +184,7 @@ class _Comparer:
             self.links(hrefs[0], hrefs[1], place)
         elif prop.kind == "media":
             counts = [_count(value) for value in (before, after)]
+            # A translation may have more images than its source.
             if counts[0] > counts[1]:
                 self.add("images", str(counts[0]), str(counts[1]), place)
         elif prop.kind in _SETTINGS and not prop.translatable and after != before:
@@ -247,6 +248,7 @@ class _Comparer:
         old, new = (_read_blocks(value) for value in (before, after))
         if not old.blocks:
             return
+        # One mismatch for a missing translation, instead of one for each block.
         if not any(block.text.strip() or block.images for block in new.blocks):
             texts = (block.text.strip() for block in old.blocks if block.text.strip())
             if first := next(texts, ""):
@@ -416,6 +418,7 @@ def _read_block(node: Node, name: str, role: str) -> _Block:
     last_link = ""
     for run in runs(children(node)):
         href = next((mark.href for mark in run.marks if mark.kind == "link"), "")
+        # Neighbouring runs with the same link are one link.
         if href and href != last_link:
             links.append(href)
         last_link = href
@@ -433,6 +436,7 @@ def _read_block(node: Node, name: str, role: str) -> _Block:
 
 
 def _same_kind(one: _Block, other: _Block) -> bool:
+    # Headings and code keep their kind. Other blocks may change it, for example from list item to paragraph.
     return (one.name == "codeBlock") == (other.name == "codeBlock") and (one.name == "heading") == (
         other.name == "heading"
     )

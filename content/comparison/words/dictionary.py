@@ -59,8 +59,10 @@ _reading: Final = Lock()
 def word_list(language: str) -> WordList | None:
     """Return the word list for a language tag such as `de` or `de-AT`, or None."""
     code = language[:2].lower()
+    # Languages with three letters, such as `est`, are not the language of their first two.
     if code not in LISTED_LANGUAGES or language[2:3] not in ("", "-", "_"):
         return None
+    # Threads must not load the same list twice: it takes time and memory.
     with _reading:
         if code not in _lists:
             # Imported here to save the memory in processes that never assess changes.

@@ -152,6 +152,7 @@ def _clear_winner(scores: Mapping[str, float], count: int, expected: str) -> str
     if not ranked:
         return None
     (best, most), second = ranked[0], ranked[1][1] if len(ranked) > 1 else 0.0
+    # The page's language needs less evidence than another.
     if best == expected and most >= 1 and most >= second:
         return best
     is_clear = most >= _CLEAR and most >= 2 * second and most >= _LEAST_SHARE * count

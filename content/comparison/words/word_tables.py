@@ -226,6 +226,7 @@ class WordTable:
         for ending in self.endings:
             if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_STEM:
                 stem = word[: -len(ending)]
+                # The ending may have replaced a final e: making, make.
                 found |= {stem, stem + "e"}
                 if len(stem) > _SHORTEST_STEM and stem[-1] == stem[-2]:
                     found.add(stem[:-1])  # stopped, stop
