@@ -1,1 +1,1 @@
-"""What differs between two documents, and what a difference means to a reviewer."""
+"""The comparison of two documents, and the assessment of their differences for reviewers."""

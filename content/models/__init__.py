@@ -1,4 +1,4 @@
-"""The rows of content."""
+"""The database models of content."""
 
 from content.models.autosave import Autosave
 from content.models.content_migration import ContentMigration

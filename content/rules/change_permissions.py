@@ -38,7 +38,6 @@ def check_change_permissions(
     elif post._state.adding and actor.can("posts.create"):
         return  # authors may fill a new post without the permission to edit
     elif not actor.can("posts.edit"):
-        # Translators change translatable values of a translation, and nothing else.
         if post.translated_from_id is None:
             raise NotAllowed(
                 _("Translators can only edit translations, and this post is an original.")

@@ -1,1 +1,1 @@
-"""Reads and writes of content's tables: the repository, queries, scopes, search and layer state."""
+"""Database access of content: the repository, queries, scopes, search and layer state."""

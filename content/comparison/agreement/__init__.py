@@ -1,1 +1,1 @@
-"""Compare a translation with its source by figures, structure and links."""
+"""The comparison of a translation with its source by figures, structure and links."""
