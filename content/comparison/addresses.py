@@ -24,9 +24,7 @@ _ADDRESS: Final = re.compile(
     rf"|(?<![\w@./\\-])(?P<bare>{_LABELS})(?![\w@-]|\()(?P<rest>{_REST})",
     re.IGNORECASE,
 )
-"""All quantifiers are bounded and matches start only at the start of a word, so that hostile text costs linear
-time.
-"""
+"""Quantifiers are bounded and matches start only at the start of a word: hostile text costs linear time."""
 _AUTHORITY: Final = re.compile(
     r"(?:[a-z][a-z0-9+.-]{1,20}:[/\\]{2,})?([^/\\?#]{0,2000})", re.IGNORECASE
 )

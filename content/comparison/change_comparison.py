@@ -82,9 +82,7 @@ def compare_change(
 
 
 def kind_at(path: str, document: PostDocument) -> tuple[str, type[ModuleProps] | None]:
-    """Return the field kind at a path and the class of its nested objects. "json" if it has no definition any
-    more.
-    """
+    """Return the field kind at a path and the class of its nested objects. "json" without a definition."""
     if path == TERMS_PATH:
         return "taxonomy-reference", None
     if path.startswith("post."):

@@ -1,6 +1,4 @@
-"""Facts in a changed text that a reviewer must not miss: addresses, figures, names, and words that change the
-meaning.
-"""
+"""Facts in a changed text that reviewers must see: addresses, figures, names, and words with weight."""
 
 from __future__ import annotations
 

@@ -442,9 +442,7 @@ def _ends_in_digit(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_factorial(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a following exclamation mark may be a factorial: after a variable or a number other than a
-    year.
-    """
+    """Return whether a following "!" may be a factorial: after a variable, or a number that is no year."""
     token = _get(tokens, at)
     if token is None or token.kind != "word":
         return False

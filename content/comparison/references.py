@@ -1,6 +1,4 @@
-"""Titles and thumbnails of the objects that changed values refer to: ids are collected first, then loaded
-together.
-"""
+"""Titles and thumbnails of referenced objects: ids are collected first, then loaded together."""
 
 from __future__ import annotations
 

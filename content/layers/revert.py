@@ -156,9 +156,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
 
 
 def _paths_of_run(post: Post, run_id: str) -> list[tuple[UUID, str, bool]]:
-    """Return revision, path, and whether another author changed the path or a part of it, for each path of the
-    run.
-    """
+    """Return (revision, path, whether another author is involved) for each path of the run."""
     own = Provenance.objects.filter(post=post, run_id=run_id)
     rows = list(
         Provenance.objects.filter(post=post, revision__in=own.values("revision")).values_list(

@@ -145,10 +145,9 @@ def _unknown_path(message: str) -> RuleViolation:
 def require_unchanged(
     view: LayerView, seen: dict[bytes, bytes], paths: Collection[str] | None
 ) -> Selection:
-    """Return the changes at these paths, or all. Raises `Conflict` (`stale_review`) if one is not what the reviewer
-    saw.
+    """Return the changes at these paths, or all, if they are what the reviewer saw.
 
-    For a passage, the complete change must be what the reviewer saw.
+    Raises `Conflict` (`stale_review`) otherwise. For a passage, its complete change must be what the reviewer saw.
     """
     if paths is None:
         if not view.exists and not seen:

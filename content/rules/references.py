@@ -384,8 +384,9 @@ def _without_reference(document: PostDocument, reference: NamedReference) -> Pos
 
 
 def _without_value(value: Json, path: Sequence[str], name: str) -> Json:
-    """Return the value without the reference at the path: null for an id, "" for a slug, no entry in a list of
-    ids.
+    """Return the value without the reference at the path.
+
+    It is replaced by null (id) or "" (slug), or removed from its list of ids.
     """
     if not path:
         return None if _canonical(name) else ""

@@ -90,9 +90,7 @@ OF_THE_PLACE: Final = (
 
 
 def as_original(variation: Post, original: Post) -> Post:
-    """Return a copy of the variation at the place of its original: its own content, with the original's address and
-    status.
-    """
+    """Return a copy of the variation with the original's address and status."""
     shown = copy(variation)
     for name in OF_THE_PLACE:
         setattr(shown, name, getattr(original, name))

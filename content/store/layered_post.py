@@ -43,8 +43,9 @@ _LAYERED_ROWS: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class LayeredPost:
-    """A post with its layers, its translations as (id, locale), and the props of its global modules by instance
-    id.
+    """A post with everything that its page needs.
+
+    `translations`: (id, locale) of each. `shared`: props of the global modules by instance id.
     """
 
     post: Post

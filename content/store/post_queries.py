@@ -384,9 +384,7 @@ def _part_columns(parts: frozenset[Part]) -> dict[str, Combinable]:
 
 
 def layers_of_text(text: str) -> dict[str, Row]:
-    """Return the staged layers from a `staged_layers` text in the format of `layer_rows`, with times in wire
-    format.
-    """
+    """Return the staged layers from a `staged_layers` text, as `layer_rows` with times in wire format."""
     # Most posts have no draft: skip parsing.
     return {row["layer"]: row for row in orjson.loads(text)} if text != "[]" else {}
 

@@ -127,8 +127,9 @@ POSTS_PER_TASK: Final = 100
 
 
 def keep_words(post_ids: Sequence[UUID], actor: Actor) -> None:
-    """Update the search words of posts in the transaction of their change, those beyond the first 100 in the
-    background.
+    """Update the search words of posts in the transaction of their change.
+
+    Posts beyond the first 100 follow in the background.
     """
     reindex(post_ids[:POSTS_PER_TASK])
     later = post_ids[POSTS_PER_TASK:]
