@@ -27,7 +27,7 @@ from proofroom.definitions import ModuleProps, modules, post_types, props_of
 
 SharedProps: TypeAlias = Mapping[str, Mapping[str, Json]]
 _OVERRIDES: Final = ".overrides."
-_NOTHING_SHARED: Final[SharedProps] = {}
+_NO_SHARED_PROPS: Final[SharedProps] = {}
 _NAME_LENGTH: Final = 8
 
 
@@ -35,7 +35,7 @@ def compare_change(
     change: Change,
     before: PostDocument,
     after: PostDocument,
-    shared: SharedProps = _NOTHING_SHARED,
+    shared: SharedProps = _NO_SHARED_PROPS,
 ) -> tuple[Compared, str]:
     """Return the differences in a change between two documents, and the kind of its field.
 

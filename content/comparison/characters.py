@@ -84,7 +84,7 @@ def make_visible(text: str) -> str:
     if _ORDINARY.fullmatch(text):
         return text
     # Brackets in the text itself are doubled, so that no text imitates a name.
-    return "".join(_visible(char) for char in text)
+    return "".join(_name_if_unseen(char) for char in text)
 
 
 def visible_context(text: str) -> str:
@@ -96,7 +96,7 @@ def visible_context(text: str) -> str:
         if char == "\t"
         or unicodedata.category(char) == "Zs"
         or _joins_emoji(char, text[at - 1 : at])
-        else _visible(char)
+        else _name_if_unseen(char)
         for at, char in enumerate(text)
     )
 
@@ -109,7 +109,7 @@ def _joins_emoji(char: str, before: str) -> bool:
     return is_picture or (char == "\u200d" and before == "\ufe0f")
 
 
-def _visible(char: str) -> str:
+def _name_if_unseen(char: str) -> str:
     if char in "⟦⟧":
         return char * 2
     if char == "\t":
@@ -119,7 +119,7 @@ def _visible(char: str) -> str:
 
 def draw_space(space: str) -> str:
     """Return changed white space with ␣ for a space and ↵ for a line break."""
-    return "".join({" ": "␣", "\n": "↵\n"}.get(char) or _visible(char) for char in space)
+    return "".join({" ": "␣", "\n": "↵\n"}.get(char) or _name_if_unseen(char) for char in space)
 
 
 _MISSED_SPACE: Final = re.compile(r" {2,}| +(?=\n)| +$|\n")
@@ -144,7 +144,7 @@ def draw_changed(text: str, *, is_whole: bool = False) -> str:
 def _named_text(text: str) -> str:
     if "↵" not in text and _ORDINARY.fullmatch(text):
         return text
-    return "".join(_visible(char) for char in text).translate(_DRAWN_SPACE)
+    return "".join(_name_if_unseen(char) for char in text).translate(_DRAWN_SPACE)
 
 
 def find_suspicious(text: str, language: str = "en") -> list[str]:
@@ -219,7 +219,7 @@ def _skeleton(text: str) -> str:
         for char in text:
             parts = unicodedata.normalize("NFKD", char)
             apart += parts if any(part.isalnum() for part in parts) else char
-        whole = unicodedata.normalize("NFC", "".join(c for c in apart if c not in _BELOW))
+        whole = unicodedata.normalize("NFC", "".join(c for c in apart if c not in _MARKS_BELOW))
         text = "".join(_LOOKALIKES.get(c, c) for c in whole if not is_unseen(c))
     text = text.translate(_ALIKE_LETTERS)
     for pair, one in _ALIKE:
@@ -227,7 +227,7 @@ def _skeleton(text: str) -> str:
     return text.casefold()
 
 
-_BELOW: Final = frozenset(map(chr, (0x0323, 0x0324, 0x0325, 0x0326, 0x032D, 0x0330, 0x0331)))
+_MARKS_BELOW: Final = frozenset(map(chr, (0x0323, 0x0324, 0x0325, 0x0326, 0x032D, 0x0330, 0x0331)))
 """Dots and strokes below a letter."""
 _LOOKALIKES: Final = dict(
     zip(

@@ -162,10 +162,10 @@ def compare_modules(
             and not (was is ABSENT and _is_blank(now))
             and not (now is ABSENT and _is_blank(was))
         ):
-            begun = len(sink.lines)
+            lines_before = len(sink.lines)
             comparer.compare(was, now, shape, (label,), 1)
             if before is None and name in defaults and same(defaults[name], now):
-                sink.mark_defaults(begun)
+                sink.mark_defaults(lines_before)
     for of in (before, after):
         is_gone = of is before
         if of is not None and of.scope == "global":
@@ -318,7 +318,7 @@ class _ValueComparer:
                 where = (*place, label)
                 if one is ABSENT or other is ABSENT:
                     # An added or removed item is one passage with everything in it.
-                    begun = self.sink.passage
+                    passages_before = self.sink.passage
                     self.sink.begin_passage()
                     word = where[-1]
                     self.sink.one(
@@ -328,8 +328,8 @@ class _ValueComparer:
                         word if one is ABSENT else None,
                     )
                     self.record(one, other, nested, where, depth + 1)
-                    self.sink.merge_passages(begun)
-                    parts.append(MergePart(one, other, frozenset({begun + 1})))
+                    self.sink.merge_passages(passages_before)
+                    parts.append(MergePart(one, other, frozenset({passages_before + 1})))
                 else:
                     parts.append(self.record(one, other, nested, where, depth + 1))
         # Reported by `compare` as stored values.

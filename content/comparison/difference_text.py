@@ -33,11 +33,13 @@ from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
 from proofroom.definitions.props import option_label
 
-_QUIET: Final = frozenset({"text", "space", "position", "module", "new-text", "rewording", "moved"})
+_QUIET_KINDS: Final = frozenset(
+    {"text", "space", "position", "module", "new-text", "rewording", "moved"}
+)
 _MEASURES: Final = frozenset({"new-text", "rewording", "length", "language"})
 _ADDRESSES: Final = frozenset({"link", "embed", "seo", "host"})
 Triple = tuple[Promise, Promise, Promise]
-_WORDS: Final[Mapping[DifferenceKind, Triple]] = {
+_SENTENCES: Final[Mapping[DifferenceKind, Triple]] = {
     "text": (
         gettext_lazy("Text changed: %(old)s → %(new)s"),
         gettext_lazy("Text removed: %(what)s"),
@@ -254,7 +256,7 @@ _MARKS: Final[Mapping[str, Promise]] = {
 }
 
 
-_NOTICED: Final = 0.1
+_MIN_NOTABLE_CHANGE: Final = 0.1
 """Share of words below which a change of length is not mentioned."""
 _NUMBERS: Final = frozenset({"number", "price", "date"})
 
@@ -271,12 +273,12 @@ class Note:
 
     @property
     def is_loud(self) -> bool:
-        return self.kind not in _QUIET
+        return self.kind not in _QUIET_KINDS
 
 
 def note_of(difference: Difference, references: References, *, here: tuple[str, ...] = ()) -> Note:
     """Return a difference as text. `here`: the place that is displayed above it already."""
-    changed, removed, added = _WORDS[difference.kind]
+    changed, removed, added = _SENTENCES[difference.kind]
     before, after = (
         side_text(difference, side, references) for side in (difference.before, difference.after)
     )
@@ -469,7 +471,7 @@ def _length_text(old: int, new: int, comparison: Comparison) -> str:
     if not new:
         return _("all text removed")
     share = (new - old) / old
-    if abs(share) < _NOTICED:
+    if abs(share) < _MIN_NOTABLE_CHANGE:
         is_reworded = any(one.kind == "text" for one in comparison.differences)
         return _("reworded, about the same length") if is_reworded else ""
     if new >= 2 * old:

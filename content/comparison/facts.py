@@ -133,24 +133,24 @@ class FactFinder:
                     find_names(self._after, self._language),
                 )
             gone, come = map(_names_in_stretch, self._names, (before.text, after.text))
-            yield from _paired("name", *_in_order(gone, come))
+            yield from _pair_facts("name", *_differing_facts(gone, come))
 
     def _figures(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
         old, new = before.text, after.text
         if not (_FIGURE.search(before.near) or _FIGURE.search(after.near)):
             # Only days and months have no digits.
             days = (find_facts(text, self._language)["date"] for text in (old, new))
-            yield from _paired("date", *_between(*days))
+            yield from _pair_facts("date", *_multiset_difference(*days))
             return
         gone_near, come_near = (find_facts(side.near, self._language) for side in (before, after))
         found: list[Fact] = []
         for kind in _FIGURES:
-            gone, come = _in_order(gone_near[kind], come_near[kind])
-            found += _paired(kind, _touching(gone, old), _touching(come, new))
+            gone, come = _differing_facts(gone_near[kind], come_near[kind])
+            found += _pair_facts(kind, _facts_in_stretch(gone, old), _facts_in_stretch(come, new))
         if not found:
             # A number that changed its position, unit or sign.
             gone, come = (_figures_beside(side) for side in (before, after))
-            found += _paired("number", *_in_order(gone, come))
+            found += _pair_facts("number", *_differing_facts(gone, come))
         yield from found
 
 
@@ -159,16 +159,19 @@ def _address_facts(before: ChangedText, after: ChangedText) -> Iterator[Fact]:
     near = [find_addresses(side.near) for side in (before, after)]
     if near[0] == near[1]:
         return
-    found = _between(*([address.text for address in side] for side in near))
+    found = _multiset_difference(*([address.text for address in side] for side in near))
     sides = [
-        _touching(side, stretch.text) for side, stretch in zip(found, (before, after), strict=True)
+        _facts_in_stretch(side, stretch.text)
+        for side, stretch in zip(found, (before, after), strict=True)
     ]
     if len(sides[0]) != len(sides[1]) and len(found[0]) == len(found[1]):
         sides = list(found)  # an address only became longer or shorter
     hosts = {address.text: address.host for side in near for address in side}
-    old_hosts, new_hosts = _between(*([hosts[address] for address in side] for side in sides))
-    yield from _paired("host", old_hosts, new_hosts)
-    yield from _paired("link", *sides)
+    old_hosts, new_hosts = _multiset_difference(
+        *([hosts[address] for address in side] for side in sides)
+    )
+    yield from _pair_facts("host", old_hosts, new_hosts)
+    yield from _pair_facts("link", *sides)
 
 
 class _StretchWords:
@@ -231,8 +234,8 @@ def _meaning_facts(
         for side in (fact.before, fact.after)
         for word in words_of(side or "")
     }
-    denied = _hits_between(old.terms(table.negations), new.terms(table.negations))
-    yield from _paired("negation", *([hit.canonical for hit in side] for side in denied))
+    denied = _differing_hits(old.terms(table.negations), new.terms(table.negations))
+    yield from _pair_facts("negation", *([hit.canonical for hit in side] for side in denied))
     opposites = [
         fact
         for fact in _opposite_facts(old, new, table)
@@ -262,7 +265,7 @@ def _meaning_facts(
                 for hit in side
                 if terms is table.units or in_figures.isdisjoint(hit.shown.split())
             ]
-            for side in _hits_between(ours, theirs)
+            for side in _differing_hits(ours, theirs)
         )
         if len(gone) != len(come):
             # A word without a counterpart may be of another kind, or part of an opposite reported above.
@@ -277,14 +280,14 @@ def _meaning_facts(
             is_other_thing = terms is table.units and old.words and new.words
             if is_other_thing or not old.near or not new.near:
                 continue  # another object (cup, glass), or a new text
-        for fact in _paired(kind, [hit.shown for hit in gone], [hit.shown for hit in come]):
+        for fact in _pair_facts(kind, [hit.shown for hit in gone], [hit.shown for hit in come]):
             named |= {word for side in (fact.before, fact.after) for word in words_of(side or "")}
             yield fact
-    gone, come = _hits_between(old.terms(table.claims), new.terms(table.claims))
+    gone, come = _differing_hits(old.terms(table.claims), new.terms(table.claims))
     # A claim that is only removed is not reported: the text promises less than before.
     if come:
         is_paired = len(gone) == len(come)
-        yield from _paired(
+        yield from _pair_facts(
             "claim", [hit.shown for hit in gone] if is_paired else [], [hit.shown for hit in come]
         )
 
@@ -292,7 +295,7 @@ def _meaning_facts(
 def _opposite_facts(old: _StretchWords, new: _StretchWords, table: WordTable) -> Iterator[Fact]:
     """Return the words and phrases replaced by their opposite."""
     ours, theirs = (side.terms(table.opposite_terms) for side in (old, new))
-    phrases = [{hit.shown for hit in side} for side in _hits_between(ours, theirs)]
+    phrases = [{hit.shown for hit in side} for side in _differing_hits(ours, theirs)]
     within: set[str] = set()
     # Sorted, because the order of a set differs between processes.
     for phrase in sorted(phrases[0]):
@@ -303,7 +306,7 @@ def _opposite_facts(old: _StretchWords, new: _StretchWords, table: WordTable) ->
             ):
                 within |= {*phrase.split(), *opposite}
                 yield Fact("opposite", phrase, other)
-    gone, come = _between(old.words, new.words)
+    gone, come = _multiset_difference(old.words, new.words)
     index: dict[str, str] = {}
     for word in come:
         for stem in table.stems(word):
@@ -316,12 +319,14 @@ def _opposite_facts(old: _StretchWords, new: _StretchWords, table: WordTable) ->
 
 def _sign_facts(before: str, after: str) -> Iterator[Fact]:
     if _SIGN.search(before) or _SIGN.search(after):
-        yield from _paired("quantity", *_between(_SIGN.findall(before), _SIGN.findall(after)))
+        yield from _pair_facts(
+            "quantity", *_multiset_difference(_SIGN.findall(before), _SIGN.findall(after))
+        )
 
 
-def _hits_between(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_Hit], list[_Hit]]:
+def _differing_hits(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_Hit], list[_Hit]]:
     """Return the terms that differ by canonical form and belong to the stretch."""
-    keys = _between([hit.canonical for hit in before], [hit.canonical for hit in after])
+    keys = _multiset_difference([hit.canonical for hit in before], [hit.canonical for hit in after])
     # In the dict the later term wins, so that touched terms take precedence.
     hits = [
         {hit.canonical: hit for hit in sorted(side, key=lambda hit: hit.is_touched)}
@@ -340,7 +345,7 @@ def _hits_between(before: Sequence[_Hit], after: Sequence[_Hit]) -> tuple[list[_
     return [hit for hit in gone if hit.is_touched], [hit for hit in come if hit.is_touched]
 
 
-def _touching(found: Sequence[str], text: str) -> list[str]:
+def _facts_in_stretch(found: Sequence[str], text: str) -> list[str]:
     """Return the facts with a part in the stretch. Their neighbours belong to other stretches."""
     there = set(_PARTS.findall(text))
     if not there and text.strip():
@@ -357,9 +362,9 @@ def _figures_beside(side: ChangedText) -> list[str]:
     return _DIGITS.findall(side.text)
 
 
-def _in_order(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
+def _differing_facts(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return the differing facts. If only their order differs, return all facts as one."""
-    gone, come = _between(before, after)
+    gone, come = _multiset_difference(before, after)
     if not gone and not come and list(before) != list(after):
         return [", ".join(before)], [", ".join(after)]
     return gone, come
@@ -378,12 +383,14 @@ def _names_in_stretch(found: Sequence[str], text: str) -> list[str]:
     return [name for _, name in sorted(positions)]
 
 
-def _between(before: Sequence[str], after: Sequence[str]) -> tuple[list[str], list[str]]:
+def _multiset_difference(
+    before: Sequence[str], after: Sequence[str]
+) -> tuple[list[str], list[str]]:
     gone, come = Counter(before), Counter(after)
     return list((gone - come).elements()), list((come - gone).elements())
 
 
-def _paired(kind: FactKind, gone: Sequence[str], come: Sequence[str]) -> Iterator[Fact]:
+def _pair_facts(kind: FactKind, gone: Sequence[str], come: Sequence[str]) -> Iterator[Fact]:
     if len(gone) == len(come):
         yield from (Fact(kind, old, new) for old, new in zip(gone, come, strict=True))
         return

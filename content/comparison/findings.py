@@ -84,7 +84,7 @@ def examine(
     for number, line in enumerate(comparison.lines):
         if not _has_text(line):
             continue
-        before, after = _sides(line)
+        before, after = _old_and_new_text(line)
         proof = prove(before, after, language) if before and after else None
         if proof is None:
             others.append(number)
@@ -153,7 +153,7 @@ def _has_text(line: DiffLine) -> bool:
     )
 
 
-def _sides(line: DiffLine) -> tuple[str, str]:
+def _old_and_new_text(line: DiffLine) -> tuple[str, str]:
     before = "".join(part.text for part in line.segments if part.kind != "inserted")
     after = "".join(part.text for part in line.segments if part.kind != "removed")
     return before, after
@@ -187,7 +187,7 @@ def _language_findings(
     """Yield the first new text in another language than the post, unless the old text was in that language too."""
     expected = language[:2].lower()
     for number in numbers:
-        before, after = _sides(comparison.lines[number])
+        before, after = _old_and_new_text(comparison.lines[number])
         # Check the inserted words alone too: in a long text they would not change the result.
         for text in dict.fromkeys((after, _inserted(comparison.lines[number]))):
             found = detect_language(text, language, is_listed) if text.strip() else None
@@ -205,12 +205,12 @@ def _move_findings(comparison: Comparison) -> Iterator[tuple[int, Difference]]:
     gone: dict[str, list[DiffLine]] = {}
     for line in comparison.lines:
         if line.segments and all(part.kind == "removed" for part in line.segments):
-            gone.setdefault(_sides(line)[0].strip(), []).append(line)
+            gone.setdefault(_old_and_new_text(line)[0].strip(), []).append(line)
     moved = 0
     for number, line in enumerate(comparison.lines if gone else ()):
         if not line.segments or any(part.kind != "inserted" for part in line.segments):
             continue
-        text = _sides(line)[1].strip()
+        text = _old_and_new_text(line)[1].strip()
         if text and gone.get(text) and moved < _MOST_MOVED:
             # Each removed text is the origin of one move only.
             origin = gone[text].pop(0)
@@ -228,7 +228,7 @@ def _candidates(
         inserted = _inserted(line)
         if not inserted.strip():
             continue
-        old = set(numbers_and_words(_sides(line)[0]))
+        old = set(numbers_and_words(_old_and_new_text(line)[0]))
         for match in _NUMBER.finditer(inserted):
             if match[0] not in old and match[0] not in seen and len(seen) < _MOST_CANDIDATES:
                 seen.add(match[0])
@@ -236,7 +236,7 @@ def _candidates(
         if not any(map(str.isupper, inserted)):
             continue
         there = set(_LETTERS.findall(inserted))
-        for name in _names(_sides(line)[1], inserted, language):
+        for name in _names(_old_and_new_text(line)[1], inserted, language):
             words = tuple(
                 word.lower()
                 for word in _LETTERS.findall(name)
@@ -280,7 +280,7 @@ def _rewordings(comparison: Comparison, proven: frozenset[int]) -> Iterator[tupl
             is_pair = not changed and len(words[0]) == 1 == len(words[1])
             pair = (words[0][0], words[1][0]) if is_pair else None
             changed += max(len(words[0]), len(words[1])) or 1
-            of += _count(_sides(line)[1])
+            of += _count(_old_and_new_text(line)[1])
             places.setdefault("rewording", number)
     if new:
         yield places["new-text"], Difference("new-text", (), None, str(new), is_fact=True)

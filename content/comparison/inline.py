@@ -121,7 +121,7 @@ def nodes_of(units: Units) -> list[Json]:
     found: list[Json] = []
 
     def flush() -> None:
-        for text, marks in _joined(texts):
+        for text, marks in _join_equal_marks(texts):
             node: dict[str, Json] = {"type": "text", "text": text}
             found.append({**node, "marks": json.loads(marks)} if marks else node)
         texts.clear()
@@ -133,7 +133,7 @@ def nodes_of(units: Units) -> list[Json]:
             bare = json.loads(unit.atom)
             found.append({**bare, "marks": json.loads(marks)} if marks else bare)
         else:
-            texts += _texts([unit])
+            texts += _marked_texts([unit])
     flush()
     return found
 
@@ -145,7 +145,7 @@ def text_of_units(units: Units) -> str:
 def shown_text(units: Units) -> str:
     """Return the text of units for readers, with signs for superscript and subscript."""
     # Without the signs, a superscript digit would look like a digit of the number before it.
-    return "".join(_drawn(unit) for unit in units if not unit.atom)
+    return "".join(_display_text(unit) for unit in units if not unit.atom)
 
 
 def compare_inline(
@@ -235,7 +235,7 @@ class _InlineComparer:
             self.draw_text("removed", one.space)
             self.draw_text("inserted", other.space)
             self.draw_text("same", other.word)
-            self.mark(one.word, _tail(one), _tail(other))
+            self.mark(one.word, _word_spans(one), _word_spans(other))
             return
         self.draw("same", other)
         self.mark(one.text, one.spans, other.spans)
@@ -261,7 +261,7 @@ class _InlineComparer:
                 if unit.atom:
                     self.draw(status, unit)
                     continue
-                drawn = _drawn(unit)
+                drawn = _display_text(unit)
                 self.draw(status, unit, drawn[min(skipped, len(drawn)) :])
                 skipped = max(0, skipped - len(drawn))
         if before != after:
@@ -275,7 +275,7 @@ class _InlineComparer:
         self.marks_of_replaced(old, new)
         if len(self.found.differences) == count and _order(old) != _order(new):
             # Equal words and images in another order.
-            self.add("structure", *("".join(map(_drawn, units)) for units in (old, new)))
+            self.add("structure", *("".join(map(_display_text, units)) for units in (old, new)))
 
     def change(self) -> None:
         """Start a difference. It belongs to the previous passage unless some unchanged words are between them."""
@@ -291,7 +291,7 @@ class _InlineComparer:
         )
 
     def draw(self, status: _Status, unit: InlineUnit, text: str | None = None) -> None:
-        self.draw_text(status, text if text is not None else _drawn(unit))
+        self.draw_text(status, text if text is not None else _display_text(unit))
 
     def draw_text(self, status: _Status, text: str) -> None:
         drawn = self.found.drawn
@@ -343,11 +343,11 @@ class _InlineComparer:
 
         None if both sides have one and the same set of marks.
         """
-        ours, theirs = (_joined(_texts(units)) for units in (old, new))
+        ours, theirs = (_join_equal_marks(_marked_texts(units)) for units in (old, new))
         if len({marks for _, marks in (*ours, *theirs)}) <= 1 and ours and theirs:
             return
         links = [
-            [(text, link) for text, marks in side if (link := _link_of(marks))]
+            [(text, link) for text, marks in side if (link := _link_text(marks))]
             for side in (ours, theirs)
         ]
         for one, other in zip_longest(*links):
@@ -369,7 +369,7 @@ class _InlineComparer:
     ) -> None:
         """Record a change of the marks of an unchanged word, split by character where the marks differ."""
         at = 0
-        ours, theirs = _spread(old), _spread(new)
+        ours, theirs = _marks_by_character(old), _marks_by_character(new)
         # A mark can start or end inside a word, so group the characters with equal changes.
         while at < len(text):
             end = at + 1
@@ -393,7 +393,7 @@ class _InlineComparer:
         if before == after:
             return
         count = len(self.found.differences)
-        one, other = _link_of(before), _link_of(after)
+        one, other = _link_text(before), _link_text(after)
         if one != other:
             self.add("link", one, other, about=about)
         old, new = _mark_names(before), _mark_names(after)
@@ -443,7 +443,7 @@ def _align_units(old: Units, new: Units) -> list[AlignedRun]:
 def _units(texts: Sequence[tuple[str, str]]) -> list[InlineUnit]:
     """Split adjacent texts into words. Marks may start and end within a word."""
     whole = "".join(text for text, _ in texts)
-    bounds = iter(_joined(texts))
+    bounds = iter(_join_equal_marks(texts))
     left, marks = 0, ""
     found: list[InlineUnit] = []
     for match in TOKEN.finditer(whole):
@@ -462,7 +462,7 @@ def _units(texts: Sequence[tuple[str, str]]) -> list[InlineUnit]:
     return found
 
 
-def _texts(units: Units) -> list[tuple[str, str]]:
+def _marked_texts(units: Units) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for unit in units:
         at = 0
@@ -472,7 +472,7 @@ def _texts(units: Units) -> list[tuple[str, str]]:
     return found
 
 
-def _joined(texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def _join_equal_marks(texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for text, marks in texts:
         if not text:
@@ -484,13 +484,13 @@ def _joined(texts: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     return found
 
 
-def _spread(spans: Sequence[tuple[int, str]]) -> list[str]:
+def _marks_by_character(spans: Sequence[tuple[int, str]]) -> list[str]:
     return [marks for length, marks in spans for _ in range(length)]
 
 
-def _tail(unit: InlineUnit) -> tuple[tuple[int, str], ...]:
+def _word_spans(unit: InlineUnit) -> tuple[tuple[int, str], ...]:
     """Return the spans of the word without the space before it."""
-    return tuple((1, marks) for marks in _spread(unit.spans)[len(unit.space) :])
+    return tuple((1, marks) for marks in _marks_by_character(unit.spans)[len(unit.space) :])
 
 
 def _has_code(*units: InlineUnit) -> bool:
@@ -512,9 +512,9 @@ def _surrounding_text(units: Units, run: slice) -> str:
     return text_of_units(units[start:stop])
 
 
-def _drawn(unit: InlineUnit) -> str:
+def _display_text(unit: InlineUnit) -> str:
     if not unit.atom:
-        return "".join(_script(text, marks) for text, marks in _texts([unit]))
+        return "".join(_script(text, marks) for text, marks in _marked_texts([unit]))
     if unit.name == "hardBreak":
         return "↵\n"
     alt = attributes(json.loads(unit.atom)).get("alt")
@@ -544,7 +544,7 @@ def _marks(marks: str) -> list[Node]:
     return [mark for mark in found if isinstance(mark, Mapping)] if isinstance(found, list) else []
 
 
-def _link_of(marks: str) -> str | None:
+def _link_text(marks: str) -> str | None:
     if '"link"' not in marks:
         return None
     links = [words_of_address(mark) for mark in _marks(marks) if kind(mark) == "link"]

@@ -111,12 +111,14 @@ class _DocumentComparer:
         sides_of_differences: list[tuple[str | None, str | None]] = []
         is_same_kind = kind(before) == kind(after)
         if not is_same_kind:
-            sides_of_differences.append((_name(before), _name(after)))
+            sides_of_differences.append((_block_label(before), _block_label(after)))
         old, new = attributes(before), attributes(after)
         for name in dict.fromkeys((*old, *new)):
             was, now = old.get(name), new.get(name)
             if not same(was, now) and (is_same_kind or name != "level"):
-                sides_of_differences.append((_attribute(name, was), _attribute(name, now)))
+                sides_of_differences.append(
+                    (_attribute_text(name, was), _attribute_text(name, now))
+                )
         if not sides_of_differences:
             sides_of_differences.append((canonical_json(one), canonical_json(other)))
         where = (*self.place, role) if role else self.place
@@ -163,7 +165,7 @@ class _DocumentComparer:
         one, other = list(old), list(new)
         if same(cast(Json, one), cast(Json, other)):
             return MergePart(one, other)
-        begun = self.sink.passage
+        passages_before = self.sink.passage
         parts: list[MergePart] = []
         for run in align(
             [canonical_json(node) for node in old], [canonical_json(node) for node in new]
@@ -181,8 +183,8 @@ class _DocumentComparer:
         if kind(after) == "tableRow":
             is_reshaped = any(part.before is ABSENT or part.after is ABSENT for part in parts)
         if is_reshaped:
-            self.sink.merge_passages(begun)
-            return MergePart(one, other, frozenset({begun + 1}))
+            self.sink.merge_passages(passages_before)
+            return MergePart(one, other, frozenset({passages_before + 1}))
         return MergedList(one, other, passages_of(parts), parts=parts)
 
     def replaced(
@@ -243,7 +245,7 @@ class _DocumentComparer:
         differences = [
             one(text)
             for name, value in attributes(node).items()
-            if name != "level" and value not in (None, 1) and (text := _attribute(name, value))
+            if name != "level" and value not in (None, 1) and (text := _attribute_text(name, value))
         ]
         differences += [
             one(f"{name}: {canonical_json(value)}")
@@ -268,7 +270,7 @@ class _DocumentComparer:
             differences.append(one(words))
             segments = [Segment("removed" if is_gone else "inserted", words)]
         if not differences and (not inside or not children(node)):
-            differences.append(one(_name(node)))
+            differences.append(one(_block_label(node)))
         if differences:
             is_code = kind(node) == "codeBlock"
             if is_code:
@@ -305,7 +307,7 @@ class _DocumentComparer:
             )
 
 
-def _attribute(name: str, value: Json) -> str | None:
+def _attribute_text(name: str, value: Json) -> str | None:
     if value is None:
         return None
     words = {
@@ -359,7 +361,7 @@ def role_of(role: str, parent: Node, node: Node, index: int) -> str:
         "tableHeader": f"header cell {number}",
         "tableCell": f"cell {number}",
     }
-    own = numbered[name] if name in numbered else _name(node)
+    own = numbered[name] if name in numbered else _block_label(node)
     if name == "listItem" and kind(parent) == "orderedList":
         start = attributes(parent).get("start")
         own = f"Item {index + (start if isinstance(start, int) else 1)}."
@@ -370,7 +372,7 @@ def role_of(role: str, parent: Node, node: Node, index: int) -> str:
     return " › ".join(part for part in (role, own) if part)
 
 
-def _name(node: Node) -> str:
+def _block_label(node: Node) -> str:
     """Return the label of a block type."""
     name = kind(node)
     if name == "heading":

@@ -290,8 +290,7 @@ def _add_missing_revisions(written: Sequence[Written]) -> None:
     """Save a revision of the current version of each post that has none."""
     same = Revision.objects.filter(post=OuterRef("pk"), version=OuterRef("version"))
     ids = [item.post.pk for item in written]
-    lacking = Post.objects.filter(~Exists(same), pk__in=ids).values_list("pk", flat=True)
-    missing = set(lacking)
+    missing = set(Post.objects.filter(~Exists(same), pk__in=ids).values_list("pk", flat=True))
     insert_rows(
         [revision_before(item.post, item.before) for item in written if item.post.pk in missing]
     )

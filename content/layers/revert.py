@@ -250,18 +250,18 @@ def take_back_run(
     view = open_layers(post).ai_review
     target = view.below if before is None else before.on(view.below)
     back = diff(view.document, target)
-    taken = [path for path in back.paths if _is_by_run_only(view.marks, path, run_id, paths)]
-    if not taken:
+    removed = [path for path in back.paths if _is_by_run_only(view.marks, path, run_id, paths)]
+    if not removed:
         return ()
-    document = apply(view.document, back.only(taken))
+    document = apply(view.document, back.only(removed))
     # Marks of the remaining changes, and of restored ones.
-    marks = {path: mark for path, mark in view.marks.items() if not _is_within(path, taken)}
+    marks = {path: mark for path, mark in view.marks.items() if not _is_within(path, removed)}
     if before is not None:
-        marks |= {path: mark for path, mark in before.marks.items() if _is_within(path, taken)}
+        marks |= {path: mark for path, mark in before.marks.items() if _is_within(path, removed)}
     save_draft(view, post, document, marks, actor.user.pk)
-    payload = {**event_payload(post), "layer": Layer.AI_REVIEW.value, "paths": list(taken)}
+    payload = {**event_payload(post), "layer": Layer.AI_REVIEW.value, "paths": list(removed)}
     outbox.record("post.ai-review.withdraw", actor=actor, post_id=post.pk, payload=payload)
-    return tuple(taken)
+    return tuple(removed)
 
 
 def _is_by_run_only(marks: Marks, path: str, run_id: str, written: Collection[str]) -> bool:
@@ -272,5 +272,5 @@ def _is_by_run_only(marks: Marks, path: str, run_id: str, written: Collection[st
     return any(paths_overlap(path, other) for other in written)
 
 
-def _is_within(path: str, taken: Collection[str]) -> bool:
-    return any(path == other or path.startswith(other + ".") for other in taken)
+def _is_within(path: str, parents: Collection[str]) -> bool:
+    return any(path == other or path.startswith(other + ".") for other in parents)

@@ -38,20 +38,20 @@ def select_changes(view: LayerView, paths: Collection[str] | None) -> Selection:
     if paths is None:
         return Selection(view.changes, replace(view.changes, items=()))
     wanted = _selected_passages(view, paths)
-    taken: list[Change] = []
+    selected: list[Change] = []
     rest: list[Change] = []
     for change in view.changes:
         passages = wanted.get(change.path)
         if passages is None:
             rest.append(change)
         elif not passages:
-            taken.append(change)
+            selected.append(change)
         else:
             middle = _merge_passages(view, change, passages)
-            taken.append(replace(change, after=middle))
+            selected.append(replace(change, after=middle))
             rest.append(replace(change, before=middle))
     return Selection(
-        replace(view.changes, items=tuple(taken)), replace(view.changes, items=tuple(rest))
+        replace(view.changes, items=tuple(selected)), replace(view.changes, items=tuple(rest))
     )
 
 

@@ -82,9 +82,9 @@ def submit(
         for change in chosen
         if change.path not in map(base_path, overwrite) and _person_staged(layers.review, change)
     }
-    taken = chosen.only([path for path in chosen.paths if path not in conflicts])
-    version = _write_review(layers, taken, actor, note) if len(taken) else layers.review.version
-    if conflicts or len(taken):
+    moved = chosen.only([path for path in chosen.paths if path not in conflicts])
+    version = _write_review(layers, moved, actor, note) if len(moved) else layers.review.version
+    if conflicts or len(moved):
         # Changes that were not selected and all conflicts stay in AI Review.
         left = {change.path: change for change in selection.rest}
         left |= {
@@ -97,19 +97,19 @@ def submit(
             marks[path] = replace(mark_of(marks, path) or Mark.of(actor), conflict=True)
         review = open_layers(post).review.document
         keep_rest(layers.ai_review, post, review, rest, marks, actor.user.pk)
-    if len(taken):
+    if len(moved):
         outbox.record(
             "post.ai-review.approve",
             actor=actor,
             post_id=post.pk,
             payload={
                 **event_payload(post),
-                "paths": list(taken.paths),
+                "paths": list(moved.paths),
                 "note": note,
                 "version": version,
             },
         )
-    return SubmitOutcome(post, taken.paths, tuple(conflicts.values()), version)
+    return SubmitOutcome(post, moved.paths, tuple(conflicts.values()), version)
 
 
 def _person_staged(review: LayerView, change: Change) -> bool:
@@ -122,9 +122,9 @@ def _person_staged(review: LayerView, change: Change) -> bool:
     return not marks or any(not mark.is_agents for mark in marks)
 
 
-def _write_review(layers: Layers, taken: Changes, actor: Actor, note: str) -> int:
+def _write_review(layers: Layers, changes: Changes, actor: Actor, note: str) -> int:
     review = layers.review
-    document = apply(review.document, taken)
+    document = apply(review.document, changes)
     # The values passed the rules when they were staged. The rules or the site may have changed since.
     document = check_changes(
         post=layers.post,
@@ -134,7 +134,7 @@ def _write_review(layers: Layers, taken: Changes, actor: Actor, note: str) -> in
         is_handed_on=True,
     )
     marks = dict(review.marks)
-    for path in taken.paths:
+    for path in changes.paths:
         mark = mark_of(layers.ai_review.marks, path)
         if mark is not None:
             drifted = path in layers.ai_review.drifted and not same(

@@ -150,11 +150,11 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
             logger.warning("post %s keeps its address: %s", post.pk, error.message)
         else:
             wanted[post.pk] = path
-    taken = {other.path: other.pk for other in find_posts_at(wanted.values())}
+    occupied = {other.path: other.pk for other in find_posts_at(wanted.values())}
     moves: list[Move] = []
     for post in posts:
         path = wanted.get(post.pk, post.path)
-        if taken.get(path, post.pk) == post.pk or post.deleted_at is not None:
+        if occupied.get(path, post.pk) == post.pk or post.deleted_at is not None:
             moves += set_path(post, path)
         else:
             logger.warning("post %s keeps its address: %s is taken", post.pk, path)

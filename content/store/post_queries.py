@@ -286,7 +286,7 @@ def _page_statement(
     return Statement(build)
 
 
-def _translations(posts: QuerySet[Post]) -> Statement:
+def _translations_statement(posts: QuerySet[Post]) -> Statement:
     return Statement(
         lambda group, post_id: (
             posts.filter(translation_group=group)
@@ -297,8 +297,8 @@ def _translations(posts: QuerySet[Post]) -> Statement:
     )
 
 
-_TRANSLATIONS: Final = _translations(listed_posts())
-_PUBLISHED_TRANSLATIONS: Final = _translations(published_posts())
+_TRANSLATIONS: Final = _translations_statement(listed_posts())
+_PUBLISHED_TRANSLATIONS: Final = _translations_statement(published_posts())
 
 
 def page_of(

@@ -26,12 +26,12 @@ Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 
 def visible_to(posts: QuerySet[Post], who: Scoped) -> QuerySet[Post]:
     """Return the posts the user may view."""
-    return _inside(posts, reading_scopes(who))
+    return _filter_by_scopes(posts, reading_scopes(who))
 
 
 def in_scope_of(posts: QuerySet[Post], who: Scoped) -> QuerySet[Post]:
     """Return the posts the user may change, as far as it depends on the post."""
-    return _inside(posts, who.scopes)
+    return _filter_by_scopes(posts, who.scopes)
 
 
 def about_visible(
@@ -207,7 +207,7 @@ def _is_in_scopes(post: Post, actor: Actor) -> bool:
     return all(is_in_scope(post, scope) for scope in actor.scopes)
 
 
-def _inside(posts: QuerySet[Post], scopes: Iterable[ContentScope]) -> QuerySet[Post]:
+def _filter_by_scopes(posts: QuerySet[Post], scopes: Iterable[ContentScope]) -> QuerySet[Post]:
     for scope in scopes:
         posts = posts.filter(condition_of(scope))
     return posts
@@ -218,7 +218,7 @@ def _filter_by_post(
 ) -> Rows:
     if not scopes:
         return rows
-    inside = Q(**{f"{field}__in": _inside(Post.objects.all(), scopes).values("pk")})
+    inside = Q(**{f"{field}__in": _filter_by_scopes(Post.objects.all(), scopes).values("pk")})
     if keeps_others:
         inside |= Q(**{f"{field}__isnull": True})
     return rows.filter(inside)

@@ -39,8 +39,8 @@ def find_posts(
     `locale`: the locale of all posts, if they have the same. `shown`: called on the posts of a slice.
     """
     locales = (locale,) if locale else tuple(settings.CMS_ENV.locales)
-    asked = search.SearchedWords(TABLE, search.query_words(words), locales)
-    return search.RankedInstances(posts, asked, _NEWEST, shown)
+    searched = search.SearchedWords(TABLE, search.query_words(words), locales)
+    return search.RankedInstances(posts, searched, _NEWEST, shown)
 
 
 def find_keys(
@@ -50,8 +50,8 @@ def find_keys(
 
     `rows`: returns the posts of a locale.
     """
-    asked = search.SearchedWords(TABLE, words, (locale,))
-    return search.RankedKeys(Post, rows, (locale,), asked, _NEWEST)
+    searched = search.SearchedWords(TABLE, words, (locale,))
+    return search.RankedKeys(Post, rows, (locale,), searched, _NEWEST)
 
 
 def words_of_post(post: Post, document: PostDocument) -> list[BoundUpdate]:

@@ -182,7 +182,7 @@ class _Reader:
 
     def read(self) -> Iterator[Figure]:
         for match in list(_ALWAYS.finditer(self.rest)):
-            self._take(match.start(), match.end())
+            self._mask(match.start(), match.end())
         # Dates and times before amounts, so that their digits are not read as numbers.
         yield from self._dates()
         yield from self._times()
@@ -191,7 +191,7 @@ class _Reader:
             yield Figure("number", match[0], match.start(), frozenset({value}), is_soft=True)
         yield from self._amounts()
 
-    def _take(self, start: int, end: int) -> str:
+    def _mask(self, start: int, end: int) -> str:
         self.rest = self.rest[:start] + MASK * (end - start) + self.rest[end:]
         return " ".join(self.text[start:end].split())
 
@@ -211,7 +211,7 @@ class _Reader:
                     found.add((whole, int(first), int(second)))
             days = frozenset(one for one in found if 1 <= one[1] <= 12 and 1 <= one[2] <= 31)
             if days:
-                shown = self._take(match.start(), match.end())
+                shown = self._mask(match.start(), match.end())
                 yield Figure("date", shown, match.start(), days=days)
         if self.grammar.date is None:
             return
@@ -221,7 +221,7 @@ class _Reader:
             month = self.grammar.months[name.lower().rstrip(".")]
             day = int(parts["day"] or parts["day2"] or 0)
             year = int(parts["year"] or parts["year2"] or parts["year3"] or 0)
-            shown = self._take(match.start(), match.end())
+            shown = self._mask(match.start(), match.end())
             yield Figure("date", shown, match.start(), days=frozenset({(year, month, day)}))
 
     def _times(self) -> Iterator[Figure]:
@@ -254,7 +254,7 @@ class _Reader:
                 else:
                     times = {moment}
             after, begin = times, match.start()
-            shown = self._take(match.start(), match.end())
+            shown = self._mask(match.start(), match.end())
             yield Figure("date", shown, match.start(), times=frozenset(times))
 
     def _amounts(self) -> Iterator[Figure]:
@@ -262,7 +262,7 @@ class _Reader:
         for match in list(_CODE.finditer(self.rest)):
             # Names such as B12, IPv6, mp3. Words that start with a digit are numbers with a suffix: 5km, 3rd.
             if not match[0][0].isdigit():
-                self._take(match.start(), match.end())
+                self._mask(match.start(), match.end())
         at = 0
         while found := grammar.amount.search(self.rest, at):
             at = found.end()
@@ -270,11 +270,15 @@ class _Reader:
             digits, fraction = found["digits"], found["fraction"]
             is_soft = is_ordinal = False
             if digits or fraction:
-                values = _values(digits, self.words.decimal) if digits else {_FRACTIONS[fraction]}
+                values = (
+                    _possible_values(digits, self.words.decimal)
+                    if digits
+                    else {_FRACTIONS[fraction]}
+                )
                 is_decade = digits is not None and len(digits) in (2, 4) and digits.endswith("0")
                 # "the 1990s", "die 90er Jahre"
                 if is_decade and (mark := _DECADE.match(self.rest, end)):
-                    shown = self._take(start, mark.end())
+                    shown = self._mask(start, mark.end())
                     yield Figure("number", shown, start, frozenset(values))
                     continue
                 if digits and (mark := _ORDINAL.match(self.rest, end)):
@@ -294,7 +298,7 @@ class _Reader:
                 unit = _SIGNS.get(sign) or _CODES.get(sign, unit)
                 start = before.start(1)
             kind: FigureKind = "price" if unit in _MONEY else "unit" if unit else "number"
-            shown = self._take(start, end)
+            shown = self._mask(start, end)
             yield Figure(
                 kind,
                 shown,
@@ -367,7 +371,7 @@ class _Reader:
         return "", end
 
 
-def _values(digits: str, decimal: str) -> set[float]:
+def _possible_values(digits: str, decimal: str) -> set[float]:
     """Return all values that digits may have: in the format of the language, else in other formats."""
     plain = re.sub(r"[\u00a0\u202f\u2009’' ]", "", digits).replace("−", "-")
     sign = -1.0 if plain.startswith("-") else 1.0
@@ -415,7 +419,7 @@ class _Grammar:
         )
 
 
-def _any(words: Sequence[str]) -> str:
+def _alternatives(words: Sequence[str]) -> str:
     """Return a pattern for any of the words, the longest first. A hyphen also matches a space."""
     longest = sorted(words, key=len, reverse=True)
     return "|".join(re.escape(word).replace(r"\-", r"[-\s]") for word in longest) or r"(?!)"
@@ -425,7 +429,7 @@ def _any(words: Sequence[str]) -> str:
 def _grammar(language: str) -> _Grammar:
     words = fact_words(language)
     months = {name: at for at, names in enumerate(words.months, 1) for name in names}
-    month = rf"(?:{_any(list(months))})\b\.?"
+    month = rf"(?:{_alternatives(list(months))})\b\.?"
     ordinal = r"(?:\.|st|nd|rd|th|er|º)?"
 
     def year(name: str) -> str:
@@ -470,9 +474,9 @@ def _grammar(language: str) -> _Grammar:
             None,
         )
 
-    listed = _any([*words.numbers, *words.soft_numbers, *words.scales, *words.ordinals])
+    listed = _alternatives([*words.numbers, *words.soft_numbers, *words.scales, *words.ordinals])
     rest = r"\w*(?!\w)" if endings else r"(?!\w)"
-    joints = _any(words.joints)
+    joints = _alternatives(words.joints)
     compound = r"[^\W\d_]*" if endings else ""
     signs = "|".join(map(re.escape, sorted({*_SIGNS, *_CODES, *_SYMBOLS}, key=len, reverse=True)))
     return _Grammar(
@@ -484,10 +488,12 @@ def _grammar(language: str) -> _Grammar:
         ),
         number_word=re.compile(rf"(?<![^\W\d_])(?P<word>(?:{listed}){rest})", re.IGNORECASE),
         joint=re.compile(rf"-|{_SPACE}(?:{joints}){_SPACE}|-(?:{joints})-|{_SPACE}", re.IGNORECASE),
-        scale=re.compile(rf"{_SPACE}?({_any(list(words.scales))})(?!\w)\.?", re.IGNORECASE),
+        scale=re.compile(
+            rf"{_SPACE}?({_alternatives(list(words.scales))})(?!\w)\.?", re.IGNORECASE
+        ),
         unit=re.compile(
             r"[\s-]{1,2}(?P<between>(?:of\s|de\s|d[’']|[^\W\d_]{3,20}\s)?)"
-            rf"(?P<unit>{compound}(?:{_any(list(units))}))(?!\w)",
+            rf"(?P<unit>{compound}(?:{_alternatives(list(units))}))(?!\w)",
             re.IGNORECASE,
         ),
         symbol=re.compile(rf"{_SPACE}?({signs})(?![\w/])"),

@@ -67,7 +67,7 @@ def mismatch_text(one: SourceMismatch) -> str:
     if one.kind == "language":
         text = _("This text is in %(found)s, and should be in %(expected)s.")
         found = {"found": language_name(target), "expected": language_name(source)}
-        return _placed(one, text % found)
+        return _with_place(one, text % found)
     if one.kind == "module":
         source, target = in_words(source), in_words(target)
     if one.kind == "length":
@@ -78,10 +78,10 @@ def mismatch_text(one: SourceMismatch) -> str:
         text = _("%(label)s missing here: %(source)s")
     else:
         text = _("%(label)s not in the source: %(target)s")
-    return _placed(one, text % {"label": label, "source": source, "target": target})
+    return _with_place(one, text % {"label": label, "source": source, "target": target})
 
 
-def _placed(one: SourceMismatch, text: str) -> str:
+def _with_place(one: SourceMismatch, text: str) -> str:
     return f"{role_text(one.place)}: {text}" if one.place else text
 
 

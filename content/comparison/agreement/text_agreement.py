@@ -157,10 +157,10 @@ def _placeholders(text: str) -> list[str]:
 
 def _compare_sets(kind: str, source: Sequence[str], target: Sequence[str]) -> list[TextMismatch]:
     gone, come = Counter(source) - Counter(target), Counter(target) - Counter(source)
-    return _paired(kind, list(gone.elements()), list(come.elements()))
+    return _pair_mismatches(kind, list(gone.elements()), list(come.elements()))
 
 
-def _paired(kind: str, gone: Sequence[str], come: Sequence[str]) -> list[TextMismatch]:
+def _pair_mismatches(kind: str, gone: Sequence[str], come: Sequence[str]) -> list[TextMismatch]:
     length = max(len(gone), len(come))
     left, right = ([*side, *[""] * (length - len(side))] for side in (gone, come))
     return [TextMismatch(kind, one, other) for one, other in zip(left, right, strict=True)]
@@ -174,7 +174,7 @@ def _compare_figures(
     )
     # Pair figures of equal number and different unit first, then of the same kind, then the rest.
     pairs: list[tuple[Figure | None, Figure | None]] = []
-    for is_pair in (_is_other_unit, _is_of_a_kind, _is_any):
+    for is_pair in (_have_different_units, _have_same_kind, _are_comparable):
         for one in list(left):
             other = next((figure for figure in right if is_pair(one, figure)), None)
             if other is not None:
@@ -190,7 +190,7 @@ def _compare_figures(
 def _figures_differ(one: Figure | None, other: Figure | None) -> TextMismatch:
     kinds = [figure.kind for figure in (one, other) if figure is not None]
     kind: str = kinds[0]
-    if one is not None and other is not None and _is_other_unit(one, other):
+    if one is not None and other is not None and _have_different_units(one, other):
         kind = "unit"
     elif "price" in kinds:
         kind = "price"
@@ -237,17 +237,17 @@ def _without_atoms(figures: Sequence[Figure], atoms: Counter[tuple[str, float]])
     return found
 
 
-def _is_other_unit(one: Figure, other: Figure) -> bool:
+def _have_different_units(one: Figure, other: Figure) -> bool:
     return bool(one.unit and other.unit and one.unit != other.unit and one.values & other.values)
 
 
-def _is_of_a_kind(one: Figure, other: Figure) -> bool:
+def _have_same_kind(one: Figure, other: Figure) -> bool:
     if one.is_ordinal or other.is_ordinal:
         return one.is_ordinal and other.is_ordinal
     return one.kind == other.kind and not (one.is_soft or other.is_soft)
 
 
-def _is_any(one: Figure, other: Figure) -> bool:
+def _are_comparable(one: Figure, other: Figure) -> bool:
     return not (one.is_soft and other.is_soft) and not (one.is_ordinal or other.is_ordinal)
 
 
@@ -264,7 +264,7 @@ def _compare_named_days(
     """Yield differing weekdays and months without a day, if both texts name some."""
     for name in ("weekdays", "months"):
         left, right = (
-            _named(text, locale, name)
+            _find_named_days(text, locale, name)
             for text, locale in ((source, source_locale), (target, target_locale))
         )
         gone, come = (
@@ -272,14 +272,14 @@ def _compare_named_days(
             for one, other in ((left, right), (right, left))
         )
         if gone and come:
-            yield from _paired(
+            yield from _pair_mismatches(
                 "date",
                 [word for at, word in left if at in gone],
                 [word for at, word in right if at in come],
             )
 
 
-def _named(text: str, locale: str, name: str) -> list[tuple[int, str]]:
+def _find_named_days(text: str, locale: str, name: str) -> list[tuple[int, str]]:
     words = fact_words(locale)
     by_word = {
         word: at
@@ -417,19 +417,19 @@ def _negations(text: str, locale: str) -> tuple[str, bool]:
 def _compare_names(
     source: str, target: str, source_locale: str, target_locale: str
 ) -> Iterator[TextMismatch]:
-    there = _folded(target).replace("-", "")
+    folded_target = _fold(target).replace("-", "")
     missing = [
         name
         for name in dict.fromkeys(_NAME.findall(source))
-        if not _NO_NAME.fullmatch(name) and _folded(name).replace("-", "") not in there
+        if not _NO_NAME.fullmatch(name) and _fold(name).replace("-", "") not in folded_target
     ]
-    here = _folded(source).replace("-", "")
+    folded_source = _fold(source).replace("-", "")
     added = [
         name
         for name in dict.fromkeys(_NAME.findall(target))
-        if not _NO_NAME.fullmatch(name) and _folded(name).replace("-", "") not in here
+        if not _NO_NAME.fullmatch(name) and _fold(name).replace("-", "") not in folded_source
     ]
-    yield from _paired("name", missing, added if missing else [])
+    yield from _pair_mismatches("name", missing, added if missing else [])
     # A changed name, such as Anna Keller and Anna Kellner: one part is equal, the next differs.
     ours, theirs = (
         [(m[0], m.start(), m.end()) for m in _CAPITALISED.finditer(text)]
@@ -440,19 +440,19 @@ def _compare_names(
     if any(language != "de" and not _is_sentence(text) for language, text in sides):
         return  # in a heading any word may have a capital
     is_german = "de" in languages
-    words = set(_WORD.findall(there))
-    seen = set(_WORD.findall(here))
+    words = set(_WORD.findall(folded_target))
+    seen = set(_WORD.findall(folded_source))
     for (first, _, end), (second, start, _) in pairwise(ours):
-        if start - end != 1 or source[end] != " " or _folded(second) in words or len(second) < 3:
+        if start - end != 1 or source[end] != " " or _fold(second) in words or len(second) < 3:
             continue
-        if any(word.startswith(_folded(second)) for word in words):
+        if any(word.startswith(_fold(second)) for word in words):
             continue  # an inflected form: Kellers
         for (one, _, stop), (two, begin, _) in pairwise(theirs):
-            if _folded(one) != _folded(first) or begin - stop != 1 or target[stop] != " ":
+            if _fold(one) != _fold(first) or begin - stop != 1 or target[stop] != " ":
                 continue
-            if _folded(two) in seen or any(word.startswith(_folded(two)) for word in seen):
+            if _fold(two) in seen or any(word.startswith(_fold(two)) for word in seen):
                 continue
-            if is_german and _alike(second, two) < 0.6:
+            if is_german and _similarity(second, two) < 0.6:
                 continue  # in German every noun is capitalised
             yield TextMismatch("name", f"{first} {second}", f"{one} {two}")
 
@@ -462,13 +462,13 @@ def _is_sentence(text: str) -> bool:
     return len([word for word in _PLAIN_WORD.findall(text) if word.islower()]) > 1
 
 
-def _alike(one: str, other: str) -> float:
+def _similarity(one: str, other: str) -> float:
     if one[0].lower() != other[0].lower():
         return 0.0
-    return SequenceMatcher(None, _folded(one), _folded(other), autojunk=False).ratio()
+    return SequenceMatcher(None, _fold(one), _fold(other), autojunk=False).ratio()
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Return the text in lower case without accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return "".join(sign for sign in plain if not unicodedata.combining(sign))
@@ -517,7 +517,7 @@ def compare_links(source: Sequence[str], target: Sequence[str]) -> Iterator[Text
             if other is not None:
                 left.remove(one)
                 right.remove(other)
-    yield from _paired("link", left, right)
+    yield from _pair_mismatches("link", left, right)
 
 
 def links_agree(source: str, target: str) -> bool:

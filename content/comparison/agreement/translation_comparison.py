@@ -53,7 +53,7 @@ _MAX_FOUND: Final = 100
 """Maximum number of mismatches of one value. A completely different text would have too many."""
 _MAX_WEIGHED: Final = 1_000
 _SHOWN: Final = 200
-_NOTHING: Final[Mapping[str, Mapping[str, Json]]] = {}
+_NO_SHARED_PROPS: Final[Mapping[str, Mapping[str, Json]]] = {}
 T = TypeVar("T")
 
 
@@ -76,7 +76,7 @@ def compare_translation(
     source: PostDocument,
     target: PostDocument,
     copies: Mapping[str, str | None] | None = None,
-    shared: Mapping[str, Mapping[str, Json]] = _NOTHING,
+    shared: Mapping[str, Mapping[str, Json]] = _NO_SHARED_PROPS,
 ) -> tuple[SourceMismatch, ...]:
     """Return the mismatches between a translation and its source.
 
@@ -94,7 +94,7 @@ def compare_translation(
     props |= {f"post.{CUSTOM_PREFIX}{prop.name}": prop for prop in custom.values()}
     for path, prop in props.items():
         before, after = value_at(source, path), value_at(target, path)
-        found += _in_value(path, prop, before, after, source.locale, target.locale)
+        found += _compare_value(path, prop, before, after, source.locale, target.locale)
     pairs = pair_modules(source, target) if copies is None else copies
     own = {module.id: module for module in target.modules}
     for module in source.modules:
@@ -134,7 +134,7 @@ def _compare_modules(
     for prop in props_of(definition.Props).values() if definition else ():
         if target.scope == "global" and prop.name not in after:
             continue
-        yield from _in_value(
+        yield from _compare_value(
             f"modules.{target.id}.{part}.{prop.name}",
             prop,
             before.get(prop.name),
@@ -144,7 +144,7 @@ def _compare_modules(
         )
 
 
-def _in_value(
+def _compare_value(
     path: str, prop: Prop, before: Value, after: Value, source_locale: str, target_locale: str
 ) -> Iterator[SourceMismatch]:
     comparer = _Comparer(path, source_locale, target_locale)
@@ -307,8 +307,8 @@ class _Comparer:
                 for a, b in pairs
                 if a is not None and b is not None and may_pair(old[a], new[b])
             ]
-        left = [_Weighed(text_of(item), self.source_locale) for item in old]
-        right = [_Weighed(text_of(item), self.target_locale) for item in new]
+        left = [_TextFeatures(text_of(item), self.source_locale) for item in old]
+        right = [_TextFeatures(text_of(item), self.target_locale) for item in new]
         likeness = [
             [
                 one.likeness(other) if may_pair(old[a], new[b]) else -1.0
@@ -338,7 +338,7 @@ class _Comparer:
         return found
 
 
-class _Weighed:
+class _TextFeatures:
     """The features of a text for comparing it with a text of another language."""
 
     __slots__ = ("figures", "length", "stems")
@@ -352,7 +352,7 @@ class _Weighed:
         self.stems = {word[:5].casefold() for word in read.split() if len(word) > 4}
         self.length = log(len(text) + 10)
 
-    def likeness(self, other: _Weighed) -> float:
+    def likeness(self, other: _TextFeatures) -> float:
         """Return how likely one text translates the other: low for any pair, higher for shared figures and words."""
         matched = len(self.figures & other.figures)
         wrong = len(self.figures | other.figures) - matched

@@ -53,7 +53,7 @@ def _edits(word: str, letters: str) -> Iterator[str]:
 
 
 _lists: Final[dict[str, WordList]] = {}
-_reading: Final = Lock()
+_load_lock: Final = Lock()
 
 
 def word_list(language: str) -> WordList | None:
@@ -63,7 +63,7 @@ def word_list(language: str) -> WordList | None:
     if code not in LISTED_LANGUAGES or language[2:3] not in ("", "-", "_"):
         return None
     # Threads must not load the same list twice: it takes time and memory.
-    with _reading:
+    with _load_lock:
         if code not in _lists:
             # Imported here to save the memory in processes that never assess changes.
             from spellchecker import SpellChecker

@@ -32,7 +32,7 @@ _SCRIPTS: Final[Mapping[str, str]] = {
     "GEORGIAN": "ka", "KHMER": "km", "LAO": "lo", "MYANMAR": "my", "ETHIOPIC": "am",
 }  # fmt: skip
 """Most common language of a script."""
-_ALSO: Final[Mapping[str, frozenset[str]]] = {
+_LANGUAGES_OF_SCRIPT: Final[Mapping[str, frozenset[str]]] = {
     "CYRILLIC": frozenset({"ru", "uk", "be", "bg", "mk", "sr", "kk", "ky", "mn", "tg"}),
     "ARABIC": frozenset({"ar", "fa", "ur", "ps", "ku", "ckb", "ug"}),
     "HEBREW": frozenset({"he", "yi"}),
@@ -62,7 +62,7 @@ _LATIN_LETTERS: Final[Mapping[str, frozenset[str]]] = {
 }
 _ACCENTED: Final = 0.5
 """Additional score of a function word with a letter that other languages lack."""
-_CLEAR: Final = 1.5
+_MIN_CLEAR_SCORE: Final = 1.5
 """Minimum score for a clear result.
 
 A function word of one language scores 1, one of several is divided among them.
@@ -81,7 +81,7 @@ def detect_language(text: str, expected: str, known: Known | None = None) -> str
     """
     expected = expected.replace("_", "-").partition("-")[0].lower()
     text = _NO_WORDS.sub(" ", text[:_MOST_CHARACTERS])
-    if (found := _by_script(text, expected)) is not None:
+    if (found := _detect_by_script(text, expected)) is not None:
         return found or None
     words = _WORD.findall(text)
     if len(words) < 2:
@@ -93,10 +93,10 @@ def detect_language(text: str, expected: str, known: Known | None = None) -> str
     found = _clear_winner(scores, len(words), expected)
     if found is not None or known is None:
         return found
-    return _by_lists(words, expected, scores, known)
+    return _detect_by_word_lists(words, expected, scores, known)
 
 
-def _by_script(text: str, expected: str) -> str | None:
+def _detect_by_script(text: str, expected: str) -> str | None:
     """Return the language by the script of most letters: empty if scripts are mixed, None for Latin."""
     letters = [char for char in text if char.isalpha()]
     if len(letters) < 2:
@@ -116,7 +116,7 @@ def _by_script(text: str, expected: str) -> str | None:
     for own_script, own_language, own in _OWN_LETTERS:
         if own_script == script and own & there:
             return own_language
-    return expected if expected in _ALSO.get(script, ()) else language
+    return expected if expected in _LANGUAGES_OF_SCRIPT.get(script, ()) else language
 
 
 def _script_of(char: str) -> str:
@@ -155,27 +155,27 @@ def _clear_winner(scores: Mapping[str, float], count: int, expected: str) -> str
     # The page's language needs less evidence than another.
     if best == expected and most >= 1 and most >= second:
         return best
-    is_clear = most >= _CLEAR and most >= 2 * second and most >= _LEAST_SHARE * count
+    is_clear = most >= _MIN_CLEAR_SCORE and most >= 2 * second and most >= _LEAST_SHARE * count
     return best if is_clear else None
 
 
-def _by_lists(
+def _detect_by_word_lists(
     words: Iterable[str], expected: str, scores: Mapping[str, float], known: Known
 ) -> str | None:
     """Return the language whose list has most words, if the list of the page's language has few of them."""
-    asked = list(dict.fromkeys(word.lower() for word in words if len(word) > 2))[:_MOST_LOOKED_UP]
-    if len(asked) < _LEAST_LISTED:
+    sample = list(dict.fromkeys(word.lower() for word in words if len(word) > 2))[:_MOST_LOOKED_UP]
+    if len(sample) < _LEAST_LISTED:
         return None
 
     def share(language: str) -> float:
-        return sum(known(word, language) for word in asked) / len(asked)
+        return sum(known(word, language) for word in sample) / len(sample)
 
     of_page = share(expected)
     if of_page >= _LISTED_SHARE:
         return expected
     if of_page > _FOREIGN_SHARE:
         return None
-    for language in _candidates(asked, expected, scores):
+    for language in _candidates(sample, expected, scores):
         if (listed := share(language)) >= _LISTED_SHARE and listed >= 2 * of_page:
             return language
     return None

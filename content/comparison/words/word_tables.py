@@ -43,29 +43,29 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text.replace("’", "'").lower())
 
 
-def _split(value: object) -> object:
+def _split_commas(value: object) -> object:
     """Split comma-separated words of a file. Lists stay unchanged."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
 
 
-def _entry(value: str) -> str:
+def _validate_entry(value: str) -> str:
     words = words_of(value)
     if not words or len(words) > _MAX_WORDS:
         raise ValueError(f"an entry has one to {_MAX_WORDS} words, and {value!r} has {len(words)}")
     return value
 
 
-def _pair(value: str) -> str:
+def _validate_pair(value: str) -> str:
     if value.count("/") != 1:
         raise ValueError(f"a pair is two entries with a / between them, and {value!r} is not")
     for side in value.split("/"):
-        _entry(side)
+        _validate_entry(side)
     return value
 
 
-def _suffix_pair(value: str) -> str:
+def _validate_suffix_pair(value: str) -> str:
     if value.count("/") != 1 or value == "/":
         raise ValueError(
             f"suffixes are two with a / between them, one may be empty, and {value!r} is not"
@@ -73,14 +73,19 @@ def _suffix_pair(value: str) -> str:
     return value
 
 
-Words = Annotated[tuple[Annotated[str, AfterValidator(_entry)], ...], BeforeValidator(_split)]
-Parts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_split)]
-Suffixes = Annotated[
-    tuple[Annotated[str, AfterValidator(_suffix_pair)], ...], BeforeValidator(_split)
+Words = Annotated[
+    tuple[Annotated[str, AfterValidator(_validate_entry)], ...], BeforeValidator(_split_commas)
 ]
-Pairs = Annotated[tuple[Annotated[str, AfterValidator(_pair)], ...], BeforeValidator(_split)]
+Parts = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], BeforeValidator(_split_commas)]
+Suffixes = Annotated[
+    tuple[Annotated[str, AfterValidator(_validate_suffix_pair)], ...],
+    BeforeValidator(_split_commas),
+]
+Pairs = Annotated[
+    tuple[Annotated[str, AfterValidator(_validate_pair)], ...], BeforeValidator(_split_commas)
+]
 Groups = dict[str, Words]
-Values = dict[Annotated[str, AfterValidator(_entry)], float]
+Values = dict[Annotated[str, AfterValidator(_validate_entry)], float]
 
 
 class RemovedWords(DefinitionPart):
@@ -317,7 +322,7 @@ FILES: Final = DefinitionFiles(
 )
 _EMPTY: Final = WordTable()
 _LOCK: Final = Lock()
-_read: WordTables | None = None
+_loaded: WordTables | None = None
 
 
 def word_table(language: str) -> WordTable:
@@ -328,22 +333,22 @@ def word_table(language: str) -> WordTable:
 
 def all_tables() -> WordTables:
     """Return the tables of all languages, loaded once."""
-    global _read
+    global _loaded
     # Double-checked locking: the lock is only needed until the tables are loaded.
-    found = _read
+    found = _loaded
     if found is None:
         with _LOCK:
-            found = _read
+            found = _loaded
             if found is None:
-                found = _read = read_tables()
+                found = _loaded = read_tables()
     return found
 
 
 def reload() -> None:
     """Drop the loaded tables. The next call loads the files again."""
-    global _read
+    global _loaded
     with _LOCK:
-        _read = None
+        _loaded = None
 
 
 def read_tables() -> WordTables:
@@ -358,11 +363,11 @@ def read_tables() -> WordTables:
                 files.setdefault(path.stem, []).append(FILES.read_file(path))
             except Unreadable as error:
                 problems += [Problem(path, key, reason) for key, reason in error.problems]
-    tables = {language: _table(language, found) for language, found in sorted(files.items())}
+    tables = {language: _build_table(language, found) for language, found in sorted(files.items())}
     return WordTables(tables, tuple(problems))
 
 
-def _table(language: str, files: Sequence[WordTableFile]) -> WordTable:
+def _build_table(language: str, files: Sequence[WordTableFile]) -> WordTable:
     groups: dict[str, dict[Phrase, str]] = {}
     values: dict[str, dict[Phrase, float]] = {"numbers": {}, "ordinals": {}}
     pairs: dict[Phrase, set[Phrase]] = {}
@@ -406,22 +411,22 @@ def _table(language: str, files: Sequence[WordTableFile]) -> WordTable:
     parts = sorted(plain["number_parts"], key=len, reverse=True)
     return WordTable(
         language=language,
-        negations=_terms(groups["negations"]),
-        modals=_terms(groups["modals"]),
-        quantifiers=_terms(groups["quantifiers"]),
+        negations=_build_terms(groups["negations"]),
+        modals=_build_terms(groups["modals"]),
+        quantifiers=_build_terms(groups["quantifiers"]),
         numbers=values["numbers"],
         ordinals=values["ordinals"],
-        number_terms=_terms(numbers_found),
+        number_terms=_build_terms(numbers_found),
         number_parts=re.compile(f"(?:{'|'.join(map(re.escape, parts))}){{2,9}}") if parts else None,
-        units=_terms(groups["units"]),
+        units=_build_terms(groups["units"]),
         opposites=opposites,
-        opposite_terms=_terms({phrase: " ".join(phrase) for phrase in opposites}),
+        opposite_terms=_build_terms({phrase: " ".join(phrase) for phrase in opposites}),
         prefixes=tuple(plain["prefixes"]),
         suffixes=tuple(plain["suffixes"]),
         endings=tuple(plain["endings"]),
         joints=tuple(plain["joints"]),
         elisions=frozenset(plain["elisions"]),
-        claims=_terms(groups["claims"]),
+        claims=_build_terms(groups["claims"]),
         abbreviations=frozenset(plain["abbreviations"]),
         question_words=frozenset(plain["question_words"]),
         function_words=frozenset(plain["function_words"]),
@@ -437,5 +442,5 @@ def _phrase_pair(text: str) -> tuple[Phrase, Phrase]:
     return _phrase(one), _phrase(other)
 
 
-def _terms(forms: Mapping[Phrase, str]) -> Terms:
+def _build_terms(forms: Mapping[Phrase, str]) -> Terms:
     return Terms(forms, max(map(len, forms), default=0), frozenset(phrase[0] for phrase in forms))
