@@ -284,7 +284,7 @@ def _meaning_facts(
             named |= {word for side in (fact.before, fact.after) for word in words_of(side or "")}
             yield fact
     gone, come = _differing_hits(old.terms(table.claims), new.terms(table.claims))
-    # A claim that is only removed is not reported: the text promises less than before.
+    # A claim that is only removed is not reported.
     if come:
         is_paired = len(gone) == len(come)
         yield from _pair_facts(

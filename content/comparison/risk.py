@@ -120,7 +120,7 @@ def assess(
     if comparison.words_before and not comparison.words_after:
         flags.add("removed")
         level = 3
-    # Another person or run was involved too.
+    # Flags for another person or run that changed the same value.
     conflict_flags = ["drifted"] if is_drifted or (mark is not None and mark.drifted) else []
     if mark is not None and mark.conflict:
         conflict_flags.append("conflict")

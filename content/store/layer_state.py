@@ -470,9 +470,8 @@ def settle(post: Post, live: PostDocument, drafts: Sequence[Draft] | None = None
         draft = view.draft
         if draft is None or draft.base is None or draft.document is None:
             continue
-        # Without this, the value would be staged again at the next change of the layer below, and could be neither
-        # approved
-        # nor rejected.
+        # Without this, the value would be staged again at the next change of the layer below, and could be
+        # neither approved nor rejected.
         stored = diff(PostDocument.from_json(draft.base), PostDocument.from_json(draft.document))
         if not view.exists or set(stored.paths) - set(view.changes.paths):
             save_draft(view, post, view.document, view.marks, draft.updated_by_id)

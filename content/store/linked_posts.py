@@ -153,7 +153,7 @@ def _merge_lists(lists: Iterable[PostList]) -> dict[tuple[str, tuple[str, ...]],
                 with suppress(ValueError):
                     terms += (UUID(text),)
         limit = min(post_list.limit, MOST_LISTED)
-        # Neither database can find a type with NUL, and PostgreSQL raises an error for it.
+        # No type contains NUL, for which PostgreSQL raises an error.
         if limit < 1 or terms == () or "\x00" in post_list.type:
             continue
         if key in found:

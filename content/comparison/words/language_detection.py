@@ -41,7 +41,7 @@ _LANGUAGES_OF_SCRIPT: Final[Mapping[str, frozenset[str]]] = {
     "ETHIOPIC": frozenset({"am", "ti"}),
     "BENGALI": frozenset({"bn", "as"}),
 }
-"""Other languages of a script. If the page's language is among them, the text counts as that language."""
+"""Languages of a script. If the page's language is among them, the text counts as that language."""
 _OWN_LETTERS: Final[tuple[tuple[str, str, frozenset[str]], ...]] = (
     ("CYRILLIC", "uk", frozenset("іїєґ")),
     ("CYRILLIC", "be", frozenset("ў")),
