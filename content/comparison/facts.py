@@ -47,7 +47,7 @@ _PRICE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/]\d+)*\s?%?")
 _NUMBER_SIGN: Final = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
-""""No. 5" is no negation."""
+""""No. 5" does not contain a negation."""
 
 
 @lru_cache(maxsize=4)
@@ -412,7 +412,7 @@ _COMMON_WORDS: Final = _word_set(
     " your all also any each every here just more most one some such use see take make add"
     " usd eur gbp chf jpy"
 )
-"""English words that start sentences and headings and are no names."""
+"""English words that start sentences and headings and are not names."""
 _TIMES: Final = _word_set(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august"
     " september october november december montag dienstag mittwoch donnerstag freitag samstag sonntag januar februar"

@@ -105,7 +105,7 @@ def examine(
 def conclude(asked: Examination, *, used: Container[str], known: Container[str]) -> Findings:
     """Return the findings of an examination.
 
-    `used`: misspelled words that occur elsewhere, so that they are no typing errors. `known`: words of the post,
+    `used`: misspelled words that occur elsewhere, so that they are probably not typing errors. `known`: words of the post,
     its sources and the site, in lower case.
     """
     comparison = asked.comparison

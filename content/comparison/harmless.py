@@ -59,7 +59,7 @@ _DOTLESS_I: Final = frozenset({"tr", "az"})
 
 TokenKind = Literal["word", "space", "line", "mark", "other"]
 Use = Callable[[str], bool]
-"""Return whether a word occurs elsewhere, so that it is no typing error."""
+"""Return whether a word occurs elsewhere, so that it is probably not a typing error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -442,7 +442,7 @@ def _ends_in_digit(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _is_factorial(tokens: Sequence[Token], at: int) -> bool:
-    """Return whether a following "!" may be a factorial: after a variable, or a number that is no year."""
+    """Return whether a following "!" may be a factorial: after a variable, or a number other than a year."""
     token = _get(tokens, at)
     if token is None or token.kind != "word":
         return False

@@ -257,7 +257,7 @@ for _field in POST_FIELDS.values():
 
 
 class SearchEntry(models.Model):
-    """The search entry of a post. Its words are no model field: each database stores them in its own way."""
+    """The search entry of a post. Its words are not a model field, because each database stores them differently."""
 
     id = models.BigAutoField(primary_key=True)
     post = models.OneToOneField(Post, on_delete=models.CASCADE, related_name="+")

@@ -35,7 +35,7 @@ _BATCH: Final = 100
 
 
 def rebuild_references() -> int:
-    """Rebuild the references of all posts and global modules. Idempotent, and safe beside concurrent writes.
+    """Rebuild the references of all posts and global modules. Idempotent, and safe during concurrent writes.
 
     Returns the total number of references.
     """

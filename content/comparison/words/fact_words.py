@@ -1,6 +1,6 @@
 """The words for figures, answers and negations of each language, with keys common to all languages.
 
-Each language has a file `fact_words/<language>.yaml` beside this module. Without a file, only digits are recognised.
+Each language has a file `fact_words/<language>.yaml` next to this module. Without a file, only digits are recognised.
 """
 
 from __future__ import annotations

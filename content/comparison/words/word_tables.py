@@ -1,6 +1,6 @@
 """Tables of the words that carry the meaning of a sentence: negations, modals, numbers, opposites and others.
 
-Each language has files `word_tables/<language>.yaml` beside this module and in installed apps. Later files add
+Each language has files `word_tables/<language>.yaml` next to this module and in installed apps. Later files add
 words to earlier ones or remove them. A broken file is skipped and is an error of `manage.py check`.
 """
 
