@@ -105,8 +105,8 @@ def examine(
 def conclude(asked: Examination, *, used: Container[str], known: Container[str]) -> Findings:
     """Return the findings of an examination.
 
-    `used`: misspelled words that occur elsewhere, so that they are probably not typing errors. `known`: words of the post,
-    its sources and the site, in lower case.
+    `used`: misspelled words that occur elsewhere, which are probably not typing errors. `known`: words of the
+    post, its sources and the site, in lower case.
     """
     comparison = asked.comparison
     # A "misspelled" word that occurs elsewhere on the site may be intended, so its correction is not proven.

@@ -64,7 +64,7 @@ def write_live(
     """Make `after` the live content of a locked post, inside the caller's transaction.
 
     Saves a revision before and after, and a provenance row per changed path. `marks`: authors by path, else the
-    actor is the author. `source_hashes`: for a translation, hashes of its source values, overriding those of the
+    actor is the author. `source_hashes`: for a translation, hashes of its source values, overriding hashes in the
     marks. Emits `post.updated` and `post.approve`, then `causes`. `has_revision`: whether the current version has a
     revision, if known. Returns None if nothing changed.
     """

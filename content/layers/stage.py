@@ -72,7 +72,7 @@ def stage(
     """Change a layer: `edit` gets its current document, with all staged changes, and returns the new one.
 
     References of `taken_over`, the source of a copy, may be missing. `source_hashes`: for a translation, hashes of
-    its source values by path, by default those of the current source. `seed`: the site's initial content of a post
+    its source values by path, by default of the current source. `seed`: the site's initial content of a post
     that the caller created in this transaction, applied before `edit`. `reason`: the explanation by an agent or AI
     client.
 
