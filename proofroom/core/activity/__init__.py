@@ -1,5 +1,5 @@
-"""The activity log: who did what, when and through which door, sealed into a chain that shows every change.
+"""The activity log: who did what, when and through which channel. A hash chain makes any later change detectable.
 
 The rows are the events themselves. `chain` seals, verifies and prunes them, `queries` finds entries, `presenters`
-puts them into words and `export` into a file. `api` answers them.
+builds their sentences, `export` writes them to a file and `api` serves them.
 """

@@ -1,4 +1,4 @@
-"""`/api/activity`: who did what, when and through which door."""
+"""`/api/activity`: who did what, when and through which channel."""
 
 from __future__ import annotations
 
@@ -78,27 +78,27 @@ class ActivityViewSet(ApiViewSet):
 
     @extend_schema(parameters=LIST_PARAMETERS, responses=ActivityListAnswer)
     def list(self, request: Request) -> Response:
-        """Entries, newest first. `total` is exact to 10,000; `before` keeps pages still while more happens."""
+        """Entries, newest first. `total` is exact to 10,000; `before` keeps pages stable while new entries arrive."""
         page = page_of(request)
-        rows = queries.filter_activity(_chosen(request))
+        rows = queries.filter_activity(_parse_filter(request))
         found = present(list(rows[page.slice]), self.actor)
         return Response(page.envelope(found, count_rows(rows)))
 
     @extend_schema(responses=described(EntryAnswer))
     def retrieve(self, request: Request, entry_id: str) -> Response:
         """One entry."""
-        entry = queries.find_entry(_whole(entry_id) or 0)
+        entry = queries.find_entry(_parse_id(entry_id) or 0)
         return Response(present([entry], self.actor)[0])
 
     @extend_schema(parameters=EXPORT_PARAMETERS, responses=FILE_RESPONSES)
     def export(self, request: Request) -> StreamingHttpResponse:
-        """The chosen entries as a file, newest first. Taking it is an entry itself."""
+        """The filtered entries as a file, newest first. The export is logged itself."""
         given = request.query_params.get("format", "csv")
         if given not in ("csv", "jsonl"):
             raise invalid("format", "format must be csv or jsonl.")
         known: dict[str, Literal["csv", "jsonl"]] = {"csv": "csv", "jsonl": "jsonl"}
         format_ = known[given]
-        lines = export(chosen=_chosen(request), format=format_, actor=self.actor)
+        lines = export(chosen=_parse_filter(request), format=format_, actor=self.actor)
         name = f"activity-{timezone.now():%Y-%m-%d}.{format_}"
         return StreamingHttpResponse(
             lines,
@@ -107,7 +107,7 @@ class ActivityViewSet(ApiViewSet):
         )
 
 
-def _chosen(request: Request) -> ActivityFilter:
+def _parse_filter(request: Request) -> ActivityFilter:
     given = request.query_params
     event = given.get("event")
     if event is not None and not names_of(event):
@@ -117,24 +117,24 @@ def _chosen(request: Request) -> ActivityFilter:
         raise invalid("agentId", "agentId must be the id of an agent.")
     return ActivityFilter(
         event=event,
-        actor=_number(request, "actor"),
+        actor=_id_param(request, "actor"),
         via=choice_in(request, "via", CHANNEL_LABELS),
         agent_id=agent_id,
         post_id=uuid_in(request, "postId"),
         since=moment_in(request, "from"),
         until=moment_in(request, "to", is_end=True),
-        before=_number(request, "before"),
+        before=_id_param(request, "before"),
     )
 
 
-def _whole(text: str) -> int | None:
+def _parse_id(text: str) -> int | None:
     is_one = text.isascii() and text.isdigit() and len(text) <= 19 and int(text) <= _BIGGEST
     return int(text) if is_one else None
 
 
-def _number(request: Request, name: str) -> int | None:
+def _id_param(request: Request, name: str) -> int | None:
     text = request.query_params.get(name)
-    found = None if text is None else _whole(text)
+    found = None if text is None else _parse_id(text)
     if text is not None and found is None:
         raise invalid(name, f"{name} must be a whole number.")
     return found

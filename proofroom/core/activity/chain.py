@@ -1,7 +1,7 @@
-"""The chain of the activity log: events are sealed into it in order of id, verified link by link, and pruned.
+"""The hash chain of the activity log: seal events in the order of their ids, verify each link, prune old entries.
 
-An event that commits late comes later in the chain. Pruning takes old entries from the beginning of the chain; what
-is left begins at a later link, and an event says so.
+An event that commits late is sealed later in the chain. Pruning removes entries from the beginning of the chain; the
+remaining chain starts at a later link, and an `activity.pruned` event records this.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from proofroom.core.models import Event, Seal
 from proofroom.core.outbox.events import find_kind
 
 BEFORE_FIRST: Final = "0" * 64
-"""What stands for the link before the first one."""
+"""The previous hash of the first link."""
 
 
 def facts_of(event: Event) -> str:
-    """The digest of everything about an event that never changes, but its payload."""
+    """Return the digest of the event's immutable fields, without the payload."""
     return _sha256(
         _canonical(
             {
@@ -54,12 +54,12 @@ def facts_of(event: Event) -> str:
 
 
 def payload_of(event: Event, salt: str) -> str:
-    """The digest of the payload as the database gives it back."""
+    """Return the salted digest of the payload as it was read from the database."""
     return _sha256(salt + _canonical(event.payload))
 
 
 def link_of(seq: int, before: str, facts: str, payload: str) -> str:
-    """The hash of a link."""
+    """Return the hash of a link."""
     return _sha256(f"{seq}\n{before}\n{facts}\n{payload}")
 
 
@@ -75,7 +75,7 @@ SEAL_BATCH_SIZE: Final = 1_000
 
 
 def seal_events() -> int:
-    """Seal what waits. Answers how many events; where another process seals at the same time, it goes on instead."""
+    """Seal all unsealed events and return their number. Stops early if another process is sealing."""
     total = 0
     while unsealed_events().exists():
         count = _seal_batch()
@@ -86,28 +86,34 @@ def seal_events() -> int:
 
 
 def unsealed_events() -> QuerySet[Event]:
-    """Events that the chain does not have yet."""
+    """Return the events without a link in the chain."""
     linked = Exists(Seal.objects.filter(event_id=OuterRef("pk")))
     return Event.objects.filter(~linked, is_sealed=False)
 
 
 def oldest_unsealed_at() -> datetime | None:
-    """Return when the event was recorded that waits longest to be sealed."""
+    """Return the creation time of the oldest unsealed event."""
     return unsealed_events().order_by("id").values_list("created_at", flat=True).first()
 
 
 def drop_salts(event_ids: list[int]) -> None:
-    """Without its salt the digest of a payload tells nothing of the words that were in it."""
+    """Delete the salts of the links of forgotten events."""
+    # Without the salt nobody can confirm a guess of the forgotten text by hashing it.
     Seal.objects.filter(event_id__in=event_ids).update(salt="")
 
 
 def _seal_batch() -> int:
     try:
         with transaction.atomic():
-            # One sealer at a time. The first link has nothing before it to wait at: there its number decides.
+            # The lock on the last link lets one process seal at a time. It does not help while the
+            # chain is empty: then two processes insert the same `seq`, and the primary key refuses
+            # one of them (the IntegrityError below).
             Seal.objects.select_for_update().order_by("-seq").first()
+            # Read it again: another process may have added links while this one waited for the
+            # lock.
             last = Seal.objects.order_by("-seq").first()
-            # An event that is being told or forgotten comes with the next batch.
+            # An event whose row the dispatcher or `forget` has locked is sealed in the next
+            # batch.
             waiting = unsealed_events().select_for_update(
                 skip_locked=True, of=("self",), no_key=True
             )
@@ -146,7 +152,7 @@ PRUNED: Final = "activity.pruned"
 
 @dataclass(frozen=True, slots=True)
 class ChainFault:
-    """Something that does not fit: at which link, about which event."""
+    """A broken rule of the chain, with the link and the event where it was found."""
 
     code: str
     sentence: str
@@ -156,7 +162,7 @@ class ChainFault:
 
 @dataclass(slots=True)
 class Verification:
-    """The result of a walk. `begin` is the first link that is kept, `head` the last one, as `seq:hash`."""
+    """The result of a verification. `begin` is the first stored link, `head` the last one, as `seq:hash`."""
 
     links: int = 0
     begin: int = 0
@@ -164,7 +170,7 @@ class Verification:
     forgotten: int = 0
     findings: list[ChainFault] = field(default_factory=list)
     left_out: int = 0
-    """Findings beyond the most that are listed."""
+    """Number of findings beyond `MAX_FAULTS`."""
 
     @property
     def is_whole(self) -> bool:
@@ -178,7 +184,7 @@ class Verification:
 
 
 def read_head(text: str) -> tuple[int, str]:
-    """The two parts of `seq:hash`. Raises `ValueError`."""
+    """Parse `seq:hash`. Raises `ValueError`."""
     seq, _, digest = text.strip().partition(":")
     is_number = seq.isascii() and seq.isdigit() and 0 < len(seq) <= 18
     if not is_number or len(digest) != 64 or set(digest) - set("0123456789abcdef"):
@@ -187,20 +193,20 @@ def read_head(text: str) -> tuple[int, str]:
 
 
 def verify(head: tuple[int, str] | None = None) -> Verification:
-    """Walk the whole chain. `head` is a link that was written down elsewhere before."""
+    """Verify the whole chain. `head` is a link that the caller saved outside of the database before."""
     walk = _Walk(head)
     while batch := list(Seal.objects.filter(seq__gt=walk.seq).order_by("seq")[:VERIFY_BATCH_SIZE]):
         events = Event.objects.in_bulk([seal.event_id for seal in batch])
         for seal in batch:
             walk.step(seal, events.get(seal.event_id))
     walk.end()
-    for finding in _beside_the_chain():
+    for finding in _unlinked_events():
         walk.found.add(finding)
     return walk.found
 
 
 class _Walk:
-    """The state of the walk: the last link, and what was found so far."""
+    """The state of a verification: the last link and the findings so far."""
 
     def __init__(self, head: tuple[int, str] | None) -> None:
         self.seq, self.hash = 0, BEFORE_FIRST
@@ -210,12 +216,13 @@ class _Walk:
         self.found = Verification()
 
     def step(self, seal: Seal, event: Event | None) -> None:
-        if not self.found.links or self._is_pruned_meanwhile(seal):
-            self._begin(seal)
-        self._look_at_link(seal)
+        if not self.found.links or self._was_pruned_since(seal):
+            self._start_at(seal)
+        self._check_link(seal)
         if event is not None:
-            self._look_at_event(seal, event)
-        elif Seal.objects.filter(pk=seal.pk).exists():  # else both were pruned meanwhile
+            self._check_event(seal, event)
+        # Otherwise the event and its link were pruned after this batch was read.
+        elif Seal.objects.filter(pk=seal.pk).exists():
             self._add("deleted", "The event of this link was deleted.", seal)
         if self.head is not None and self.head[0] == seal.seq and self.head[1] != seal.hash:
             self._add("wrong_head", "This link has another hash than the given head.", seal)
@@ -236,39 +243,41 @@ class _Walk:
             sentence = "The given head is older than the chain that is kept."
             self.found.add(ChainFault("head_too_old", sentence, seq=self.head[0]))
 
-    def _is_pruned_meanwhile(self, seal: Seal) -> bool:
+    def _was_pruned_since(self, seal: Seal) -> bool:
         return seal.seq > self.seq + 1 and not Seal.objects.filter(seq__lt=seal.seq).exists()
 
-    def _begin(self, seal: Seal) -> None:
-        """The chain may begin later than at 1 where the links before were pruned, which is an event further on."""
+    def _start_at(self, seal: Seal) -> None:
+        """Start the walk at a link. A start after 1 is valid only if a later `activity.pruned` event confirms it."""
         self.found.begin = seal.seq
         self.begun_after = (seal.seq - 1, seal.before)
         self.is_begun_by_pruning = self.begun_after == (0, BEFORE_FIRST)
         self.seq, self.hash = self.begun_after
 
-    def _look_at_link(self, seal: Seal) -> None:
+    def _check_link(self, seal: Seal) -> None:
         if seal.seq != self.seq + 1:
-            lost = f"{self.seq + 1} to {seal.seq - 1}" if seal.seq > self.seq + 2 else self.seq + 1
-            self._add("missing_link", f"Before this link {lost} is missing.", seal)
+            missing = (
+                f"{self.seq + 1} to {seal.seq - 1}" if seal.seq > self.seq + 2 else self.seq + 1
+            )
+            self._add("missing_link", f"Before this link {missing} is missing.", seal)
         elif seal.before != self.hash:
             self._add("broken_link", "This link does not follow the one before it.", seal)
         if seal.hash != link_of(seal.seq, seal.before, seal.facts, seal.payload):
             self._add("changed_link", "This link was changed.", seal)
 
-    def _look_at_event(self, seal: Seal, event: Event) -> None:
+    def _check_event(self, seal: Seal, event: Event) -> None:
         if seal.facts != facts_of(event):
             self._add("changed_facts", "Who did what, when or how was changed.", seal)
         if event.forgotten_at is not None:
-            self._look_at_forgotten(seal, event)
+            self._check_forgotten(seal, event)
         elif seal.payload != payload_of(event, seal.salt):
             self._add("changed_payload", "What the event says was changed.", seal)
         elif event.name == PRUNED:
-            told = (event.payload.get("to"), event.payload.get("hash"))
-            self.is_begun_by_pruning |= told == self.begun_after
+            pruned_to = (event.payload.get("to"), event.payload.get("hash"))
+            self.is_begun_by_pruning |= pruned_to == self.begun_after
         if not event.is_sealed:
             self._add("marked_unsealed", "The event is marked as if no link had it.", seal)
 
-    def _look_at_forgotten(self, seal: Seal, event: Event) -> None:
+    def _check_forgotten(self, seal: Seal, event: Event) -> None:
         self.found.forgotten += 1
         kind = find_kind(event.name)
         if event.payload != {}:
@@ -280,8 +289,8 @@ class _Walk:
         self.found.add(ChainFault(code, sentence, seq=seal.seq, event_id=seal.event_id))
 
 
-def _beside_the_chain() -> Iterator[ChainFault]:
-    """Events that no link has, though one should."""
+def _unlinked_events() -> Iterator[ChainFault]:
+    """Yield events that should have a link but have none."""
     linked = Exists(Seal.objects.filter(event_id=OuterRef("pk")))
     for id_ in _first_ids(Event.objects.filter(~linked, is_sealed=True)):
         yield ChainFault(
@@ -301,7 +310,7 @@ PRUNE_BATCH_SIZE: Final = 5_000
 
 
 def prune(*, days: int) -> int:
-    """Delete sealed entries of more than that many days ago. Answers how many; 0 days keep everything."""
+    """Delete sealed entries older than `days` and return their number. 0 keeps everything."""
     if days <= 0:
         return 0
     before = timezone.now() - timedelta(days=days)
@@ -313,20 +322,22 @@ def prune(*, days: int) -> int:
 
 @transaction.atomic
 def _prune_batch(before: datetime) -> int:
-    """The newest link always stays: the next one follows it."""
+    """Delete one batch of the oldest links and their events."""
+    # The newest link always stays: the next link needs its number and its hash.
     newest = Seal.objects.order_by("-seq").values_list("seq", flat=True).first() or 0
     oldest = (
         Seal.objects.select_for_update().filter(seq__lt=newest).order_by("seq")[:PRUNE_BATCH_SIZE]
     )
     links = list(oldest)
-    # The entries that are there; None for one that somebody else holds, who may wait for its link.
+    # Existing entries by id; None for an entry that another transaction has locked. Waiting for it
+    # could deadlock, because that transaction may wait for its link.
     ids = [seal.event_id for seal in links]
     found: dict[int, Event | None] = dict.fromkeys(
         Event.objects.filter(pk__in=ids).values_list("pk", flat=True)
     )
     free = Event.objects.select_for_update(skip_locked=True, no_key=True).filter(pk__in=ids)
     entries = found | {event.pk: event for event in free}
-    old = list(takewhile(lambda seal: _is_over(seal, entries, before), links))
+    old = list(takewhile(lambda seal: _is_prunable(seal, entries, before), links))
     if not old:
         return 0
     Event.objects.filter(pk__in=[seal.event_id for seal in old]).delete()
@@ -342,13 +353,14 @@ def _prune_batch(before: datetime) -> int:
     return len(old)
 
 
-def _is_over(seal: Seal, entries: Mapping[int, Event | None], before: datetime) -> bool:
-    """Return whether the entry is old, and nobody still has to be told of it."""
+def _is_prunable(seal: Seal, entries: Mapping[int, Event | None], before: datetime) -> bool:
+    """Return True if the entry is older than `before` and no subscriber still waits for it."""
     if seal.event_id not in entries:
-        # Somebody deleted it, which is to be found for as long as the link would have stayed.
+        # The event is missing. Keep its link until the end of the retention, so that `verify`
+        # reports the deletion.
         return seal.made_at < before
     event = entries[seal.event_id]
     if event is None:
         return False
-    is_told = event.dispatched_at is not None or event.attempts >= outbox.MAX_ATTEMPTS
-    return is_told and event.created_at < before
+    is_delivered = event.dispatched_at is not None or event.attempts >= outbox.MAX_ATTEMPTS
+    return is_delivered and event.created_at < before

@@ -1,4 +1,4 @@
-"""The log as a file, entry by entry."""
+"""Export of the activity log as CSV or JSON Lines."""
 
 from __future__ import annotations
 
@@ -38,11 +38,12 @@ _COLUMNS: Final = (
 
 
 def export(*, chosen: ActivityFilter, format: Format, actor: Actor) -> Iterator[str]:
-    """The chosen entries, newest first, as lines. That it was taken along is an entry itself."""
+    """Return the filtered entries as lines, newest first, and log the export."""
     actor.require("settings.manage")
     actor.require_person("export the activity log")
     payload: JsonObject = {"format": format, "chosen": chosen.told()}
     told = outbox.record("activity.exported", actor=actor, payload=payload)
+    # The file ends with the entry of the export, although more events happen while it streams.
     rows = filter_activity(chosen).filter(pk__lte=told.pk)
     if format == "csv":
         return _csv(rows, actor)

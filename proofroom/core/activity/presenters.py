@@ -1,6 +1,6 @@
-"""Entries of the activity log in words, as the API, the export, the admin and tools show them.
+"""Entries of the activity log as sentences, for the API, the export, the admin and the tools.
 
-They hold no words of visitors and no secrets.
+They contain no text from visitors and no secrets.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event, Seal
 from proofroom.core.outbox.events import find_kind
 
-_DID: Final[Mapping[str, str]] = {
+_SENTENCES: Final[Mapping[str, str]] = {
     "post.created": gettext_noop("created {post}"),
     "post.updated": gettext_noop("changed {post}"),
     "post.published": gettext_noop("published {post}"),
@@ -126,7 +126,7 @@ _DID: Final[Mapping[str, str]] = {
     "activity.exported": gettext_noop("exported the activity log"),
     "activity.pruned": gettext_noop("deleted the oldest entries of the activity log"),
 }
-_DID_UNNAMED: Final[Mapping[str, str]] = {
+_UNNAMED_SENTENCES: Final[Mapping[str, str]] = {
     "user.created": gettext_noop("created an account"),
     "user.changed": gettext_noop("changed an account"),
     "user.login-failed": gettext_noop("tried to log in and failed"),
@@ -141,18 +141,18 @@ _DID_UNNAMED: Final[Mapping[str, str]] = {
     "mcp_token.limited": gettext_noop("changed what content an MCP token is limited to"),
     "mcp_token.revoked": gettext_noop("revoked an MCP token"),
 }
-"""The sentences where what they name is not known, or is no business of the reader's."""
+"""The sentences for entries whose object is unknown or hidden from the reader."""
 _FACTORS: Final[Mapping[str, str]] = {
     "totp": gettext_noop("authenticator app"),
     "webauthn": gettext_noop("passkey"),
     "recovery_codes": gettext_noop("recovery codes"),
 }
-_SWITCHED: Final = ("agent.switched", "workflow.switched")
-_THING: Final = (
+_SWITCH_EVENTS: Final = ("agent.switched", "workflow.switched")
+_NAME_KEYS: Final = (
     *("workflowId", "filename", "agentId", "formSlug", "tool"),
     *("name", "slug", "fromPath", "id"),
 )
-_MOST: Final = 80
+_NAME_MAX: Final = 80
 CHANNEL_LABELS: Final[Mapping[str, str]] = {
     "admin": gettext_noop("Admin"),
     "api": gettext_noop("API"),
@@ -162,42 +162,45 @@ CHANNEL_LABELS: Final[Mapping[str, str]] = {
     "system": gettext_noop("Automatic"),
     "site": gettext_noop("Site"),
 }
-"""The doors, as people call them."""
+"""Labels of the channels."""
 
 
 def sentence_of(name: str, payload: JsonObject, who: str, post: str, account: str = "") -> str:
-    """`who`, `post` and `account` are names; what an entry says of itself beyond them is in its payload."""
+    """Return the sentence of an entry. `who`, `post` and `account` are display names; all else comes from
+    `payload`.
+    """
     if name == "content.changed":
         did, what = _text(payload.get("did")) or "changed", _text(payload.get("what")) or "content"
         words = {"who": who, "did": in_words(did), "what": in_words(what.replace("-", " "))}
-        return (_("%(who)s %(did)s the %(what)s") % words + f" {_thing(payload)}").strip()
+        return (_("%(who)s %(did)s the %(what)s") % words + f" {_object_name(payload)}").strip()
     if name == "webhook.replayed" and payload.get("cancelled"):
         return _("%(who)s stopped resending deliveries") % {"who": who}
-    if name in _SWITCHED and payload.get("enabled"):
-        return _("%(who)s turned on %(thing)s") % {"who": who, "thing": _thing(payload)}
-    if name in _SWITCHED:
-        return _("%(who)s turned off %(thing)s") % {"who": who, "thing": _thing(payload)}
-    named = _named(payload, account)
-    variant = _DID.get(f"{name}:{_variant(payload)}") or _DID.get(name, "")
-    is_told = all(value for key, value in named.items() if f"{{{key}}}" in variant)
-    sentence = in_words(variant if is_told else _DID_UNNAMED.get(name, variant))
+    if name in _SWITCH_EVENTS and payload.get("enabled"):
+        return _("%(who)s turned on %(thing)s") % {"who": who, "thing": _object_name(payload)}
+    if name in _SWITCH_EVENTS:
+        return _("%(who)s turned off %(thing)s") % {"who": who, "thing": _object_name(payload)}
+    values = _placeholders(payload, account)
+    variant = _SENTENCES.get(f"{name}:{_variant(payload)}") or _SENTENCES.get(name, "")
+    is_complete = all(value for key, value in values.items() if f"{{{key}}}" in variant)
+    sentence = in_words(variant if is_complete else _UNNAMED_SENTENCES.get(name, variant))
     if not sentence:
         kind = find_kind(name)
         return f"{who}: {in_words(kind.label) if kind else name}"
-    # Languages have the words for one and for many changes as their sentences above need them.
+    # "changes" and its plural are translated apart from the sentence, because some languages need
+    # other forms for one change and for several.
     changes, paths = _("changes"), payload.get("paths", payload.get("changed"))
     if isinstance(paths, list) and paths:
         changes = ngettext("one change", "%(n)s changes", len(paths)) % {"n": len(paths)}
-    told = sentence.replace(_("{n} changes"), changes)
-    told = told.replace("{status}", _text(payload.get("status")))
-    told = told.replace("{post}", post or _("a post"))
-    for key, value in named.items():
-        told = told.replace(f"{{{key}}}", value)
-    return f"{who} {told}".strip()
+    text = sentence.replace(_("{n} changes"), changes)
+    text = text.replace("{status}", _text(payload.get("status")))
+    text = text.replace("{post}", post or _("a post"))
+    for key, value in values.items():
+        text = text.replace(f"{{{key}}}", value)
+    return f"{who} {text}".strip()
 
 
-def _named(payload: JsonObject, account: str) -> dict[str, str]:
-    """What a sentence may name, by its placeholder; empty where it is not known."""
+def _placeholders(payload: JsonObject, account: str) -> dict[str, str]:
+    """Return the placeholder values of a sentence; empty strings for unknown ones."""
     email, factor = _text(payload.get("email")), _text(payload.get("type"))
     role = _text(payload.get("roleLabel"))
     return {
@@ -205,17 +208,17 @@ def _named(payload: JsonObject, account: str) -> dict[str, str]:
         "email": quote(email) if email else "",
         "factor": factor_label(factor),
         "role": quote(role) if role else "",
-        "thing": _thing(payload),
+        "thing": _object_name(payload),
     }
 
 
 def factor_label(kind: str) -> str:
-    """What people call a second factor of that type."""
+    """Return the label of a second factor."""
     return in_words(_FACTORS.get(kind, kind))
 
 
 def _variant(payload: JsonObject) -> str:
-    """What tells entries of one kind apart that are said in other words."""
+    """Return the key of the sentence variant within a kind of event."""
     changed = payload.get("changed")
     if isinstance(changed, list) and "role" in changed:
         return "role"
@@ -223,7 +226,7 @@ def _variant(payload: JsonObject) -> str:
 
 
 def channel_label(via: str, credential: str, agent_id: str, tokens: Mapping[str, str]) -> str:
-    """Through which door it came: with the name of the token, the client or the agent."""
+    """Return the label of a channel, with the name of the token, client or agent."""
     kind, _colon, id_ = credential.partition(":")
     if kind == "token":
         return _("API token %(name)s") % {"name": tokens.get(id_, id_)}
@@ -235,12 +238,12 @@ def channel_label(via: str, credential: str, agent_id: str, tokens: Mapping[str,
 
 
 def quote(text: str) -> str:
-    """A title or a name within a sentence."""
+    """Put a title or a name in quotation marks."""
     return _("‘%(text)s’") % {"text": text}
 
 
-def _thing(payload: JsonObject) -> str:
-    for name in _THING:
+def _object_name(payload: JsonObject) -> str:
+    for name in _NAME_KEYS:
         text = _text(payload.get(name))
         if text:
             return quote(agent_name(text) if name == "agentId" else text)
@@ -248,13 +251,13 @@ def _thing(payload: JsonObject) -> str:
 
 
 def _text(value: Json) -> str:
-    return str(value)[:_MOST] if isinstance(value, str | int) else ""
+    return str(value)[:_NAME_MAX] if isinstance(value, str | int) else ""
 
 
 Namer = Callable[[Collection[str], Actor], Mapping[str, str]]
-"""Answers names by id, in one query, leaving out what the actor may not know of."""
+"""Returns names by id in one query, without those the actor may not view."""
 name_lookups: ExtensionPoint[Namer] = ExtensionPoint()
-"""By what they name: `post`, `token`, `client` (of an AI client) or `account`."""
+"""Name lookups by the kind of object: `post`, `token`, `client` (an AI client) or `account`."""
 
 
 def names_of(what: str, ids: Collection[str], actor: Actor) -> Mapping[str, str]:
@@ -266,11 +269,11 @@ _SECRET: Final = re.compile(
     r"(?:secret|password|credential|authorization|cookie|(?:api|auth|private)[-_]?key|token)s?$",
     re.IGNORECASE,
 )
-_PLAIN: Final = frozenset(
+_SAFE_KEYS: Final = frozenset(
     ("id", "what", "did", "enabled", "status", "scope", "layer", "formSlug", "submissionId")
 )
-"""What an entry says to whoever may know of it, but not of the thing that it is about."""
-_DEEPEST: Final = 20
+"""Payload keys shown to readers who may not view the object itself."""
+_MAX_DEPTH: Final = 20
 HIDDEN: Final = "[hidden]"
 
 
@@ -283,7 +286,7 @@ class SealAnswer(TypedDict):
 
 
 class EntryAnswer(TypedDict):
-    """Something that somebody did. Of what visitors wrote, and of secrets, nothing is shown."""
+    """A logged action. Text from visitors and secrets are hidden."""
 
     id: Annotated[int, Field(ge=1)]
     uid: Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
@@ -309,7 +312,7 @@ class EntryAnswer(TypedDict):
 
 
 def present(events: Sequence[Event], actor: Actor) -> list[EntryAnswer]:
-    """A page of entries, with the names of what the actor may know of. At most five queries."""
+    """Present a page of entries with the names that the actor may view. Runs at most five queries."""
     post_ids = {str(event.post_id) for event in events if event.post_id is not None}
     tokens = {event.credential[6:] for event in events if event.credential[:6] == "token:"}
     clients = {event.credential[4:] for event in events if event.credential[:4] == "mcp:"}
@@ -320,7 +323,7 @@ def present(events: Sequence[Event], actor: Actor) -> list[EntryAnswer]:
 
 
 def _account_id(event: Event) -> str:
-    """The account that the entry is about; empty where it is about none."""
+    """Return the id of the account that the entry is about; empty if there is none."""
     return _text(event.payload.get("id")) if event.name.startswith("user.") else ""
 
 
@@ -334,11 +337,11 @@ def _entry(
     kind = find_kind(event.name)
     is_private = kind is None or kind.is_private
     payload = present_payload(event)
-    # Titles of posts stand in what entries say, too.
+    # Payloads contain titles of posts, too. They are reduced if the reader may not view the post.
     is_there = event.post_id is None or str(event.post_id) in posts
     is_readable = kind is not None and (actor.diagnoses or actor.can(kind.permission))
     if not is_readable or not (is_there or actor.can("posts.restore")):
-        payload = {name: value for name, value in payload.items() if name in _PLAIN}
+        payload = {name: value for name, value in payload.items() if name in _SAFE_KEYS}
     post_id = None if event.post_id is None else str(event.post_id)
     title = None if post_id is None else posts.get(post_id)
     post = quote(title) if title else ""
@@ -374,19 +377,19 @@ def _entry(
 
 
 def present_payload(event: Event) -> JsonObject:
-    """Return what an entry says; of what visitors wrote only that they did, and in which form."""
+    """Return the payload for display. For private kinds only the ids of the form and the submission remain."""
     kind = find_kind(event.name)
     if kind is None or kind.is_private:
         known = ("formSlug", "submissionId")
         return {name: event.payload[name] for name in known if name in event.payload}
-    return {str(name): _redacted(str(name), value, 0) for name, value in event.payload.items()}
+    return {str(name): _redact(str(name), value, 0) for name, value in event.payload.items()}
 
 
-def _redacted(name: str, value: Json, depth: int) -> Json:
-    if depth > _DEEPEST or (_SECRET.search(name) and isinstance(value, str) and value):
+def _redact(name: str, value: Json, depth: int) -> Json:
+    if depth > _MAX_DEPTH or (_SECRET.search(name) and isinstance(value, str) and value):
         return HIDDEN
     if isinstance(value, Mapping):
-        return {str(key): _redacted(str(key), item, depth + 1) for key, item in value.items()}
+        return {str(key): _redact(str(key), item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_redacted(name, item, depth + 1) for item in value]
+        return [_redact(name, item, depth + 1) for item in value]
     return value

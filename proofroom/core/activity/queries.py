@@ -1,4 +1,4 @@
-"""Finding entries of the log, newest first."""
+"""Queries for entries of the log, newest first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.core.outbox.events import all_kinds
 from proofroom.core.validation.input_validation import parse_uuid
 
 MAX_ROWS_SEARCHED: Final = 20_000
-"""Of the newest entries, how many are looked through for what has no index."""
+"""Number of newest entries searched by fields without an index."""
 MAX_EFFECT_DEPTH: Final = 5
 MAX_EFFECTS_PER_LEVEL: Final = 50
 _NUMBER: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
@@ -26,9 +26,9 @@ _NUMBER: Final = re.compile(r"[0-9]{1,15}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ActivityFilter:
-    """The filter of the log; None asks for all. `event` may be the first part of names, like `post`.
+    """The filter of the log; None means any. `event` may be the part of names before the dot, like `post`.
 
-    `before` is an entry's id: only older ones.
+    `before` is the id of an entry: only older entries match.
     """
 
     event: str | None = None
@@ -41,7 +41,7 @@ class ActivityFilter:
     before: int | None = None
 
     def told(self) -> JsonObject:
-        """Return what was asked for, for the log."""
+        """Return the filter's values for the log."""
         return {
             name: value if isinstance(value, str | int) else str(value)
             for name, value in asdict(self).items()
@@ -50,7 +50,7 @@ class ActivityFilter:
 
 
 def filter_activity(chosen: ActivityFilter | None = None) -> QuerySet[Event]:
-    """Return what somebody did, newest first: what only hands work on is left out."""
+    """Return the matching entries, newest first, without internal events."""
     given = chosen or ActivityFilter()
     wanted = {
         "name__in": None if given.event is None else names_of(given.event),
@@ -69,7 +69,9 @@ def filter_activity(chosen: ActivityFilter | None = None) -> QuerySet[Event]:
 
 
 def filter_by_entity(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
-    """Entries of one thing: of a post by its index; of anything else, by the id that entries say, the newest."""
+    """Filter the entries of one object: a post by its index, anything else by ids in the payload of the newest
+    entries.
+    """
     post_id = parse_uuid(entity_id)
     if post_id is not None and Event.objects.filter(post_id=post_id).exists():
         return rows.filter(post_id=post_id)
@@ -83,13 +85,13 @@ def filter_by_entity(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
 
 
 def names_of(chosen: str) -> list[str]:
-    """The events of that name, or of that first part of names; none where there is neither."""
+    """Return the names of the events with this name or this part before the dot."""
     names = [kind.name for kind in all_kinds()]
     return [name for name in names if chosen in (name, name.partition(".")[0])]
 
 
 def find_entry(entry_id: int) -> Event:
-    """Raises `NotFound`."""
+    """Return an entry. Raises `NotFound`."""
     found = filter_activity().filter(pk=entry_id).first()
     if found is None:
         raise NotFound(
@@ -99,7 +101,7 @@ def find_entry(entry_id: int) -> Event:
 
 
 def causes_of(event: Event) -> list[Event]:
-    """Return what caused the entry, the first cause first."""
+    """Return the causes of the entry, the first cause first."""
     found: list[Event] = []
     above = event.cause_id
     while above is not None and len(found) < MAX_EFFECT_DEPTH:
@@ -112,7 +114,7 @@ def causes_of(event: Event) -> list[Event]:
 
 
 def effects_of(event: Event) -> list[tuple[int, Event]]:
-    """Return what the entry caused, with how far below it stands. A query for each level."""
+    """Return the effects of the entry, each with its depth. Runs one query per level."""
     level, found = [event.pk], list[tuple[int, Event]]()
     for depth in range(1, MAX_EFFECT_DEPTH + 1):
         rows = list(
@@ -122,7 +124,7 @@ def effects_of(event: Event) -> list[tuple[int, Event]]:
             break
         found += [(depth, row) for row in rows]
         level = [row.pk for row in rows]
-    # Each right behind what caused it.
+    # Depth first: each effect follows its cause.
     ordered: list[tuple[int, Event]] = []
     waiting = [item for item in found if item[1].cause_id == event.pk][::-1]
     while waiting:
