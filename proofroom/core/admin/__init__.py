@@ -1,4 +1,4 @@
-"""The admin of the core: the activity log, and what every admin class shares."""
+"""The admin of the core: the activity log and the base classes of all admin pages."""
 
 from proofroom.core.admin import events
 

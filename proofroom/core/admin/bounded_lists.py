@@ -1,4 +1,4 @@
-"""Admin lists that grow for ever: a bounded count, and filters that ask no row for its values."""
+"""Admin lists for tables that only grow: a bounded count, and filters that don't read their choices from the rows."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from django.utils.functional import cached_property
 from proofroom.core.database.row_counts import COUNTED_TO
 
 
-class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # takes no type argument when it runs
-    """Counts to a bound: counting a long log would cost more than reading the page."""
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # not subscriptable at runtime
+    """Counts up to a bound: counting a long log would cost more than reading the page."""
 
     @cached_property
     def count(self) -> int:
@@ -23,7 +23,7 @@ class BoundedPaginator(Paginator):  # type: ignore[type-arg]  # takes no type ar
 
 
 class ValueFilter(admin.SimpleListFilter):
-    """Narrows by one value; what is no value of it narrows to nothing."""
+    """A filter for one value; an unknown value matches nothing."""
 
     def narrowed(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
         raise NotImplementedError

@@ -1,6 +1,6 @@
-"""Lengths and places of charts that the server draws as SVG.
+"""Sizes and positions of charts that the server draws as SVG.
 
-Places across are percent of the width, so that a chart is as wide as its card; heights are pixels.
+Horizontal positions are percent of the width, so that a chart is as wide as its card. Heights are in pixels.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Final
 
 HEIGHT: Final = 150
 _GAP: Final = 0.24
-"""The part of a column's room that stays empty."""
-_LEAST: Final = 2.0
+"""Part of a column's width that stays empty."""
+_MIN_LENGTH: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Upright:
-    """The place and the height of a column."""
+    """The position and the height of a column."""
 
     left: str
     width: str
@@ -27,7 +27,7 @@ class Upright:
 
 
 def upright(place: int, count: int, value: float, top: float) -> Upright:
-    """The column of `value` at a place among `count`; that of `top` is as high as there is room."""
+    """Return the column for `value` at index `place` of `count`. A `value` of `top` gets the full height."""
     room = 100 / count
     height = length(value, top)
     return Upright(
@@ -40,17 +40,17 @@ def upright(place: int, count: int, value: float, top: float) -> Upright:
 
 
 def length(value: float, top: float) -> float:
-    """In pixels. Little is not nothing."""
-    return max(_LEAST, value / top * HEIGHT) if value and top else 0.0
+    """Return the length in pixels. A small value still gets a visible column."""
+    return max(_MIN_LENGTH, value / top * HEIGHT) if value and top else 0.0
 
 
 def part(value: float, top: float) -> str:
-    """The width of a bar: that of `top` is as wide as there is room."""
+    """Return the width of a bar in percent. A `value` of `top` gets the full width."""
     return f"{value / top * 100 if top else 0:.1f}%"
 
 
 def line(values: Sequence[float], top: float) -> str:
-    """The points of a line through the middles of columns, in a box of 100 by `HEIGHT`."""
+    """Return the points of a line through the middles of the columns, in a box of 100 by `HEIGHT`."""
     room = 100 / len(values) if values else 0.0
     return " ".join(
         f"{place * room + room / 2:.2f},{HEIGHT - (value / top * HEIGHT if top else 0):.1f}"
@@ -59,7 +59,7 @@ def line(values: Sequence[float], top: float) -> str:
 
 
 def rounded(top: float) -> int:
-    """The end of an axis: the next of 2, 4, 6, 8, 10, 20, 40, …, so that half of it is whole too."""
+    """Return the end of an axis: the next of 2, 4, 6, 8, 10, 20, 40, …, so that half of it is a whole number, too."""
     unit = 1
     while unit * 10 < top:
         unit *= 10

@@ -1,4 +1,4 @@
-"""The page of every component of the admin in each of its states, for whoever works on them."""
+"""The page with every component of the admin in each of its states, for developers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 @require_safe
 def design(request: HttpRequest) -> TemplateResponse:
-    """Return the page in development; elsewhere there is none."""
+    """Return the page in development. Raises `Http404` elsewhere."""
     if not settings.DEBUG:
         raise Http404
     context = {**admin.site.each_context(request), "title": _("Components")}

@@ -1,4 +1,4 @@
-"""Pages where a thing is changed by one form and deleted after a question, through services."""
+"""Pages to change an object in one form and to delete it after a confirmation, both through services."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ M = TypeVar("M", bound=Model)
 
 
 class EditAdmin(FormAdmin[M]):
-    """A list with a page for each thing, known by a UUID.
+    """A list with an edit page for each object, addressed by a UUID.
 
-    Whoever has `add_permission` changes and deletes too. `change` and `remove` call the services.
+    `add_permission` also covers changing and deleting. `change` and `remove` call the services.
     """
 
     change_form: ClassVar[type[Form]]
@@ -34,23 +34,23 @@ class EditAdmin(FormAdmin[M]):
     delete_sentence: ClassVar[Words]
 
     def initial(self, row: M) -> Mapping[str, object]:
-        """Return what the form starts with."""
+        """Return the initial values of the form."""
         raise NotImplementedError
 
     def form_of(self, request: HttpRequest, row: M, data: QueryDict | None) -> Form:
-        """The form with what is stored or, unless `data` is None, with what was sent."""
+        """Return the form, bound to `data` unless it is None."""
         return self.change_form(data, initial=dict(self.initial(self.edited(request, row))))
 
     def shown(self, request: HttpRequest, row: M, form: Form) -> Mapping[str, object]:
-        """Return what the page shows around the form."""
+        """Return the context of the page around the form."""
         return {}
 
     def edited(self, request: HttpRequest, row: M) -> M:
-        """The row as the form shows it, where that is not what is stored."""
+        """Return the row to show in the form. Override it if the form shows something else than the stored row."""
         return row
 
     def change(self, request: HttpRequest, row: M, form: Form) -> str | None:
-        """Make the row what the form says. Answers what to say of it, where that is not that it is saved."""
+        """Save the form. Return the message to show, or None for the default message."""
         raise NotImplementedError
 
     def remove(self, request: HttpRequest, row: M, form: Form) -> None:
@@ -71,16 +71,16 @@ class EditAdmin(FormAdmin[M]):
         row = self._find(object_id)
         posted = request.POST if request.method == "POST" else None
         form = self.form_of(request, row, posted)
-        said: list[str | None] = []
+        saved_messages: list[str | None] = []
         if posted is not None and save_form(
-            form, lambda: said.append(self.change(request, row, form))
+            form, lambda: saved_messages.append(self.change(request, row, form))
         ):
-            messages.success(request, said[0] or _("Saved."))
+            messages.success(request, saved_messages[0] or _("Saved."))
             return HttpResponseRedirect(request.path)
         return self.change_page(request, row, form)
 
     def change_page(self, request: HttpRequest, row: M, form: Form) -> HttpResponse:
-        """The page with the form as it stands."""
+        """Return the page with the form in its current state."""
         context = {
             "row": row,
             "delete_url": self._address("delete", row),
@@ -93,7 +93,7 @@ class EditAdmin(FormAdmin[M]):
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """GET asks, POST deletes."""
+        """Confirm on GET, delete on POST."""
         require(request, self.add_permission)
         row = self._find(object_id)
         name = str(row)

@@ -1,6 +1,6 @@
-"""The activity log: what happened in sentences, its filters, and a page for each entry with what it caused.
+"""The activity log: sentences of events, filters, and a page for each entry with its causes and effects.
 
-No filter asks the log for its values: that would read all of it.
+Filters don't query the log for their choices, because that would read the whole table.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from proofroom.core.outbox import all_kinds
 from proofroom.core.outbox.dispatch import failed_events
 from proofroom.core.validation.input_validation import parse_uuid
 
-_MOST = 100
+_MAX_CHOICES = 100
 Choices = list[tuple[str, str]]
 _GROUPS = {
     "activity": gettext_lazy("Activity log"),
@@ -109,7 +109,7 @@ class ActorFilter(ValueFilter):
     parameter_name = "actor"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
-        rows = get_user_model()._default_manager.order_by("username")[:_MOST]
+        rows = get_user_model()._default_manager.order_by("username")[:_MAX_CHOICES]
         return [(str(row.pk), str(row)) for row in rows]
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
@@ -123,7 +123,7 @@ class EventAgentFilter(ValueFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         users = get_user_model()._default_manager.filter(agent_id__isnull=False)
-        ids = users.order_by("agent_id").values_list("agent_id", flat=True)[:_MOST]
+        ids = users.order_by("agent_id").values_list("agent_id", flat=True)[:_MAX_CHOICES]
         return [(id_, id_) for id_ in ids if id_]
 
     def narrowed(self, rows: QuerySet[Event], value: str) -> QuerySet[Event]:
@@ -131,7 +131,7 @@ class EventAgentFilter(ValueFilter):
 
 
 class EventPostFilter(ValueFilter):
-    """Only shown where a post's page led here."""
+    """A filter set by a link from a post's page."""
 
     title = gettext_lazy("post")
     parameter_name = "post"
@@ -145,10 +145,24 @@ class EventPostFilter(ValueFilter):
         return rows.none() if post_id is None else rows.filter(post_id=post_id)
 
 
-_LOOKS = {"review": "review", "ai-review": "ai-review", "agent": "ai-review", "mcp": "ai-review"}
-_GONE = ("deleted", "purged", "revoked", "removed", "reject", "pruned", "disabled", "failed")
+_BADGE_STYLES = {
+    "review": "review",
+    "ai-review": "ai-review",
+    "agent": "ai-review",
+    "mcp": "ai-review",
+}
+_FAILED_SUFFIXES = (
+    "deleted",
+    "purged",
+    "revoked",
+    "removed",
+    "reject",
+    "pruned",
+    "disabled",
+    "failed",
+)
 
-_EXPORTED = {
+_EXPORT_PARAMETERS = {
     "kind": "event",
     "via": "via",
     "actor": "actor",
@@ -157,11 +171,11 @@ _EXPORTED = {
     "created_at__gte": "from",
     "created_at__lt": "to",
 }
-"""Filters of the list, as the export calls them."""
+"""Filters of the list with their names in the export."""
 
 
 class _Entries(ViewChangeList):
-    """Rows with their sentences, made for the whole page at once."""
+    """Rows with their sentences, built for the whole page at once."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -205,14 +219,16 @@ class EventAdmin(ListAdmin[Event]):
         self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
     ) -> tuple[QuerySet[Event], bool]:
         text = search_term.strip()
-        return (queryset.filter(_named(text)) if text else queryset), False
+        return (queryset.filter(_search_condition(text)) if text else queryset), False
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        asked = {new: request.GET[old] for old, new in _EXPORTED.items() if request.GET.get(old)}
+        filters = {
+            new: request.GET[old] for old, new in _EXPORT_PARAMETERS.items() if request.GET.get(old)
+        }
         exports = {
-            f"{format_}_url": f"/api/activity/export?{urlencode({'format': format_, **asked})}"
+            f"{format_}_url": f"/api/activity/export?{urlencode({'format': format_, **filters})}"
             for format_ in ("csv", "jsonl")
         }
         own = {"title": gettext("Activity log"), **exports}
@@ -249,21 +265,23 @@ class EventAdmin(ListAdmin[Event]):
 
 
 def badge_of(event: Event) -> SafeString:
-    """The kind, in words and colour."""
+    """Return the badge of the event's kind."""
     kind = outbox.find_kind(event.name)
-    looks = [look for part, look in _LOOKS.items() if part in event.name.split(".")]
-    look = "failed" if event.name.endswith(_GONE) else (looks or ["new"])[0]
+    looks = [look for part, look in _BADGE_STYLES.items() if part in event.name.split(".")]
+    look = "failed" if event.name.endswith(_FAILED_SUFFIXES) else (looks or ["new"])[0]
     return badge(look, in_words(kind.label) if kind else event.name)
 
 
 @answers_refusals
 def show(request: HttpRequest, event_id: int) -> TemplateResponse:
-    """One entry: its facts, what it says, what caused it and what it caused, and its link in the chain."""
+    """Show one entry: its facts, payload, causes and effects, and its link in the chain."""
     require(request, "settings.manage")
     event = queries.find_entry(min(event_id, 2**63 - 1))
     causes, effects = queries.causes_of(event), queries.effects_of(event)
-    shown = [*causes, event, *(row for _, row in effects)]
-    presented = dict(zip([row.pk for row in shown], present(shown, actor_of(request)), strict=True))
+    related = [*causes, event, *(row for _, row in effects)]
+    presented = dict(
+        zip([row.pk for row in related], present(related, actor_of(request)), strict=True)
+    )
     entry = presented[event.pk]
     tree = [(place, presented[row.pk], row) for place, row in enumerate(causes)]
     tree.append((len(causes), entry, event))
@@ -293,7 +311,7 @@ def show(request: HttpRequest, event_id: int) -> TemplateResponse:
 @require_POST
 @answers_refusals
 def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
-    """Have an event that was given up told again."""
+    """Retry an event whose delivery failed."""
     require(request, "settings.manage")
     with refusals_as_messages(request):
         if outbox.redeliver(event_ids=[min(event_id, 2**63 - 1)], actor=actor_of(request)):
@@ -306,12 +324,12 @@ def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
 
 
 def _entry(event: Event) -> JsonObject:
-    found: JsonObject = event.entry  # type: ignore[attr-defined]  # the list sets it
+    found: JsonObject = event.entry  # type: ignore[attr-defined]  # set by _Entries
     return found
 
 
-def _named(text: str) -> Q:
-    """Return what is found by a number or an id. The parts of a name find nothing: that would read the whole log."""
+def _search_condition(text: str) -> Q:
+    """Match a number, an id or a full name. Parts of names don't match: that would read the whole log."""
     if text.isascii() and text.isdigit():
         return Q(pk=min(int(text[:19]), 2**63 - 1))
     id_ = parse_uuid(text)

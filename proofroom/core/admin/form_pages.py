@@ -1,4 +1,4 @@
-"""Pages with a form whose answer a service gives: its refusals stand at the fields that they are about."""
+"""Pages with a form that a service handles. The errors of the service appear at their fields."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ M = TypeVar("M", bound=Model)
 
 @contextmanager
 def refusals_at_fields(form: Form) -> Iterator[None]:
-    """Put what a service refuses into the form; `NotAllowed` and `NotFound` become the pages for 403 and 404."""
+    """Add a service's errors to the form. `NotAllowed` becomes 403 and `NotFound` becomes 404."""
     try:
         yield
     except NotAllowed as error:
@@ -45,7 +45,7 @@ def refusals_at_fields(form: Form) -> Iterator[None]:
 
 
 def save_form(form: Form, save: Callable[[], object]) -> bool:
-    """Check the form and call the service. Answers whether all went well; if not, the form says what did not."""
+    """Validate the form and call the service. Return whether both succeeded; otherwise the form has the errors."""
     if not form.is_valid():
         return False
     refuse_stale(form)
@@ -57,7 +57,7 @@ def save_form(form: Form, save: Callable[[], object]) -> bool:
 
 
 def answer_form(form: Form, answer: Callable[[], HttpResponse]) -> HttpResponse | None:
-    """Check the form, call the service and answer. None where something did not go well, which the form says."""
+    """Validate the form, call the service and return its response. Return None if the form has errors."""
     if not form.is_valid():
         return None
     with refusals_at_fields(form):
@@ -74,7 +74,7 @@ def form_page(
     title: Words,
     form: Form | None = None,
 ) -> TemplateResponse:
-    """A page in the frame of the admin; 422 where the form was refused."""
+    """Return a page in the frame of the admin, with status 422 if the form has errors."""
     frame = {
         **admin.site.each_context(request),
         "title": title,
@@ -95,9 +95,9 @@ def _list_title(model: type[Model]) -> str:
 
 
 class FormAdmin(ListAdmin[M]):
-    """A list with a page where a thing is added by one form, through a service.
+    """A list with a page to add an object in one form, through a service.
 
-    Only whoever has `add_permission` adds; `add` calls the service and says where to go.
+    Adding needs `add_permission`. `add` calls the service and returns the redirect.
     """
 
     list_title: ClassVar[Words]
@@ -108,11 +108,11 @@ class FormAdmin(ListAdmin[M]):
     add_template: ClassVar[str] = "admin/forms/one.html"
 
     def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Form:
-        """The form, with what a form takes."""
+        """Return the form for these arguments."""
         return self.add_form(*args, **kwargs)
 
     def add(self, request: HttpRequest, form: Form) -> HttpResponse:
-        """Make what the form describes."""
+        """Create what the form describes."""
         raise NotImplementedError
 
     def has_add_permission(self, request: HttpRequest) -> bool:

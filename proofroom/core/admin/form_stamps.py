@@ -1,4 +1,4 @@
-"""A form says what it was filled with, so that nobody writes old values back over what a colleague saved since."""
+"""Stamps of forms: a saved form must not overwrite values that a colleague saved in the meantime."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _SALT: Final = "core.form_stamps"
 
 
 def stamp_of(form: Form) -> str:
-    """Return what stands for the values that the form starts with; another one for others."""
+    """Return the stamp of the form's initial values. Other values give another stamp."""
     values = {name: form.get_initial_for_field(field, name) for name, field in form.fields.items()}
     text = json.dumps(values, sort_keys=True, default=_as_json)
     return salted_hmac(_SALT, text).hexdigest()[:32]
 
 
 def refuse_stale(form: Form) -> None:
-    """Add an error to a checked form that was filled with other values than those that stand now.
+    """Add an error to a valid form whose initial values are outdated.
 
-    The page that shows the error has the stamp of today, so saving it again is meant.
+    The page with the error has the current stamp, so a second save overwrites on purpose.
     """
     sent = form.data.get(STAMP_FIELD)
     if not sent or sent == stamp_of(form):

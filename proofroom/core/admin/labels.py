@@ -1,4 +1,4 @@
-"""Columns and filters of lists that say what is stored as a code in words."""
+"""Columns and filters that show stored codes as labels."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from proofroom.core.outbox import find_kind
 
 
 class InALanguage(Protocol):
-    """A row that says which language it is in."""
+    """A row with a language."""
 
     locale: str
 
 
 @admin.display(description=gettext_lazy("Language"), ordering="locale")
 def language(row: InALanguage) -> str:
-    """The column for the language of a row."""
+    """Column with the language of a row."""
     return language_name(row.locale)
 
 
 def kind_label(name: str) -> str:
-    """Return what a kind of event is called; its name where there is none of that name any more."""
+    """Return the label of a kind of event, or its name if the kind is unknown."""
     kind = find_kind(name)
     return in_words(kind.label) if kind else name
 
@@ -50,10 +50,10 @@ def switch_badge(is_on: bool) -> SafeString:
 
 
 class LabelFilter(AllValuesFieldListFilter):
-    """The values that rows have, said by `label`. One query for all filters of this kind that a list has.
+    """A filter by the values that occur, shown with `label`. One query serves all such filters of a list.
 
-    A list says `has_indexed_labels` where each of these columns begins an index and is never null: its values are
-    found without reading all rows then.
+    Set `has_indexed_labels` on the list if each of these columns is the first of an index and never null. The values
+    are then found without reading all rows.
     """
 
     def __init__(
@@ -73,11 +73,12 @@ class LabelFilter(AllValuesFieldListFilter):
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         for number, choice in enumerate(super().choices(changelist)):
-            # The first is the one for all of them, in words already.
+            # The first choice is "All", which Django has already translated.
             words = choice["display"]
             if number:
                 value, opens, count = str(words or ""), "", ""
                 if changelist.add_facets:
+                    # Django has appended the count to the value, as in "en (12)".
                     value, opens, count = value.rpartition(" (")
                 words = f"{self.label(value)}{opens}{count}"
             yield {**choice, "display": words}
@@ -86,7 +87,7 @@ class LabelFilter(AllValuesFieldListFilter):
 def _values_in_use(
     request: HttpRequest, model_admin: ModelAdmin[Any]
 ) -> Mapping[str, Sequence[str | None]]:
-    """The values that the rows of a list have, by the fields that a `LabelFilter` is for."""
+    """Return the values that occur in the list, by the fields with a `LabelFilter`."""
     known: dict[object, Mapping[str, Sequence[str | None]]] = request.__dict__.setdefault(
         "_values_in_use", {}
     )

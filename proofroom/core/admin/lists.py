@@ -1,8 +1,8 @@
-"""Lists of the admin: saved views above them, and the columns that each person chose.
+"""Lists of the admin: saved views above them, and the columns that each user chose.
 
-The address of a list says all of its filters, its search and its order. `?saved=` names the view that is open, whose
-columns then hold; alone it leads to the filters of that view. The order names columns instead of counting them, since
-everybody has columns of their own.
+The URL of a list contains all of its filters, its search and its order. `?saved=` names the open view, whose columns
+are shown; alone it redirects to the URL with the view's filters. The order refers to columns by name, not by
+position, because users have different columns.
 """
 
 from __future__ import annotations
@@ -51,22 +51,22 @@ from proofroom.core.models import ListView
 M = TypeVar("M", bound=Model)
 SAVED_VAR: Final = "saved"
 ALL: Final = "all"
-"""What `saved` says for the list itself, where another view would open."""
-_NO_FILTERS: Final = (SAVED_VAR, PAGE_VAR, ALL_VAR, ERROR_FLAG)
+"""Value of `saved` that opens the plain list although the user has a default view."""
+_NON_FILTER_PARAMETERS: Final = (SAVED_VAR, PAGE_VAR, ALL_VAR, ERROR_FLAG)
 _MAX_DIGITS: Final = 18
 _LOOKUPS: Final = frozenset({"id", "pk", "exact", "in", "isnull", "gt", "gte", "lt", "lte"})
-"""What filters and links ask of a field."""
-_NO: Final = frozenset({"", "0", "false", "False"})
-"""What a hidden field says that is not chosen."""
+"""Field lookups that filters and links may use."""
+_FALSE_VALUES: Final = frozenset({"", "0", "false", "False"})
+"""Values of a hidden field that mean "not selected"."""
 _SECRET_FIELD: Final = re.compile("password|secret|hash")
 Column = str | Callable[[Any], str | bool]
 
 
 @dataclass(frozen=True, slots=True)
 class ListColumn:
-    """A column of a list that renders its rows itself: its heading, and the field that it is ordered by.
+    """A column of a list that renders its rows itself: its heading and the field it is ordered by.
 
-    The names are those that Django looks for.
+    Django looks for these attribute names.
     """
 
     short_description: str | Promise
@@ -75,7 +75,7 @@ class ListColumn:
 
 @dataclass(frozen=True, slots=True)
 class ViewTab:
-    """A saved view as the list shows it."""
+    """A saved view as a tab of the list."""
 
     view: ListView
     url: str
@@ -85,7 +85,7 @@ class ViewTab:
 
 @dataclass(frozen=True, slots=True)
 class ColumnChoice:
-    """A column that can be shown; the locked one always is."""
+    """A column that can be shown. The locked column is always shown."""
 
     name: str
     label: str
@@ -95,9 +95,9 @@ class ColumnChoice:
 
 @dataclass(slots=True)
 class ListState:
-    """How a list stands for a request: its views, the one that is open, and the columns that were chosen.
+    """The state of a list for a request: its views, the open view and the chosen columns.
 
-    `query` is what the address filters, searches and orders by.
+    `query` is the query string with the filters, the search and the order of the URL.
     """
 
     tabs: list[ViewTab]
@@ -115,12 +115,12 @@ class ListState:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the open view would show something else."""
+        """True if the filters differ from the open view's."""
         return self.view is not None and self.view.query != self.query
 
     @property
     def may_edit(self) -> bool:
-        """Whether columns and filters of what is open are the reader's to change."""
+        """True if the user may change the columns and filters of the open view."""
         return self.view is None or not self.view.is_shared or self.may_share
 
     @property
@@ -137,16 +137,18 @@ def column_name(column: Column) -> str:
 
 
 class ViewChangeList(ChangeList):
-    """A list whose order names columns, and whose links keep the view that is open."""
+    """A list whose order refers to columns by name and whose links keep the open view."""
 
     @property
     def headers(self) -> Iterable[Mapping[str, object]]:
-        """The headings of the columns, as Django's tag gives them to its template."""
+        """The headings of the columns, as Django's template tag builds them."""
         found: Iterable[Mapping[str, object]] = result_headers(self)
         return found
 
     def get_results(self, request: HttpRequest) -> None:
-        """The last page where the address names one past it: a bookmark, or the page that an action emptied."""
+        """Show the last page if the requested page is past the end: an old bookmark, or an action emptied the
+        page.
+        """
         try:
             super().get_results(request)
         except IncorrectLookupParameters:
@@ -159,15 +161,15 @@ class ViewChangeList(ChangeList):
         found.pop(SAVED_VAR, None)
         return found
 
-    def _asked_order(self) -> list[tuple[Column, bool]]:
-        """The columns of the order in the address, and whether each is descending. What is no column is left out."""
+    def _requested_order(self) -> list[tuple[Column, bool]]:
+        """Return the columns of the order in the URL, each with True if it is descending. Ignores unknown columns."""
         admin = cast("ListAdmin[Any]", self.model_admin)
         known = {column_name(column): column for column in admin.all_columns}
         found: list[tuple[Column, bool]] = []
         for part in str(self.params.get(ORDER_VAR, "")).split("."):
             name = part.removeprefix("-")
             if name.isascii() and name.isdigit() and len(name) < _MAX_DIGITS:
-                # The address of a bookmark counts columns.
+                # Bookmarks may still refer to columns by position.
                 at = int(name)
                 name = column_name(self.list_display[at]) if at < len(self.list_display) else ""
             if name in known:
@@ -175,7 +177,7 @@ class ViewChangeList(ChangeList):
         return found
 
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str | Combinable]:
-        asked = self._asked_order()
+        asked = self._requested_order()
         if not asked:
             params, self.params = self.params, {**self.params}
             self.params.pop(ORDER_VAR, None)
@@ -197,11 +199,11 @@ class ViewChangeList(ChangeList):
                 by.reverse_ordering()
             ordering.append(by)
         ordering += queryset.query.order_by
-        found: list[str | Combinable] = self._get_deterministic_ordering(ordering)  # type: ignore[attr-defined]  # the stubs miss it
+        found: list[str | Combinable] = self._get_deterministic_ordering(ordering)  # type: ignore[attr-defined]  # missing in the stubs
         return found
 
     def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
-        asked = self._asked_order()
+        asked = self._requested_order()
         if not asked:
             params, self.params = self.params, {**self.params}
             self.params.pop(ORDER_VAR, None)
@@ -221,11 +223,11 @@ class ViewChangeList(ChangeList):
         new_params: Mapping[str, Any] | None = None,
         remove: Iterable[str] | None = None,
     ) -> str:
-        gone = tuple(remove or ())
+        removed = tuple(remove or ())
         query: dict[str, Any] = {
             name: value
             for name, value in self.filter_params.items()
-            if not gone or not name.startswith(gone)
+            if not removed or not name.startswith(removed)
         }
         for name, value in (new_params or {}).items():
             if value is None:
@@ -235,13 +237,13 @@ class ViewChangeList(ChangeList):
         if ORDER_VAR in query:
             order = query[ORDER_VAR]
             asked = str(order[-1] if isinstance(order, list) else order)
-            query[ORDER_VAR] = ".".join(map(self._named, asked.split(".")))
+            query[ORDER_VAR] = ".".join(map(self._column_part, asked.split(".")))
         if query.keys() == {SAVED_VAR}:
-            # Without its filters it is the list itself.
+            # All filters were removed: this is the list itself, not the view.
             return f"?{SAVED_VAR}={ALL}"
         return f"?{urlencode(sorted(query.items()), doseq=True)}"
 
-    def _named(self, part: str) -> str:
+    def _column_part(self, part: str) -> str:
         sign, place = part[: part.startswith("-")], part.removeprefix("-")
         if place.isascii() and place.isdigit() and int(place[:4]) < len(self.list_display):
             return sign + column_name(self.list_display[int(place[:4])])
@@ -252,23 +254,26 @@ class ListAdmin(PermittedAdmin[M]):
     """An admin class whose list has saved views and a choice of columns."""
 
     optional_columns: ClassVar[tuple[str, ...]] = ()
-    """Columns that are there to choose, and not shown at first."""
+    """Columns that are available but hidden by default."""
     has_column_choice: ClassVar[bool] = True
-    """Whether people choose the columns of this list."""
+    """True if users may choose the columns of this list."""
 
     has_exact_times: ClassVar[bool] = False
-    """Whether moments stand there with date and time, and not as ages."""
+    """True if times are shown as date and time instead of as ages."""
 
     @property
     def all_columns(self) -> list[Column]:
-        return [*self._shown_columns, *map(self._with_age, self.optional_columns)]
+        return [*self._shown_columns, *map(self._as_age_column, self.optional_columns)]
 
     @cached_property
     def _shown_columns(self) -> list[Column]:
-        return [self._with_age(column) for column in self.list_display]
+        return [self._as_age_column(column) for column in self.list_display]
 
-    def _with_age(self, column: Column) -> Column:
-        """A column for the age of a moment, where `column` names one. It has the same name, which addresses keep."""
+    def _as_age_column(self, column: Column) -> Column:
+        """Return a column with the age of a datetime field, otherwise the column itself.
+
+        The new column has the same name, because URLs contain it.
+        """
         if self.has_exact_times or not isinstance(column, str):
             return column
         try:
@@ -293,7 +298,7 @@ class ListAdmin(PermittedAdmin[M]):
         return ViewChangeList
 
     def get_list_display(self, request: HttpRequest) -> list[Column]:
-        """The columns that were chosen, with the one that leads to the thing."""
+        """Return the chosen columns, including the one that links to the object."""
         state = list_state(request)
         known = {column_name(column): column for column in self.all_columns}
         chosen = [known[name] for name in state.columns if name in known] if state else []
@@ -303,7 +308,9 @@ class ListAdmin(PermittedAdmin[M]):
         return chosen if locked in chosen else [locked, *chosen]
 
     def lookup_allowed(self, lookup: str, value: Any, request: HttpRequest) -> bool:
-        """Allow what filters and links ask, and nothing of secrets: no value is found by guessing its parts."""
+        """Allow only the lookups of filters and links, and none on secrets, so that no value can be guessed part
+        by part.
+        """
         name, *asked = lookup.split("__")
         if _SECRET_FIELD.search(name) or not _LOOKUPS.issuperset(asked):
             return False
@@ -311,7 +318,9 @@ class ListAdmin(PermittedAdmin[M]):
 
     @admin.display(description=SafeString('<input type="checkbox" id="action-toggle">'))
     def action_checkbox(self, obj: Model) -> SafeString:
-        """The box that selects a row, as Django's, whose template for each costs as much as the rest of a row."""
+        """Render the checkbox of a row. Django's version renders a template each, as expensive as the rest of the
+        row.
+        """
         return format_html(
             '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
             ACTION_CHECKBOX_NAME,
@@ -319,11 +328,12 @@ class ListAdmin(PermittedAdmin[M]):
             _("Select %(title)s") % {"title": obj},
         )
 
-    def response_action(  # type: ignore[override]  # the stubs are of a newer Django
+    def response_action(  # type: ignore[override]  # the stubs are for a newer Django
         self, request: HttpRequest, queryset: QuerySet[M]
     ) -> HttpResponse | None:
-        """Run the chosen action; a selection that names no rows of this list is refused, and so is one of all rows
-        where others match now than the page counted."""
+        """Run the chosen action. Refuse a selection with keys that are not in this list, and a selection of all
+        rows if the number of matching rows changed since the page was rendered.
+        """
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         try:
             keys = {self.opts.pk.to_python(key) for key in chosen}
@@ -331,8 +341,11 @@ class ListAdmin(PermittedAdmin[M]):
             messages.error(request, _("The selection is not valid. Select the rows again."))
             return HttpResponseRedirect(request.get_full_path())
         counted = request.POST.get("across_count")
-        if counted is not None and not _NO.issuperset(request.POST.getlist("select_across")):
-            # The rows of the page must be there too: one may be gone for another that came.
+        if counted is not None and not _FALSE_VALUES.issuperset(
+            request.POST.getlist("select_across")
+        ):
+            # An equal number is not enough: one row may have gone and another one come. So check
+            # the keys of the page, too.
             is_same = counted == str(queryset.count())
             if not is_same or queryset.filter(pk__in=keys).count() != len(keys):
                 words = _("The list changed since you opened it. Nothing was done. Select again.")
@@ -353,13 +366,13 @@ class ListAdmin(PermittedAdmin[M]):
         title = {"title": capfirst(str(self.opts.verbose_name_plural))}
         extra_context = title | (extra_context or {})
         state = self._read_state(request)
-        request.list_state = state  # type: ignore[attr-defined]  # for the columns
+        request.list_state = state  # type: ignore[attr-defined]  # for get_list_display
         is_bare = not request.GET or [*request.GET] == [SAVED_VAR]
         if request.method == "POST":
             if "list_view" in request.POST:
                 return self._change_views(request, state)
         elif is_bare and state.view is not None and (state.view.query or not request.GET):
-            return HttpResponseRedirect(_address(state.view))
+            return HttpResponseRedirect(_view_url(state.view))
         shown = [column_name(column) for column in self.get_list_display(request)]
         if self.has_column_choice:
             state.choices = self._column_choices(shown)
@@ -367,7 +380,7 @@ class ListAdmin(PermittedAdmin[M]):
         return super().changelist_view(request, context)
 
     def _read_state(self, request: HttpRequest) -> ListState:
-        """One query."""
+        """Read the views and the state in one query."""
         rows = list_views(actor=actor_of(request), list_name=self.list_name)
         pk = request.user.pk
         own = next((row for row in rows if not row.name), None)
@@ -382,13 +395,13 @@ class ListAdmin(PermittedAdmin[M]):
         pairs = [
             (name, value)
             for name, values in request.GET.lists()
-            if name not in _NO_FILTERS
+            if name not in _NON_FILTER_PARAMETERS
             for value in values
             if value
         ]
         return ListState(
             tabs=[
-                ViewTab(row, _address(row), row is view, row.pk == opens) for row in named.values()
+                ViewTab(row, _view_url(row), row is view, row.pk == opens) for row in named.values()
             ],
             view=view,
             opens=opens,
@@ -413,10 +426,10 @@ class ListAdmin(PermittedAdmin[M]):
         ]
 
     def _change_views(self, request: HttpRequest, state: ListState) -> HttpResponse:
-        """Do what a form of the list asks for. A refusal is said above the list, and nothing is stored."""
+        """Handle a form of the list. An error becomes a message above the list, and nothing is saved."""
         here = request.get_full_path()
         try:
-            return HttpResponseRedirect(self._changed_address(request, state) or here)
+            return HttpResponseRedirect(self._apply_view_change(request, state) or here)
         except NotAllowed as error:
             raise PermissionDenied(error.message) from None
         except NotFound as error:
@@ -429,11 +442,11 @@ class ListAdmin(PermittedAdmin[M]):
             here = request.path
         return HttpResponseRedirect(here)
 
-    def _changed_address(self, request: HttpRequest, state: ListState) -> str:
-        """Where to go on to; empty for the same page."""
+    def _apply_view_change(self, request: HttpRequest, state: ListState) -> str:
+        """Do the action and return the URL to redirect to; empty for the same page."""
         actor, do, sent = actor_of(request), request.POST["list_view"], request.POST
         if do == "columns" and self.has_column_choice:
-            columns = self._sent_columns(sent)
+            columns = self._submitted_columns(sent)
             if state.view is None:
                 set_columns(actor=actor, list_name=self.list_name, columns=columns)
             else:
@@ -442,7 +455,9 @@ class ListAdmin(PermittedAdmin[M]):
                 )
             return ""
         if do == "save":
-            self.get_changelist_instance(request)  # raises where the filters are none
+            self.get_changelist_instance(
+                request
+            )  # raises IncorrectLookupParameters for invalid filters
             view = save_view(
                 actor=actor,
                 list_name=self.list_name,
@@ -452,7 +467,7 @@ class ListAdmin(PermittedAdmin[M]):
                 is_shared="shared" in sent,
             )
             messages.success(request, _("View “%(name)s” saved.") % {"name": view.name})
-            return _address(view)
+            return _view_url(view)
         if state.view is None:
             raise invalid("list_view", _("Open a view first."))
         pk = state.view.pk
@@ -460,7 +475,7 @@ class ListAdmin(PermittedAdmin[M]):
             self.get_changelist_instance(request)
             view = change_view(actor=actor, list_name=self.list_name, view_id=pk, query=state.query)
             messages.success(request, _("View “%(name)s” saved.") % {"name": view.name})
-            return _address(view)
+            return _view_url(view)
         if do == "rename":
             view = change_view(
                 actor=actor,
@@ -483,9 +498,11 @@ class ListAdmin(PermittedAdmin[M]):
             return f"{request.path}?{SAVED_VAR}={ALL}"
         raise invalid("list_view", _("Unknown action."))
 
-    def _sent_columns(self, sent: QueryDict) -> list[str]:
-        """The columns in the order of the form, after the button that moves one. None where they are to be as at
-        first."""
+    def _submitted_columns(self, sent: QueryDict) -> list[str]:
+        """Return the submitted columns in the form's order, after moving one if its button was pressed.
+
+        An empty list resets to the default columns.
+        """
         if "reset" in sent:
             return []
         names = sent.getlist("order")
@@ -504,11 +521,11 @@ class ListAdmin(PermittedAdmin[M]):
 
 
 def list_state(request: HttpRequest) -> ListState | None:
-    """How the list of this request stands; None on other pages."""
+    """Return the list state of the request; None on other pages."""
     return getattr(request, "list_state", None)
 
 
-def _address(view: ListView) -> str:
+def _view_url(view: ListView) -> str:
     page = reverse(f"admin:{view.list_name.replace('.', '_')}_changelist")
     return f"{page}?{urlencode([(SAVED_VAR, view.pk), *parse_qsl(view.query)])}"
 
@@ -536,7 +553,7 @@ def _undo_delete(actor: Actor, arguments: JsonObject) -> Undone:
         columns=[str(name) for name in columns] if isinstance(columns, list) else [],
         is_shared=arguments["shared"] is True,
     )
-    return Undone(_("View “%(name)s” restored.") % {"name": view.name}, _address(view))
+    return Undone(_("View “%(name)s” restored.") % {"name": view.name}, _view_url(view))
 
 
 UNDO_KIND: Final = UndoKind("list-view.delete", _undo_delete)

@@ -1,4 +1,4 @@
-"""The navigation of the admin: the entries that apps register, and what of them somebody sees on a page."""
+"""The navigation of the admin: the entries that apps register, and the ones the user sees on a page."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from django.utils.translation import gettext_lazy
 from proofroom.core.hooks import ExtensionPoint
 
 MAX_COUNT: Final = 99
-"""More is shown as "99+", so that no page counts to the end of a long list."""
+"""Larger counts are shown as "99+", so that no page counts a long list to its end."""
 
 
 class NavigationGroup(StrEnum):
-    """The parts of the navigation, in their order."""
+    """The groups of the navigation, in their order."""
 
     TOP = "top"
     WRITE = "write"
@@ -42,7 +42,9 @@ GROUP_LABELS: Final[dict[NavigationGroup, str | Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class NavigationTab:
-    """A page that stands beside others under one entry. `permission` opens it; an empty one is that of the entry."""
+    """A page shown as a tab beside other pages of one entry. Without a `permission` it needs the entry's
+    permission.
+    """
 
     label: str | Promise
     url_name: str
@@ -51,12 +53,12 @@ class NavigationTab:
 
 @dataclass(frozen=True, slots=True)
 class NavigationEntry:
-    """A page that the navigation leads to.
+    """A page linked in the navigation.
 
-    `permissions`: one of them opens it; with none, everybody sees it. `icon` is a symbol of
-    `static/cms/design/icons.svg`. `tabs` are the pages of the entry, this one among them, which show each other as
-    tabs. `covers` names further pages, and what stands below them, that belong to the entry. `waiting` returns the
-    rows whose number the user sees beside the label.
+    `permissions`: one of them is required; if empty, all users see the entry. `icon` is a symbol of
+    `static/cms/design/icons.svg`. `tabs` are the pages of the entry, including its own, shown as tabs on each of
+    them. `covers` are URL names of further pages; they and all pages below them belong to the entry. `waiting`
+    returns the rows whose number is shown beside the label.
     """
 
     group: NavigationGroup
@@ -70,12 +72,12 @@ class NavigationEntry:
 
 
 navigation_entries: ExtensionPoint[NavigationEntry] = ExtensionPoint()
-"""Registered in `AppConfig.ready` with an `order`; entries of a group stand in that order."""
+"""Registered in `AppConfig.ready` with an `order`, which sorts the entries of a group."""
 
 
 @dataclass(frozen=True, slots=True)
 class NavigationLink:
-    """An entry as a page shows it. `current` is the value of `aria-current`, empty for other pages."""
+    """An entry as shown on a page. `current` is the value of `aria-current`, empty for other pages."""
 
     label: str
     url: str
@@ -101,10 +103,10 @@ def allowed_entries(request: HttpRequest) -> list[NavigationEntry]:
 
 
 def build_navigation(request: HttpRequest) -> list[NavigationSection]:
-    """Return the entries that the user may open, by group. One query for each entry with a number."""
+    """Return the entries that the user may open, by group. Runs one query per entry with a number."""
     allowed = allowed_entries(request)
     home = reverse("admin:index")
-    # Of all addresses that the page stands below, the longest says which entry it belongs to.
+    # The page belongs to the entry with the longest URL that is a prefix of its path.
     places = [
         (len(address), entry)
         for entry in allowed
@@ -133,7 +135,7 @@ def build_navigation(request: HttpRequest) -> list[NavigationSection]:
 
 
 def build_tabs(request: HttpRequest) -> list[NavigationLink]:
-    """Return the pages that stand beside this one, those that the user may open. None where this stands alone."""
+    """Return the tabs of this page that the user may open. Empty if the page has no other tabs."""
     for entry in navigation_entries:
         addresses = [reverse(tab.url_name) for tab in entry.tabs]
         if request.path not in addresses:

@@ -1,4 +1,4 @@
-"""Permissions of admin pages: rights from the registry of permissions, services' refusals as messages."""
+"""Permission checks of admin pages, and service errors as messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ View = Callable[..., HttpResponseBase]
 
 
 def may(request: HttpRequest, permission: str, thing: Model | None = None) -> bool:
-    """The one question about rights, for whoever is logged in; with a thing, whether they hold for it, too."""
+    """Return whether the user has the permission and, if a thing is given, whether it covers the thing."""
     return bool(request.user.has_perm(permission, thing))
 
 
@@ -33,13 +33,13 @@ def require(request: HttpRequest, *permissions: str) -> None:
 
 
 def actor_of(request: HttpRequest) -> Actor:
-    """Whoever is logged in, acting through the admin."""
-    user: ActorUser = request.user  # type: ignore[assignment]  # the admin lets nobody in who is no User
+    """Return the logged-in user as an actor in the admin."""
+    user: ActorUser = request.user  # type: ignore[assignment]  # the admin requires a login
     return Actor(user=user, via="admin")
 
 
 def answers_refusals(view: View) -> View:
-    """A view whose services' `NotFound` and `NotAllowed` become the pages for 404 and 403."""
+    """Turn `NotFound` and `NotAllowed` of services into 404 and 403."""
 
     @wraps(view)
     def answering(*args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -55,7 +55,7 @@ def answers_refusals(view: View) -> View:
 
 @contextmanager
 def refusals_as_messages(request: HttpRequest) -> Iterator[None]:
-    """Show a service's refusal as a message instead of letting it end the request."""
+    """Show a service's error as a message instead of failing the request."""
     try:
         yield
     except CmsError as error:
@@ -65,27 +65,28 @@ def refusals_as_messages(request: HttpRequest) -> Iterator[None]:
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin
 else:
-    # Django's class takes no type argument when it runs.
+    # Django's class is not subscriptable at runtime.
     class _ModelAdmin(admin.ModelAdmin):
         def __class_getitem__(cls, _):
             return cls
 
 
 class PermittedAdmin(_ModelAdmin[M]):
-    """An admin class that asks the registry of permissions, never Django's own.
+    """An admin class that checks this project's permissions instead of Django's model permissions.
 
-    `view_permission` opens it; nothing can be added, changed or deleted here, since writes go through services.
+    `view_permission` is required to open it. Nothing can be added, changed or deleted here, because writes go through
+    services.
     """
 
     view_permission: ClassVar[str]
     empty_words: ClassVar[object] = ""
-    """What an empty list says about the things that would stand in it."""
+    """Text of an empty list about its objects."""
     actions = None
 
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The list. `_to_field`, by which Django answers other windows, leads nowhere here."""
+        """Show the list without `_to_field`: Django's popups, which use it, are not supported here."""
         if TO_FIELD_VAR in request.GET:
             query = request.GET.copy()
             del query[TO_FIELD_VAR]

@@ -1,6 +1,6 @@
-"""Pages whose form holds rows: items of a menu, modules of a group, fields of a form.
+"""Pages with a form for rows: items of a menu, modules of a group, fields of a form.
 
-Every button but the one that saves changes the rows that were sent, and shows the form again.
+Each button except the save button changes the submitted rows and shows the form again.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ M = TypeVar("M", bound=Model)
 
 
 class RowsForm(Form):
-    """A form with a hidden field for the rows, which are read from all that was sent."""
+    """A form with a hidden field for the rows, which are parsed from the whole submission."""
 
     rows_field: ClassVar[str]
     wire_name: ClassVar[str]
-    """What the service calls the rows in its refusals."""
+    """Name of the rows in the service's errors."""
     unreadable: ClassVar[Words] = gettext_lazy("This is not valid JSON: %(problem)s.")
     problems: Mapping[str, Sequence[str]] = {}
-    """What was refused, by the path of the row."""
+    """Errors by the path of the row."""
 
     def rows_sent(self, data: QueryDict) -> object:
-        """The rows as they were sent. Raises `ValueError` where they cannot be read."""
+        """Parse the submitted rows. Raises `ValueError`."""
         raise NotImplementedError
 
     def clean(self) -> dict[str, Any]:
@@ -51,12 +51,12 @@ class RowsForm(Form):
         return self.cleaned_data
 
     def rows_errors(self) -> Sequence[str]:
-        """Return what the page says above the rows."""
+        """Return the errors to show above the rows."""
         return [*self.errors.get(self.rows_field, ()), *self.errors.get("version", ())]
 
     @contextmanager
     def refusals_at_rows(self) -> Iterator[None]:
-        """Have what is wrong in a row said by the row; above the rows only that it is so."""
+        """Show errors of a row at the row, and one general message above the rows."""
         try:
             yield
         except RuleViolation as error:
@@ -64,14 +64,14 @@ class RowsForm(Form):
             details: dict[str, list[str]] = {}
             for path, sentences in error.details.items():
                 name, _dot, rest = path.partition(".")
-                said = [_("Not saved. Correct the marked fields.")]
+                messages = [_("Not saved. Correct the marked fields.")]
                 field = self.rows_field if name == self.wire_name else name
-                details[field] = said if rest else list(sentences)
+                details[field] = messages if rest else list(sentences)
             raise RuleViolation(error.message, code=error.code, details=details) from None
 
 
 class ShownAgainAdmin(EditAdmin[M]):
-    """Every button but the one that saves shows the form again, with what it did."""
+    """A page that shows its form again after each button except the save button."""
 
     def change_view(
         self,
@@ -87,10 +87,10 @@ class ShownAgainAdmin(EditAdmin[M]):
         return self.change_page(request, row, self.change_again(request, row))
 
     def change_again(self, request: HttpRequest, row: M) -> Form:
-        """The form with what was sent, after the button that was pressed."""
+        """Return the form for the submitted values after applying the pressed button."""
         return self.change_form(initial=request.POST.dict())
 
 
 def is_saving(request: HttpRequest) -> bool:
-    """Return whether the form is asked for, or sent to be saved."""
+    """Return whether the request opens the form or saves it."""
     return request.method != "POST" or request.POST.get("do", "save") == "save"

@@ -1,4 +1,4 @@
-"""Pages of work that somebody started and a worker carries out: how far it is, and what can be done about it."""
+"""Pages of background runs that a user started: progress, result and actions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ STATES: Final[Mapping[str, tuple[str, Promise]]] = {
     "cancelled": ("cancelled", gettext_lazy("Cancelled")),
     "failed": ("failed", gettext_lazy("Failed")),
 }
-"""The badge and the word of each state."""
+"""Badge style and label of each state."""
 
 
 class Run(Protocol):
-    """What a page reads of its run. `state` is a key of `STATES`."""
+    """The attributes of a run that its page needs. `state` is a key of `STATES`."""
 
     state: str
     by_id: int | None
@@ -39,10 +39,10 @@ class Run(Protocol):
 
 
 class RunAdmin(FormAdmin[R]):
-    """A list of runs, which a form starts, and the page of each. Whoever started a run cancels it, and whoever
-    manages the database.
+    """A list of runs with a form to start one, and a page for each run.
 
-    GET shows what `run_context` says, POST has `act` do what the button says.
+    A run may be cancelled by the user who started it and by users with `database.manage`. GET shows `run_context`,
+    POST calls `act` with the button's action.
     """
 
     run_template: ClassVar[str]
@@ -50,18 +50,18 @@ class RunAdmin(FormAdmin[R]):
     states: ClassVar[Mapping[str, tuple[str, Promise]]] = STATES
 
     def act(self, request: HttpRequest, run: R, action: str) -> R:
-        """Do what a button of the page says, and return the run whose page is next. May raise `CmsError`."""
+        """Do the action of a button and return the run to show next. May raise `CmsError`."""
         raise NotImplementedError
 
     def run_context(self, request: HttpRequest, run: R, *, is_own: bool) -> dict[str, Any]:
-        """What the template shows besides the state."""
+        """Return further context for the template."""
         raise NotImplementedError
 
     def run_title(self, run: R) -> str:
         return str(run)
 
     def find_run(self, request: HttpRequest, object_id: str) -> R:
-        """The run of that id. Raises `Http404`."""
+        """Return the run with this id. Raises `Http404`."""
         run = find_by_id(self.get_queryset(request), object_id)
         if run is None:
             raise Http404(self.not_found)
@@ -74,7 +74,7 @@ class RunAdmin(FormAdmin[R]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """GET shows how far it is and what came of it; POST acts on it."""
+        """Show the progress and the result on GET, act on POST."""
         require(request, self.view_permission)
         run = self.find_run(request, object_id)
         if request.method == "POST":

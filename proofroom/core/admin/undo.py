@@ -1,7 +1,7 @@
-"""Undo: the button in a message that takes back what just happened.
+"""Undo: the button in a message that reverts the last action.
 
-An app registers how a kind of step is taken back, and puts `undo_button` into its message. What the button sends is
-signed for the person who saw it; permission and version are asked again by the service that takes the step back.
+An app registers how to revert a kind of action and adds `undo_button` to its message. The button's value is signed
+for the user who saw it. The service that reverts the action checks permission and version again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SALT: Final = "admin.undo"
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What stands now, in a sentence, and the page that shows it."""
+    """The result of an undo as a sentence, and the page that shows it."""
 
     text: str
     url: str
@@ -39,7 +39,7 @@ class Undone:
 
 @dataclass(frozen=True, slots=True)
 class UndoKind:
-    """How a kind of step is taken back. `run` raises `CmsError` where that can't be done any more."""
+    """The function that reverts a kind of action. `run` raises `CmsError` if that is no longer possible."""
 
     name: str
     run: Callable[[Actor, JsonObject], Undone]
@@ -50,8 +50,8 @@ undo_kinds: ExtensionPoint[UndoKind] = ExtensionPoint()
 
 
 def undo_button(request: HttpRequest, kind: str, arguments: JsonObject, *, back: str) -> SafeString:
-    """Return the button for a message. `back` is the page to return to where undoing is refused."""
-    # The form that it belongs to stands in the frame of every page.
+    """Return the button for a message. `back` is the page to return to if undoing fails."""
+    # The base template of the admin contains the form with this id on every page.
     return format_html(
         '<button type="submit" form="message-form" formaction="{}" name="undo" value="{}">{}</button>',
         reverse("admin:undo"),
@@ -61,19 +61,20 @@ def undo_button(request: HttpRequest, kind: str, arguments: JsonObject, *, back:
 
 
 def undo_value(request: HttpRequest, kind: str, arguments: JsonObject, *, back: str) -> str:
-    """Return what the button sends, for a page that has one of its own."""
+    """Return the signed value of the button, for a page with its own button."""
     sent = {"user": str(request.user.pk), "kind": kind, "arguments": arguments, "back": back}
     return signing.dumps(sent, salt=_SALT, compress=True)
 
 
 @require_POST
 def undo(request: HttpRequest) -> HttpResponse:
-    """Take back what the button was offered for, and say what stands now."""
+    """Revert the action of the button and show the result."""
     try:
         sent = signing.loads(request.POST.get("undo", ""), salt=_SALT, max_age=MAX_AGE_SECONDS)
     except signing.BadSignature:
         sent = {}
     kind = undo_kinds.get(sent.get("kind", ""))
+    # A signed value of another user must not act with this user's session.
     if kind is None or sent["user"] != str(request.user.pk):
         messages.error(request, _("This can no longer be undone."))
         return HttpResponseRedirect(reverse("admin:index"))
