@@ -1,4 +1,4 @@
-"""Typed answers: one pydantic class is what is rendered, what the OpenAPI document says, and what a body may repeat.
+"""Typed answers: one pydantic class for rendering, for the OpenAPI document, and for bodies that repeat an answer.
 
     class WebhookAnswer(Answer):
         '''A webhook.'''  # the component `Webhook` and its description
@@ -8,13 +8,13 @@
         disabled_reason: TextOrNull
         locales: list[str] = Field(description="None means all.")
 
-    class NewWebhook(Body, answered_by=WebhookAnswer): ...  # ignores what an answer has and a body has not
+    class NewWebhook(Body, answered_by=WebhookAnswer): ...  # ignores keys that only the answer has
 
     @extend_schema(responses=list_of(WebhookAnswer, "Webhooks, by name."))
     return Response(page.envelope([WebhookAnswer.of(row) for row in rows], total))
 
 Hot paths that answer dicts use `described(SomeTypedDict)` (`TypedDict` of `typing_extensions`), so that mypy and the
-document hold the same shape.
+document share one shape.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ from typing_extensions import TypedDict
 
 @dataclass(frozen=True)
 class AsStored:
-    """Answer a value as it is: the annotated type only describes it.
+    """Answer a value without validation: the annotated type only describes it.
 
-    For JSON of earlier versions, and for hot paths where validation would cost.
+    For JSON of earlier versions, and for hot paths where validation is too slow.
     """
 
     def __get_pydantic_core_schema__(
@@ -54,17 +54,17 @@ class AsStored:
     ) -> core_schema.CoreSchema:
         def describe(_: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
             items = handler(TypeAdapter(list[source]).core_schema)["items"]
-            # A bare reference would be written out here.
+            # Pydantic would replace a bare reference by its definition here.
             return {"allOf": [items]} if "$ref" in items else items
 
         return core_schema.any_schema(metadata={"pydantic_js_functions": [describe]})
 
 
 TextOrNull = Annotated[str | None, BeforeValidator(lambda value: value or None)]
-"""A text that a row keeps empty where there is none; answered as null then."""
+"""A text column whose empty value is answered as null."""
 
 
-_LIMITS: Final = frozenset(
+_LIMIT_ERRORS: Final = frozenset(
     [
         "literal_error",
         "enum",
@@ -79,14 +79,14 @@ _LIMIT_KEYS: Final = frozenset(("ge", "le", "min_length", "max_length"))
 
 
 def one_of(values: Iterable[str | int]) -> Any:
-    """Describe a value as one of these, for `Annotated[str, one_of(...)]`. Any other is answered as well."""
+    """Describe a value as one of these, for `Annotated[str, one_of(...)]`. Other values are answered, too."""
     return Field(json_schema_extra={"enum": list(values)})
 
 
 class Answer(BaseModel):
-    """Base of answers: read from attributes of a row or from keyword arguments, camelCase on the wire.
+    """Base of answers: reads attributes of a row or keyword arguments, camelCase on the wire.
 
-    Limits and closed lists only describe a field: a value that was stored under other rules is answered as it is.
+    Limits and closed lists only describe a field: a value stored under other rules is answered unchanged.
     """
 
     model_config = ConfigDict(
@@ -110,12 +110,12 @@ class Answer(BaseModel):
 
     @classmethod
     def of(cls, row: object, **values: object) -> Self:
-        """Read a row. `values` stand in place of its attributes, or for those that it has not."""
+        """Read a row. `values` override or add attributes."""
         return cls.model_validate(_Overlay(row, values) if values else row)
 
 
 def _is_limited(schema: Mapping[str, Any]) -> bool:
-    """Return whether a field refuses values of its own type."""
+    """Return True if a field may refuse values of its own type."""
     if schema["type"] in ("nullable", "default"):
         return _is_limited(schema["schema"])
     return schema["type"] in ("literal", "enum") or not _LIMIT_KEYS.isdisjoint(schema)
@@ -125,13 +125,13 @@ def _keep_beyond_limits(value: object, handler: ValidatorFunctionWrapHandler) ->
     try:
         return handler(value)
     except ValidationError as error:
-        if all(item["type"] in _LIMITS and not item["loc"] for item in error.errors()):
+        if all(item["type"] in _LIMIT_ERRORS and not item["loc"] for item in error.errors()):
             return value
         raise
 
 
 class _Overlay:
-    """A row with other values for some of its attributes."""
+    """A row with some attributes overridden."""
 
     __slots__ = ("_row", "_values")
 
@@ -143,7 +143,7 @@ class _Overlay:
 
 
 def wire_names(shape: type[Any]) -> set[str]:
-    """The keys that an answer, or the `TypedDict` of one, has on the wire."""
+    """Return the wire names of the keys of an answer or of a `TypedDict`."""
     if not issubclass(shape, Answer):
         return {*shape.__required_keys__, *shape.__optional_keys__}
     names = {
@@ -168,7 +168,7 @@ class Person(TypedDict):
 
 
 class MetaAnswer(BaseModel):
-    """The place of a page in its list. Where `total` is an estimate, `total_is_estimate` is there and true."""
+    """A page's place in its list. `total_is_estimate` is present only if `total` is an estimate."""
 
     total: int = Field(ge=0)
     per_page: int = Field(ge=0)
@@ -178,7 +178,7 @@ class MetaAnswer(BaseModel):
 
 
 class DescribedType:
-    """Base of what `described` makes."""
+    """Base of the classes that `described` creates."""
 
     shape: ClassVar[type[Any]]
     adapter: ClassVar[TypeAdapter[Any]]
@@ -188,14 +188,14 @@ _lists: Final[dict[tuple[type, str], type[Answer]]] = {}
 
 
 def list_of(shape: type[Answer] | type[DescribedType], description: str = "") -> type[Answer]:
-    """The envelope `{data, meta}` of a list, as the component `<Name>List`. The same for the same arguments."""
+    """Return the envelope `{data, meta}` of a list, as the component `<Name>List`. Cached by its arguments."""
     if (shape, description) not in _lists:
         item = shape.shape if issubclass(shape, DescribedType) else shape
         _lists[shape, description] = create_model(
             f"{shape.__name__.removesuffix('Answer')}ListAnswer",
             __base__=Answer,
             __doc__=description or None,
-            data=(list[item], ...),  # type: ignore[valid-type]  # a class made at run time
+            data=(list[item], ...),  # type: ignore[valid-type]  # a class created at runtime
             meta=(MetaAnswer, ...),
         )
     return _lists[shape, description]
@@ -203,7 +203,7 @@ def list_of(shape: type[Answer] | type[DescribedType], description: str = "") ->
 
 @cache
 def described(shape: Any) -> type[DescribedType]:
-    """A response class for a `TypedDict` or another type whose values are answered as they are."""
+    """Return a response class for a `TypedDict` or another type whose values are answered without validation."""
     return type(
         shape.__name__,
         (DescribedType,),

@@ -1,4 +1,4 @@
-"""Bodies: values of requests read into types, 422 with details by path where they do not fit, and JSON of answers."""
+"""Request bodies: parse values into types, raise 422 with details by path, and write JSON."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNOR
 class Body(BaseModel):
     """Base of request bodies: camelCase on the wire, strict types, unknown keys refused.
 
-    A body that is `answered_by` an answer may be that answer sent back: keys that only the answer has are ignored.
-    In a `partial` one every key of the body that it inherits from may be absent or null.
+    A body that is `answered_by` an answer accepts that answer sent back: keys that only the answer has are ignored.
+    In a `partial` body every inherited key may be absent or null.
     """
 
     model_config = ConfigDict(
@@ -49,7 +49,7 @@ class Body(BaseModel):
     ignored_keys: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls, answered_by: type[Any] | None = None, partial: bool = False) -> None:
-        """Take what `__pydantic_init_subclass__` reads, which Python hands to both."""
+        """Accept the class arguments of `__pydantic_init_subclass__`: Python passes them to this method, too."""
         super().__init_subclass__()
 
     @classmethod
@@ -62,9 +62,10 @@ class Body(BaseModel):
             for name in base.model_fields:
                 field = cls.model_fields[name] = copy(cls.model_fields[name])
                 of: Any = field.annotation
-                # Null is not asked for what the annotation asks of values.
+                # The constraints of the annotation must not apply to null, so they move inside the
+                # Optional.
                 given = Annotated[(of, *field.metadata)] if field.metadata else of
-                nullable: Any = Optional[given]  # noqa: UP045  # of a type made at run time
+                nullable: Any = Optional[given]  # noqa: UP045  # of a type created at runtime
                 field.annotation, field.metadata = nullable, []
                 field.default, field.default_factory = None, None
             cls.model_rebuild(force=True)
@@ -87,7 +88,7 @@ def _without_nul(value: str) -> str:
 
 
 def _moment(value: object) -> datetime | None:
-    """Only texts, and what a form read from one: a number would be taken for seconds since 1970."""
+    """Accept only text and a datetime that a form parsed: pydantic would read a number as seconds since 1970."""
     found = parse_moment(value.isoformat() if isinstance(value, datetime) else value)
     if found is None and value is not None:
         raise ValueError("must be a time with a zone, like 2030-01-31T12:00:00Z")
@@ -102,30 +103,31 @@ def _uuid(value: object) -> UUID:
 
 Words = Annotated[str, AfterValidator(_without_nul)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
-"""A time with its zone, in UTC."""
+"""A time with a zone, converted to UTC."""
 Id = Annotated[UUID, BeforeValidator(_uuid)]
-"""A UUID with hyphens, and no other form that Python reads."""
+"""A UUID with hyphens. Other notations that Python accepts are refused."""
+# JavaScript clients represent larger integers inexactly.
 Whole = Annotated[int, Field(ge=0, le=2**53)]
-"""A whole number from 0."""
+"""A non-negative integer."""
 
 B = TypeVar("B", bound=BaseModel)
 
 
 def body_length(request: HttpRequest | Request) -> int:
-    """The bytes that the caller announces, before anything is read; 0 for what is no number."""
+    """Return the Content-Length in bytes without reading the body; 0 if it is missing or invalid."""
     text = str(request.META.get("CONTENT_LENGTH") or "")
     return int(text[:30]) if text.isascii() and text.isdecimal() else 0
 
 
 def body_object(request: Request) -> dict[str, Any]:
-    """The body, which must be a JSON object."""
+    """Return the body. Raises `RuleViolation` unless it is a JSON object."""
     if not isinstance(request.data, dict):
         raise invalid("body", "The body must be a JSON object.")
     return dict(request.data)
 
 
 def read_body(request: Request, shape: type[B]) -> B:
-    """The body as `shape`. Raises `RuleViolation` keyed by path."""
+    """Parse the body as `shape`. Raises `RuleViolation` keyed by path."""
     return validate_input(body_object(request), shape)
 
 
@@ -133,7 +135,7 @@ _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
 
 def _plain(value: object) -> object:
-    """Answers by their names on the wire; times as `proofroom.core.json.format_time` writes them."""
+    """Convert answers to dicts with wire names, and times to the format of `proofroom.core.json.format_time`."""
     if isinstance(value, BaseModel):
         return value.model_dump(by_alias=True, warnings=False)
     if isinstance(value, date) and not isinstance(value, datetime):
@@ -145,5 +147,5 @@ def _plain(value: object) -> object:
 
 
 def dumps(value: object) -> bytes:
-    """JSON of dicts, lists, UUIDs, times (ISO 8601, UTC, to the millisecond, `Z`) and `orjson.Fragment`s."""
+    """Return JSON of dicts, lists, UUIDs, times (ISO 8601, UTC, milliseconds, `Z`) and `orjson.Fragment`s."""
     return orjson.dumps(value, default=_plain, option=_OPTIONS)

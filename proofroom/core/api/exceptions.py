@@ -1,4 +1,4 @@
-"""Every error of every endpoint in the one shape: `{error, code, details}`."""
+"""All errors of all endpoints in one shape: `{error, code, details}`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CODES = {
 
 
 class CsrfFailed(exceptions.PermissionDenied):
-    """A session call without its CSRF token."""
+    """A call with a session but without its CSRF token."""
 
     default_code = "csrf_failed"
     default_detail = (
@@ -46,21 +46,21 @@ class CsrfFailed(exceptions.PermissionDenied):
 
 
 class SecondFactorRequired(exceptions.PermissionDenied):
-    """A session whose account has a role that must log in with a second factor, and has none."""
+    """A session of an account without a second factor, although its role requires one."""
 
     default_code = "second_factor_required"
     default_detail = "Your role requires two-factor authentication. Set it up in the admin first."
 
 
 class InvalidToken(exceptions.AuthenticationFailed):
-    """One answer for every token that opens nothing: unknown, expired, revoked, of an account that is off."""
+    """The same answer for unknown, expired and revoked tokens, and for tokens of inactive accounts."""
 
     default_code = "invalid_token"
     default_detail = "The token is not valid: it is unknown, expired or revoked."
 
 
 def handle(error: Exception, context: dict[str, Any]) -> Response:
-    """DRF's exception handler. What is nobody's fault but ours is logged and answered with a bare 500."""
+    """Handle exceptions of DRF views. Unexpected errors are logged and answered with a bare 500."""
     if isinstance(error, CmsError):
         response = body(error.status, error.code, error.message, error.details)
         if isinstance(error, Conflict) and error.current is not None:
@@ -81,24 +81,24 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         return body(400, "bad_request", "The request cannot be read.")
     if isinstance(error, exceptions.APIException):
         status = error.status_code
-        is_own = isinstance(error, CsrfFailed | InvalidToken | SecondFactorRequired)
-        code = error.default_code if is_own else _CODES.get(status, "error")
+        has_own_code = isinstance(error, CsrfFailed | InvalidToken | SecondFactorRequired)
+        code = error.default_code if has_own_code else _CODES.get(status, "error")
         detail = error.detail if isinstance(error.detail, str) else "The request is not valid."
-        of_framework = body(status, code, str(detail))
+        response = body(status, code, str(detail))
         if status == 401:
-            of_framework["WWW-Authenticate"] = "Bearer"
+            response["WWW-Authenticate"] = "Bearer"
         wait: float | None = getattr(error, "wait", None)
         if wait is not None:
-            of_framework["Retry-After"] = str(max(1, int(wait)))
-        return of_framework
+            response["Retry-After"] = str(max(1, int(wait)))
+        return response
     if is_database_away(error):
         log_database_away(error, type(context.get("view")).__name__)
         outage = describe_outage(error)
-        away = body(503, outage.code, outage.message)
+        response = body(503, outage.code, outage.message)
         if outage.is_repeatable:
-            away["Retry-After"] = str(RETRY_AFTER_SECONDS)
-        return away
-    # The database undid the change because of another: a constraint, a deadlock, a lock.
+            response["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return response
+    # Another transaction made the database reject this one: a constraint, a deadlock or a lock.
     is_conflict = isinstance(error, IntegrityError) or (
         isinstance(error, OperationalError)
         and any(word in str(error).lower() for word in ("deadlock", "locked"))
@@ -113,7 +113,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
 def body(
     status: int, code: str, message: str, details: dict[str, list[str]] | None = None
 ) -> Response:
-    # Loads the serializers of DRF. Whoever answers an error of the API has them; pages ask here for the classes.
+    # Imported here because it loads the serializers of DRF. Pages of the site import only the
+    # exception classes of this module.
     from rest_framework.response import Response
 
     return Response({"error": message, "code": code, "details": details or {}}, status=status)

@@ -1,4 +1,4 @@
-"""JSON as DRF reads it from requests and writes it to answers."""
+"""JSON parser and renderer for DRF."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, ref
 class StrictJsonParser(JSONParser):
     """JSON without NaN, NUL, lone surrogates, numbers beyond 2**53 or nesting beyond 64.
 
-    An empty body is an empty object. What is well-formed and could not be stored is 422 on its path.
+    An empty body is an empty object. Valid JSON with values that cannot be stored raises 422 with their path.
     """
 
     def parse(
@@ -40,7 +40,7 @@ class StrictJsonParser(JSONParser):
 
 
 class OrjsonRenderer(JSONRenderer):
-    """Renders with orjson; what a column already holds as JSON text goes through as a `Fragment`."""
+    """Renders with orjson. JSON text from a column is passed through as a `Fragment`."""
 
     def render(
         self,

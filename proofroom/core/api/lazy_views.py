@@ -1,7 +1,7 @@
-"""Views of the API that are loaded by whoever asks for them first.
+"""API views that are imported at their first request.
 
-With their bodies and descriptions they are a fifth of what a process would load at its start, and a visitor's page
-needs none. `manage.py check` loads all of them, so that none that is broken waits for a request to say so.
+With their bodies and descriptions they are a fifth of what a process would import at startup, and pages of the site
+need none. `manage.py check` imports all of them, so that broken ones are found before their first request.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from rest_framework.views import APIView
 
 _loading: Final = RLock()
-"""One thread at a time: libraries import themselves by way of others, which two at once would find half made."""
+"""Allows one import at a time: circular imports of libraries would let a second thread see a half-imported module."""
 
 
 class LazyView:
-    """The view that `path` names, like `proofroom.core.api.schema_views.SchemaView`."""
+    """The view at a dotted path, like `proofroom.core.api.schema_views.SchemaView`."""
 
-    # As of any view of DRF, which checks the token of sessions itself.
+    # As on every DRF view: the session authentication checks the CSRF token itself.
     csrf_exempt: ClassVar[bool] = True
     initkwargs: ClassVar[Mapping[str, object]] = {}
 
@@ -49,7 +49,7 @@ class LazyView:
 
 
 class LazyActions(LazyView):
-    """Actions of a viewset at an address, by method."""
+    """Actions of a viewset at a URL, by method."""
 
     def __init__(self, path: str, actions: dict[str, str]) -> None:
         super().__init__(path)
@@ -57,11 +57,11 @@ class LazyActions(LazyView):
 
     @cached_property
     def _view(self) -> Any:
-        return self.cls.as_view(self.actions)  # type: ignore[call-arg]  # the class is one of `ViewSet`
+        return self.cls.as_view(self.actions)  # type: ignore[call-arg]  # a subclass of ViewSet
 
 
 class LazyViewSet:
-    """Stands for a viewset in `urlpatterns`."""
+    """A placeholder for a viewset in `urlpatterns`."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -80,7 +80,7 @@ def _lazy_views(patterns: Sequence[URLPattern | URLResolver]) -> Iterator[LazyVi
 
 @register(Tags.urls)
 def check_lazy_views(**options: object) -> list[CheckMessage]:
-    """Load every view, and say which action none of its methods is."""
+    """Import all lazy views and report actions that have no method."""
     found: list[CheckMessage] = []
     for view in _lazy_views(get_resolver().url_patterns):
         cls = view.cls

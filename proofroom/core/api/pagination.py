@@ -1,4 +1,4 @@
-"""The envelope of every list: `{data, meta}`."""
+"""Pages of lists with the envelope `{data, meta}`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LAST_PAGE = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """The part of a list that is asked for; both 1-based."""
+    """The requested page of a list; both numbers start at 1."""
 
     number: int
     size: int
@@ -38,20 +38,20 @@ class PageRequest:
         if not count.is_exact:
             meta["total_is_estimate"] = True
         return {
-            "data": list(rows),  # type: ignore[arg-type]  # presenters made them
+            "data": list(rows),  # type: ignore[arg-type]  # built by presenters
             "meta": meta,
         }
 
 
 class HasQuery(Protocol):
-    """A request as lists look at it."""
+    """A request with query parameters."""
 
     @property
     def query_params(self) -> Mapping[str, str]: ...
 
 
 def page_of(request: HasQuery) -> PageRequest:
-    """The page that the query asks for; 422 beyond the bounds."""
+    """Return the requested page. Raises `RuleViolation` for values out of range."""
     return PageRequest(
         _number(request, "page", 1, LAST_PAGE),
         _number(request, "per_page", PER_PAGE, MOST_PER_PAGE),

@@ -1,4 +1,4 @@
-"""Who calls an endpoint, and who may: a person's session or a token, held against what the endpoint declares.
+"""Authentication and permissions of endpoints: a session or a token, checked against what the endpoint declares.
 
 An endpoint that declares nothing is closed.
 """
@@ -25,7 +25,7 @@ LOG_IN_FIRST: Final = "Log in first (POST /api/auth/login), or send an API token
 
 @dataclass(frozen=True, slots=True)
 class ApiCredential:
-    """The credential of an API token: `request.auth` where there is one."""
+    """The credential of an API token, as `request.auth`."""
 
     token_id: str
     permissions: frozenset[str]
@@ -33,13 +33,13 @@ class ApiCredential:
 
 
 WITHOUT_SECOND_FACTOR: Final = "/api/auth/"
-"""What a session may ask whose account still has to set up the second factor of its role."""
+"""Path prefix that stays open to sessions whose account must still set up a second factor."""
 
 
 class ManagementSession(SessionAuthentication):
-    """Django's session; unsafe methods need the CSRF token.
+    """Django's session authentication. Unsafe methods need the CSRF token.
 
-    Asked by endpoints that want to know who calls: what is public looks at no session.
+    Only endpoints that need the caller use it: public endpoints don't read the session.
     """
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
@@ -64,11 +64,11 @@ class ManagementSession(SessionAuthentication):
 
 
 def actor_of(request: Request) -> Actor:
-    """The caller as an actor. Raises `NotAuthenticated` for an anonymous one."""
+    """Return the caller as an actor. Raises `NotAuthenticated` for anonymous requests."""
     user = request.user
     if not getattr(user, "is_authenticated", False):
         raise NotAuthenticated(LOG_IN_FIRST)
-    person: ActorUser = user  # type: ignore[assignment]  # accounts.User is one
+    person: ActorUser = user  # type: ignore[assignment]  # an accounts.User
     token: object = request.auth
     if isinstance(token, ApiCredential):
         return Actor(
@@ -87,11 +87,11 @@ SECRET: Final = "secret"  # noqa: S105  # the name of a policy
 """The view itself compares a secret."""
 
 Declared = str | tuple[str, ...]
-"""`PUBLIC`, `SIGNED_IN`, `SECRET`, a permission, or several of which one is enough."""
+"""`PUBLIC`, `SIGNED_IN`, `SECRET`, a permission, or several permissions of which one is enough."""
 
 
 class DeclaredPermission(BasePermission):
-    """Asks for what `view.permissions[action]` names."""
+    """Checks the access that `view.permissions[action]` declares."""
 
     def has_permission(self, request: Request, view: Any) -> bool:
         wanted = declared_access(view, view.action)
@@ -110,10 +110,13 @@ class DeclaredPermission(BasePermission):
 
 
 def declared_access(view: Any, action: str | None) -> Declared:
-    """Return what a view declares for an action. HEAD and OPTIONS ask for what the others do."""
+    """Return the access that a view declares for an action. HEAD and OPTIONS require the same as the other
+    methods.
+    """
     permissions: dict[str, Declared] = view.permissions
     if action in (None, "metadata"):
-        # A method that the address does not answer is 405 to whoever may use the address at all.
+        # An unsupported method must reach DRF to be answered with 405, so require only what opens
+        # the URL at all.
         here = {permissions.get(name) for name in view.action_map.values()}
         return PUBLIC if here & {PUBLIC, SECRET} else SIGNED_IN
     if action not in permissions:

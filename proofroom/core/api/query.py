@@ -1,5 +1,6 @@
-"""Query parameters as typed values: what does not fit is 422. Lists of the management API refuse names that they do
-not declare, everything else ignores them.
+"""Query parameters as typed values; invalid values raise 422.
+
+Lists of the management API refuse undeclared parameters, all other endpoints ignore them.
 """
 
 from __future__ import annotations
@@ -23,39 +24,39 @@ from proofroom.core.validation.errors import validate_input
 from proofroom.core.validation.moments import parse_moment
 
 Q = TypeVar("Q", bound=Body)
-_NAME_SHOWN: Final = 80
-_MOST_TOLD: Final = 20
+_NAME_MAX: Final = 80
+_MAX_REPORTED: Final = 20
 
 
-def _whole(text: str) -> str:
+def _whole_number(text: str) -> str:
     if not (text.isascii() and text.isdigit() and len(text) <= 15):
         raise ValueError("must be a whole number")
     return text
 
 
-WholeNumber = Annotated[str, AfterValidator(_whole)]
-"""A whole number as it stands in an address."""
+WholeNumber = Annotated[str, AfterValidator(_whole_number)]
+"""A whole number as text, as in a query string."""
 YesOrNo = Literal["true", "false"]
 
 
 def read_query(request: Request, shape: type[Q]) -> Q:
-    """The parameters that `shape` names, by their names on the wire."""
+    """Return the parameters of `shape`, by their wire names. Other parameters are ignored."""
     names = {field.alias or name for name, field in shape.model_fields.items()}
     given = {name: text for name, text in request.query_params.items() if name in names}
     return validate_input(given, shape)
 
 
-_OF_PAGES: Final = ("page", "per_page")
-"""A list that comes whole takes them too: whoever reads all lists in one way need not know which those are."""
+_PAGE_PARAMETERS: Final = ("page", "per_page")
+"""Parameters of pages. Lists without pages accept them, too, so that a client can read all lists in the same way."""
 
 
 def is_yes(text: YesOrNo | None) -> bool | None:
-    """`true` and `false` as what they mean; None where it was not asked."""
+    """Return the value as a bool; None if it was not given."""
     return None if text is None else text == "true"
 
 
 def choice_in(request: Request, name: str, known: Collection[str]) -> str | None:
-    """The value of a parameter that has one of these; None where it was not sent."""
+    """Return the value of a parameter with a fixed set of values; None if it was not given."""
     value = request.query_params.get(name)
     if value is not None and value not in known:
         raise invalid(name, f"{name} must be one of: {', '.join(known)}.")
@@ -63,7 +64,7 @@ def choice_in(request: Request, name: str, known: Collection[str]) -> str | None
 
 
 def uuid_in(request: Request, name: str) -> UUID | None:
-    """The id that a parameter holds; None where it was not sent."""
+    """Return the id in a parameter; None if it was not given."""
     text = request.query_params.get(name)
     try:
         return None if text is None else UUID(text)
@@ -72,7 +73,9 @@ def uuid_in(request: Request, name: str) -> UUID | None:
 
 
 def moment_in(request: Request, name: str, *, is_end: bool = False) -> datetime | None:
-    """The time that a parameter names, in UTC unless it says otherwise. A date is its first moment, or its end."""
+    """Return the time in a parameter, in UTC unless it has a zone. A date means its start, or its end with
+    `is_end`.
+    """
     text = request.query_params.get(name)
     if text is None:
         return None
@@ -89,27 +92,28 @@ def moment_in(request: Request, name: str, *, is_end: bool = False) -> datetime 
 
 
 def refuse_unknown_parameters(request: Request, view: Any) -> None:
-    """Raise `RuleViolation` where a list of the management API is asked by a parameter that it does not declare.
+    """Raise `RuleViolation` if a list of the management API is called with an undeclared parameter.
 
-    A filter that is written wrong would else list everything. What is public ignores them: its addresses are linked
-    to, and links carry parameters of others.
+    A misspelled filter would otherwise list everything. Public endpoints ignore unknown parameters, because links to
+    them carry parameters of other tools.
     """
     if declared_access(view, view.action) in (PUBLIC, SECRET):
         return
-    known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # a class can be hashed
+    known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # classes are hashable
     if known is None:
         return
-    unknown = [name for name in request.query_params if name not in (*known, *_OF_PAGES)]
+    unknown = [name for name in request.query_params if name not in (*known, *_PAGE_PARAMETERS)]
     if not unknown:
         return
     details = {
-        name[:_NAME_SHOWN]: [_sentence(name[:_NAME_SHOWN], known)] for name in unknown[:_MOST_TOLD]
+        name[:_NAME_MAX]: [_unknown_parameter_message(name[:_NAME_MAX], known)]
+        for name in unknown[:_MAX_REPORTED]
     }
     raise RuleViolation(next(iter(details.values()))[0], details=details)
 
 
 def answers_list(schema: Any) -> bool:
-    """Return whether a description is that of a collection."""
+    """Return whether a schema describes a collection."""
     answer = schema.get_response_serializers()
     if isinstance(answer, type) and issubclass(answer, Answer):
         return "data" in answer.model_fields
@@ -120,13 +124,13 @@ def answers_list(schema: Any) -> bool:
 
 @cache
 def _parameters_of_list(view: type[Any], action: str) -> tuple[str, ...] | None:
-    """The query parameters that the description of a list names. None for what answers no `data`."""
+    """Return the query parameters that a list declares. None for endpoints without `data`."""
     described = getattr(getattr(view, action), "kwargs", {}).get("schema")
     if described is None:
         return None
     schema = described()
     schema.view = view()
-    # The description may depend on the version of the API, of which there is one.
+    # The schema class reads the request for the API version, but there is only one version.
     schema.view.request, schema.view.kwargs, schema.method = None, {}, "GET"
     if not answers_list(schema):
         return None
@@ -137,7 +141,7 @@ def _parameters_of_list(view: type[Any], action: str) -> tuple[str, ...] | None:
     )
 
 
-def _sentence(name: str, known: tuple[str, ...]) -> str:
+def _unknown_parameter_message(name: str, known: tuple[str, ...]) -> str:
     if not known:
         return f"There is no parameter {name!r} here; this list takes none."
     names = {one.lower(): one for one in known}

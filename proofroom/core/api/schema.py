@@ -1,4 +1,4 @@
-"""Shared parts of the OpenAPI document: bodies, parameters, the session, and what is added at the end."""
+"""Shared parts of the OpenAPI document: bodies, parameters, the session, and the post-processing hook."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofroom.core.api.answer import Answer, DescribedType
 from proofroom.core.api.pagination import LAST_PAGE, MOST_PER_PAGE, PER_PAGE
 from proofroom.core.validation.json_schema import PlainJsonSchema
 
-_SENTENCES: Final = {
+_ERROR_RESPONSES: Final = {
     "400": ("BadRequest", "The body is not JSON."),
     "401": ("NotAuthenticated", "No credentials, or wrong ones."),
     "403": ("NotAllowed", "The caller may not do this, or the CSRF token is missing."),
@@ -48,7 +48,7 @@ _HEADERS: Final = {
 
 
 def headers(*names: str) -> dict[str, Any]:
-    """References to shared headers."""
+    """Return references to shared headers."""
     return {name: {"$ref": f"#/components/headers/{_HEADERS[name][0]}"} for name in names}
 
 
@@ -91,14 +91,16 @@ COMPONENTS: Final[dict[str, dict[str, Any]]] = {
         "secret": {"type": "apiKey", "in": "header", "name": "X-Agent-Key"},
         "secretBearer": {"type": "http", "scheme": "bearer"},
     },
-    "responses": {name: _response(status, text) for status, (name, text) in _SENTENCES.items()},
+    "responses": {
+        name: _response(status, text) for status, (name, text) in _ERROR_RESPONSES.items()
+    },
 }
 
 
 def refusals(*statuses: str) -> dict[str, Any]:
-    """References to the answers of these statuses, and to that of all others."""
+    """Return references to the error responses of these statuses and to the default response."""
     return {
-        status: {"$ref": f"#/components/responses/{_SENTENCES[status][0]}"}
+        status: {"$ref": f"#/components/responses/{_ERROR_RESPONSES[status][0]}"}
         for status in (*statuses, "default")
     }
 
@@ -111,7 +113,7 @@ _METHODS: Final = ("get", "put", "post", "delete", "patch")
 def query_parameter(
     name: str, description: str, schema: dict[str, Any] | None = None, *, required: bool = False
 ) -> OpenApiParameter:
-    """A query parameter; without a schema, a text."""
+    """Return a query parameter; a string unless a schema is given."""
     shape = schema or {"type": "string"}
     return OpenApiParameter(
         name, shape, OpenApiParameter.QUERY, description=description, required=required
@@ -119,12 +121,12 @@ def query_parameter(
 
 
 def choice_schema(*values: str) -> dict[str, Any]:
-    """A text that is one of these."""
+    """Return the schema of a string with these values."""
     return {"type": "string", "enum": list(values)}
 
 
 def integer_schema(least: int, most: int, default: int | None = None) -> dict[str, Any]:
-    """A whole number within bounds."""
+    """Return the schema of an integer within bounds."""
     found: dict[str, Any] = {"type": "integer", "minimum": least, "maximum": most}
     return found if default is None else {**found, "default": default}
 
@@ -166,11 +168,11 @@ class ManagementSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[n
 
 
 _BEFORE_PYDANTIC: Final = 1
-"""The library describes classes of pydantic too. Of equals the first that is loaded would win."""
+"""drf-spectacular has its own extension for pydantic classes. With equal priority the first one loaded would win."""
 
 
 class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
-    """An answer as it is rendered: the pydantic class is the description."""
+    """Describes an answer by its pydantic class."""
 
     target_class = "proofroom.core.api.answer.Answer"
     match_subclasses = True
@@ -187,7 +189,7 @@ class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-
 
 
 class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
-    """An answer that is a plain dict, described by its `TypedDict`."""
+    """Describes a plain dict by its `TypedDict`."""
 
     target_class = "proofroom.core.api.answer.DescribedType"
     match_subclasses = True
@@ -204,12 +206,12 @@ class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyp
 
 
 def _register_answers(auto_schema: Any, shape: dict[str, Any]) -> dict[str, Any]:
-    """Make components of the answers within an answer, each named without `Answer`."""
+    """Register nested answers as components, each without the suffix `Answer`."""
     for name, nested in shape.pop("$defs", {}).items():
         known = _answers_by_name() | _answers_by_name(DescribedType)
         identity = known.get(name, _NestedShape)
         name = name.removesuffix("Answer")
-        component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, identity)  # type: ignore[no-untyped-call]  # it has no types
+        component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, identity)  # type: ignore[no-untyped-call]  # untyped library
         auto_schema.registry.register_on_missing(component)
         _name_answers(nested)
     _name_answers(shape)
@@ -217,7 +219,7 @@ def _register_answers(auto_schema: Any, shape: dict[str, Any]) -> dict[str, Any]
 
 
 class _NestedShape:
-    """The key of a component that is no answer of its own: other answers, or serializers, may have it too."""
+    """The identity of nested components, which several answers or serializers may share."""
 
 
 set_override(_NestedShape, "suppress_collision_warning", True)
@@ -233,10 +235,11 @@ def _answers_by_name(parent: type = Answer) -> dict[str, type]:
 
 def _name_answers(shape: dict[str, Any]) -> None:
     shape.pop("title", None)
-    for part in _shapes(shape):
+    for part in _nested_schemas(shape):
         match part.get("anyOf"):
             case [{"enum": list(values), "type": kind}, {"type": "null"}]:
-                # The form in which an enum gets a component of its own, by which clients know it.
+                # The form that drf-spectacular needs to give the enum its own component, which
+                # generated clients use by name.
                 del part["anyOf"]
                 part |= {"type": [kind, "null"], "enum": [*values, None]}
         if str(part.get("$ref", "")).startswith("#/components/schemas/"):
@@ -244,7 +247,7 @@ def _name_answers(shape: dict[str, Any]) -> None:
 
 
 class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
-    """A request body as it is read: the pydantic class is the description."""
+    """Describes a request body by its pydantic class."""
 
     target_class = "proofroom.core.api.body.Body"
     match_subclasses = True
@@ -260,35 +263,35 @@ class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-ca
         shape.pop("title", None)
         for name, nested in shape.pop("$defs", {}).items():
             nested.pop("title", None)
-            # What is answered may have the plain name.
+            # The plain name is reserved for answers.
             name = f"{name}Input"
-            component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, name)  # type: ignore[no-untyped-call]  # it has no types
+            component = ResolvedComponent(name, ResolvedComponent.SCHEMA, nested, name)  # type: ignore[no-untyped-call]  # untyped library
             auto_schema.registry.register_on_missing(component)
         return shape
 
 
 def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
-    """Add what all operations share, and what only the whole document shows."""
+    """Add shared components and make changes that need the whole document."""
     components = result["components"]
     for kind, shared in COMPONENTS.items():
         components.setdefault(kind, {}).update(shared)
-    # Write an enum that may be null without a component for null.
+    # Inline nullable enums: without a component for null.
     schemas = result["components"]["schemas"]
     if schemas.pop("NullEnum", None) is not None:
-        for shape in _shapes(schemas):
+        for shape in _nested_schemas(schemas):
             if shape.get("$ref") == "#/components/schemas/NullEnum":
                 shape.clear()
                 shape["type"] = "null"
-    # Say of objects that are only sent, never answered, that no key beside theirs is taken.
+    # Objects that are only sent, never answered, refuse unknown keys.
     sent: set[str] = set()
     answered: set[str] = set()
     for _path, _method, operation in operations(result):
-        _reach(operation.get("requestBody"), schemas, sent)
-        _reach(operation["responses"], schemas, answered)
+        _collect_references(operation.get("requestBody"), schemas, sent)
+        _collect_references(operation["responses"], schemas, answered)
     for name in sent - answered:
         if "properties" in schemas[name]:
             schemas[name].setdefault("additionalProperties", False)
-    # Link each creation to what can then be done with the id that it answers.
+    # Link each creation to the operations on the id it returns.
     for path, method, operation in list(operations(result)):
         made = operation["responses"].get("201")
         if method != "post" or made is None or "content" not in made:
@@ -307,7 +310,7 @@ def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
     described = {tag["name"]: tag for tag in result.get("tags", [])}
     used = {tag for _, _, operation in operations(result) for tag in operation["tags"]}
     result["tags"] = [described[name] for name in described if name in used]
-    # An endpoint of an app that the project does not know still has its place.
+    # Endpoints of an app unknown to the project still get a tag.
     result["tags"] += [
         {"name": name, "description": ""} for name in sorted(used - described.keys())
     ]
@@ -315,29 +318,29 @@ def finish(result: dict[str, Any], **_: object) -> dict[str, Any]:
 
 
 def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every path, method and operation."""
+    """Yield every path, method and operation."""
     for path, item in document["paths"].items():
         for method in _METHODS:
             if method in item:
                 yield path, method, item[method]
 
 
-def _shapes(part: Any) -> Iterator[dict[str, Any]]:
+def _nested_schemas(part: Any) -> Iterator[dict[str, Any]]:
     if isinstance(part, dict):
         yield part
     values = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     for value in list(values):
-        yield from _shapes(value)
+        yield from _nested_schemas(value)
 
 
-def _reach(part: Any, schemas: dict[str, Any], found: set[str]) -> None:
+def _collect_references(part: Any, schemas: dict[str, Any], found: set[str]) -> None:
     if isinstance(part, dict):
         name = str(part.get("$ref", "")).removeprefix("#/components/schemas/")
         if name in schemas and name not in found:
             found.add(name)
-            _reach(schemas[name], schemas, found)
+            _collect_references(schemas[name], schemas, found)
         for value in part.values():
-            _reach(value, schemas, found)
+            _collect_references(value, schemas, found)
     elif isinstance(part, list):
         for value in part:
-            _reach(value, schemas, found)
+            _collect_references(value, schemas, found)

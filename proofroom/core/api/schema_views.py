@@ -1,4 +1,4 @@
-"""`/api/schema/` and `/api/docs/`: the description of the API, for machines and for people. Both are public."""
+"""`/api/schema/` and `/api/docs/`: the description of the API for programs and for people. Both are public."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ Shape = Mapping[str, Any]
 
 @cache
 def document() -> dict[str, Any]:
-    """The OpenAPI document: the same for every caller, so it is made once."""
+    """Return the OpenAPI document. It is the same for all callers and cached for the process."""
     with override("en"):
-        made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]  # the package has no types here
+        made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]  # untyped library
     return made
 
 
 @cache
 def document_text() -> bytes:
-    """The same as YAML."""
-    return bytes(OpenApiYamlRenderer().render(document(), renderer_context={}))  # type: ignore[no-untyped-call]  # nor here
+    """Return the document as YAML."""
+    return bytes(OpenApiYamlRenderer().render(document(), renderer_context={}))  # type: ignore[no-untyped-call]  # untyped library
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """The type of a value in words, with the name of the schema that it points to, if any."""
+    """The type of a value as text, and the name of the schema it refers to, if any."""
 
     text: str
     schema: str = ""
@@ -49,7 +49,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceEntry:
-    """A parameter, a property or an answer."""
+    """A parameter, a property or a response."""
 
     name: str
     kinds: tuple[Kind, ...]
@@ -92,7 +92,7 @@ class Type:
 
 @cache
 def page() -> dict[str, Any]:
-    """Return what the template shows."""
+    """Return the template context of the reference."""
     found = document()
     by_tag: dict[str, list[Operation]] = {tag["name"]: [] for tag in found["tags"]}
     for path, method, operation in operations(found):
@@ -109,7 +109,7 @@ def page() -> dict[str, Any]:
 
 
 def kinds_of(shape: Shape) -> tuple[Kind, ...]:
-    """The type in words: several where a value may be one of several."""
+    """Return the types of a schema; several if the value may be one of several."""
     if "$ref" in shape:
         name = str(shape["$ref"]).rpartition("/")[2]
         return (Kind(name, name),)
@@ -133,7 +133,7 @@ def kinds_of(shape: Shape) -> tuple[Kind, ...]:
 def _operation(whole: Shape, path: str, method: str, given: Shape) -> Operation:
     schemes = [name for choice in given.get("security", []) for name in choice]
     content = given.get("requestBody", {}).get("content", {})
-    # The first example of a JSON body, if one is given.
+    # The first example of a JSON body, if there is one.
     examples = content.get(JSON_TYPE, {}).get("examples", {})
     value = next((item["value"] for item in examples.values()), None)
     answers = []
@@ -191,7 +191,7 @@ def _type(name: str, shape: Shape) -> Type:
 
 
 class _DescriptionView(CountedFirst):
-    # No account is looked at: what is answered is the same for all.
+    # The content is the same for all callers, so no account is looked up.
     authentication_classes = ()
     permission_classes = ()
     content_negotiation_class = OneAnswer
@@ -216,7 +216,7 @@ class SchemaView(_DescriptionView):
 
 @extend_schema(exclude=True)
 class ReferenceView(_DescriptionView):
-    """The reference as a page."""
+    """The reference as an HTML page."""
 
     def get(self, request: Request) -> HttpResponse:
         return self.answer(_reference(), "text/html")
@@ -224,5 +224,5 @@ class ReferenceView(_DescriptionView):
 
 @cache
 def _reference() -> str:
-    """Made once per process, as what it shows is: laying out every operation takes most of a second."""
+    """Render the reference once per process: it takes most of a second."""
     return render_to_string("reference/index.html", page())

@@ -1,4 +1,4 @@
-"""Limits the calls of the API, for Django REST framework."""
+"""Rate limits of the API as throttles of Django REST framework."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.core.caching.rate_limits import (
 
 
 class WindowThrottle(BaseThrottle):
-    """Counts against the view's `throttle_scope`, else against `user` or `anon`."""
+    """Counts a call against the view's `throttle_scope`, otherwise against `user` or `anon`."""
 
     count: HitCount | None = None
 
@@ -31,7 +31,7 @@ class WindowThrottle(BaseThrottle):
         return not self.count.is_over
 
     def count_of(self, request: Request, view: Any, address: str) -> HitCount:
-        """The call, counted."""
+        """Count the call and return the count."""
         scope = getattr(view, "throttle_scope", None)
         user = request.user
         if scope is None and user.is_authenticated:

@@ -1,4 +1,4 @@
-"""Addresses of core under `/api/`."""
+"""URLs of core under `/api/`."""
 
 from __future__ import annotations
 

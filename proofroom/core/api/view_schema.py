@@ -1,4 +1,4 @@
-"""Describes views in the OpenAPI document. What their declarations say already is not written twice."""
+"""Describes views in the OpenAPI document, as far as possible from the views' own declarations."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ _NOT_MODIFIED: Final = "What If-None-Match names is still current."
 
 
 class DescribedSchema(AutoSchema):
-    """Reads permissions, conditional actions and ids in the address from the view itself."""
+    """Reads permissions, conditional actions and ids in the URL from the view."""
 
     def get_operation_id(self) -> str:
-        """`posts_list`, `posts_review_approve`: the address, then the action where it says more."""
+        """Return an id like `posts_list` or `posts_review_approve`: the path, then the action unless the path ends
+        with it.
+        """
         words = [word.replace("-", "_") for word in self._tokenize_path()]
         action = getattr(self.view, "action", None) or self.method.lower()
         while len(words) > 1 and words[-1] in action:
@@ -29,11 +31,11 @@ class DescribedSchema(AutoSchema):
         return ["posts" if words[0] == "post-modules" else words[0]]
 
     def get_summary(self) -> str:
-        """Return what is given, else the first sentence of the description."""
+        """Return the given summary, otherwise the first sentence of the description."""
         text = str(super().get_summary() or AutoSchema.get_description(self) or "")
         return text.splitlines()[0].partition(". ")[0].rstrip(".") if text else ""
 
-    def get_description(self) -> str:  # type: ignore[override]  # as AutoSchema has it
+    def get_description(self) -> str:  # type: ignore[override]  # as in AutoSchema
         text = str(super().get_description() or "")
         wanted = self._declared
         if wanted in (PUBLIC, SECRET, SIGNED_IN):
@@ -49,15 +51,15 @@ class DescribedSchema(AutoSchema):
         return list(super().get_auth())
 
     def _is_list_view(self, serializer: Any = None) -> bool:
-        """Never: every list says itself that it is `{data, meta}`."""
+        """Return False: lists declare their envelope `{data, meta}` themselves."""
         return False
 
     def _get_response_bodies(self, direction: Any = "response") -> Any:
         found = self.get_response_serializers()
         if self.method != "DELETE" or isinstance(found, dict):
             return super()._get_response_bodies(direction)
-        # A deletion answers 200 with a small body.
-        body = self._get_response_for_code(found, "200", direction=direction)  # type: ignore[no-untyped-call]  # it has no types
+        # A deletion answers 200 with a small body. The library would describe 204 without one.
+        body = self._get_response_for_code(found, "200", direction=direction)  # type: ignore[no-untyped-call]  # untyped library
         return {"200": body}
 
     def _resolve_path_parameters(self, variables: list[str]) -> list[dict[str, Any]]:
@@ -95,7 +97,7 @@ class DescribedSchema(AutoSchema):
         response["description"] = response["description"] or "Done."
 
     def _refusals(self, operation: dict[str, Any]) -> list[str]:
-        """The statuses of refusals that can happen here."""
+        """Return the error statuses that this operation can answer."""
         found = []
         has_body = "requestBody" in operation
         is_write = self.method != "GET"
@@ -125,8 +127,8 @@ class DescribedSchema(AutoSchema):
         if self.method != "GET":
             return False
         action = getattr(self.view, "action", None)
-        is_kept = str(getattr(self.view, "cache_control", "")).startswith("public")
-        return is_kept or action in getattr(self.view, "conditional", ())
+        is_public = str(getattr(self.view, "cache_control", "")).startswith("public")
+        return is_public or action in getattr(self.view, "conditional", ())
 
     def _get_serializer_name(
         self, serializer: Any, direction: Any, bypass_extensions: bool = False

@@ -1,4 +1,4 @@
-"""The base of every endpoint."""
+"""Base classes of all endpoints."""
 
 from __future__ import annotations
 
@@ -21,21 +21,25 @@ from proofroom.core.api.permissions import Declared, DeclaredPermission, actor_o
 from proofroom.core.api.query import refuse_unknown_parameters
 from proofroom.core.errors import invalid
 
-_SAME_FOR_ALL = frozenset({200, 304, 404, 422})
-"""What an address answers every caller; other refusals are about one call, and no cache may tell them on."""
+_CACHEABLE_STATUSES = frozenset({200, 304, 404, 422})
+"""Statuses that are the same for all callers of a URL. Other errors are about one call, so caches must not store
+them.
+"""
 
 
 class CountedFirst(APIView):
-    """A view that counts a call before it asks what the caller may: refused calls cost as much as answered ones.
+    """A view that counts a call before it checks permissions, because refused calls cost as much as answered ones.
 
-    Every answer carries what the limit leaves.
+    Every response has the headers of the rate limit.
     """
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         refusal: APIException | None = None
         try:
             _ = request.user
-        except APIException as error:  # a wrong credential: counted as anonymous, and answered then
+        except (
+            APIException
+        ) as error:  # a wrong credential counts as anonymous; it is answered below
             refusal = error
         super().check_throttles(request)
         if refusal is not None:
@@ -43,7 +47,7 @@ class CountedFirst(APIView):
         super().initial(request, *args, **kwargs)
 
     def check_throttles(self, request: Request) -> None:
-        """Do nothing: `initial` has counted the call."""
+        """Do nothing: `initial` has already counted the call."""
 
     def finalize_response(
         self, request: Request, response: Any, *args: Any, **kwargs: Any
@@ -55,10 +59,10 @@ class CountedFirst(APIView):
 
 
 class ApiViewSet(CountedFirst, ViewSet):
-    """Management endpoints: declared permissions, rate-limit headers, `no-store`, ETags where asked for.
+    """Management endpoints: declared permissions, rate-limit headers, `no-store`, optional ETags.
 
-    `permissions` names for each action who may call it. Actions in `conditional` answer an ETag and 304, those in
-    `files` a file whose type no renderer makes.
+    `permissions` declares the access to each action. Actions in `conditional` answer with an ETag and 304, actions in
+    `files` with a file that no renderer produces.
     """
 
     permission_classes = (DeclaredPermission,)
@@ -73,7 +77,7 @@ class ApiViewSet(CountedFirst, ViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        # No action: the address does not answer the method.
+        # Without an action the URL doesn't support the method, and DRF answers 405.
         if request.method in ("GET", "HEAD") and self.action is not None:
             refuse_unknown_parameters(request, self)
 
@@ -82,15 +86,15 @@ class ApiViewSet(CountedFirst, ViewSet):
     ) -> tuple[BaseRenderer, str]:
         return super().perform_content_negotiation(request, force or self.action in self.files)
 
-    def finalize_response(  # type: ignore[override]  # a plain HttpResponse passes as well
+    def finalize_response(  # type: ignore[override]  # a plain HttpResponse is allowed, too
         self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
         if self.action in self.conditional and isinstance(response, Response):
             response = self._conditional(request, response)
         response = super().finalize_response(request, response, *args, **kwargs)
         if not response.has_header("Cache-Control"):
-            is_told_again = response.status_code in _SAME_FOR_ALL
-            response["Cache-Control"] = self.cache_control if is_told_again else "no-store"
+            is_cacheable = response.status_code in _CACHEABLE_STATUSES
+            response["Cache-Control"] = self.cache_control if is_cacheable else "no-store"
         return response
 
     def _conditional(self, request: Request, response: Response) -> HttpResponseBase:
@@ -110,14 +114,15 @@ class ApiViewSet(CountedFirst, ViewSet):
         else:
             plain = HttpResponse(body, content_type="application/json")
         plain["ETag"] = etag
-        # The answer depends on who asks; a private cache may keep it and must ask again.
+        # The answer depends on the caller: only a private cache may store it, and must revalidate
+        # it.
         plain["Cache-Control"] = "private, no-cache"
         patch_vary_headers(plain, ["Cookie", "Authorization"])
         return plain
 
 
 def version_of_body(given: object) -> int | None:
-    """The version that a body names, if it names one."""
+    """Return the version in a body, if there is one. Raises `RuleViolation` for other values."""
     if given is None:
         return None
     if isinstance(given, bool) or not isinstance(given, int) or given < 0:
@@ -126,11 +131,12 @@ def version_of_body(given: object) -> int | None:
 
 
 def expected_version(request: Request, given: object = None) -> int | None:
-    """The version a writer read, from the body's `version` or from `If-Match` with one of our ETags."""
+    """Return the version that the caller has read, from `version` in the body or from an ETag in `If-Match`."""
     if given is not None:
         return version_of_body(given)
     header = request.META.get("HTTP_IF_MATCH", "").strip().removeprefix("W/").strip('"')
     if not header or header == "*":
         return None
     number = header.split(".")[0]
+    # -1 equals no version: an unknown ETag must be a conflict, not an unconditional write.
     return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else -1
