@@ -31,7 +31,7 @@ def no_redis(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     }
     monkeypatch.setattr(redis_cache, "_outage_logged", OnceAMinute())
     monkeypatch.setattr(redis_cache, "_failed_at", None)
-    redis_cache._here.clear()
+    redis_cache._local_counters.clear()
 
 
 def test_hits_are_counted_here_and_one_line_a_minute_says_so(
@@ -42,7 +42,7 @@ def test_hits_are_counted_here_and_one_line_a_minute_says_so(
         assert count_hit("another", 60) == 1
         assert len(caplog.records) == 1
         monkeypatch.setattr(redis_cache, "_outage_logged", OnceAMinute())
-        monkeypatch.setattr(redis_cache, "_LEAVE_ALONE_SECONDS", 0)
+        monkeypatch.setattr(redis_cache, "_PAUSE_SECONDS", 0)
         assert count_hit("key", 60, 40) == 43
 
     assert len(caplog.records) == 2
@@ -114,7 +114,7 @@ def test_one_that_failed_keeps_no_further_call_waiting(
     assert count_hit("limit", 60) == 1
     assert asked == ["get"]
 
-    monkeypatch.setattr(redis_cache, "_LEAVE_ALONE_SECONDS", 0)
+    monkeypatch.setattr(redis_cache, "_PAUSE_SECONDS", 0)
     cache.set("key", "value")
     assert asked == ["get", "set"]
 

@@ -162,7 +162,7 @@ def test_memory_is_bounded_and_the_least_used_goes_first() -> None:
         assert memo.find(keys[0])
         assert memo._size <= 10_000
 
-    assert len(memo._kept) == 10
+    assert len(memo._entries) == 10
     assert memo.find(keys[1]) is None
     assert memo.find(keys[-1])
     memo.keep(keys[-1], entry(9_500))

@@ -132,11 +132,11 @@ def test_what_another_program_made_is_left_alone(monkeypatch: pytest.MonkeyPatch
     both.get(PAGE)
 
     monkeypatch.setattr(module, "program_digest", lambda: "of another program")
-    module._maker.cache_clear()
+    module._namespace.cache_clear()
     try:
         assert not both.get(PAGE).is_kept
     finally:
-        module._maker.cache_clear()
+        module._namespace.cache_clear()
 
 
 def test_a_program_is_another_after_any_change_of_a_file(settings: Any, tmp_path: Any) -> None:

@@ -163,7 +163,7 @@ def test_a_preview_is_kept_nowhere() -> None:
 
     assert b"Canary" in Client().get(urlsplit(link["url"]).path).content
 
-    assert not content_memo._kept
+    assert not content_memo._entries
     assert b"Canary" not in Client().get("/blog/coffee").content
 
 

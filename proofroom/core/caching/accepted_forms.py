@@ -1,4 +1,4 @@
-"""What a visitor accepts: Markdown rather than HTML, and bodies that are compressed."""
+"""Content negotiation of pages: Markdown or HTML, and compression."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import re
 from functools import lru_cache
 from typing import Final, Literal
 
-_LONGEST: Final = 2000
+_MAX_LENGTH: Final = 2000
 _QUALITY: Final = re.compile(r"(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)\Z")
 Encoding = Literal["br", "gzip", ""]
-"""How a body is compressed; empty where it is not."""
+"""Compression of a body; empty for none."""
 
 
 @lru_cache(maxsize=1024)
 def prefers_markdown(accept: str) -> bool:
-    """Return whether Markdown is wanted more than HTML; as much counts only where Markdown is named."""
-    ranges = _weighed(accept)
+    """Return whether Markdown is preferred to HTML. With equal quality the header must name Markdown."""
+    ranges = _parse_weights(accept)
     markdown, html = _quality(ranges, "text/markdown"), _quality(ranges, "text/html")
     return markdown > html or (markdown == html > 0 and "text/markdown" in ranges)
 
 
 @lru_cache(maxsize=1024)
 def accepted_encoding(accept_encoding: str) -> Encoding:
-    """Return the best compression that is accepted by its name."""
-    weights = _weighed(accept_encoding)
+    """Return the best compression that the header accepts by name."""
+    weights = _parse_weights(accept_encoding)
     brotli, gzip = weights.get("br", 0.0), weights.get("gzip", 0.0)
     if brotli > 0 and brotli >= gzip:
         return "br"
     return "gzip" if gzip > 0 else ""
 
 
-def _weighed(header: str) -> dict[str, float]:
-    """The names in a header with their quality; one whose quality is none is not there."""
+def _parse_weights(header: str) -> dict[str, float]:
+    """Parse a header into names and quality values. Ignores invalid values."""
     found: dict[str, float] = {}
-    for entry in header[:_LONGEST].lower().split(","):
+    for entry in header[:_MAX_LENGTH].lower().split(","):
         name, *parameters = (part.strip() for part in entry.split(";"))
         weights = [part.partition("=")[2] for part in parameters if part.startswith("q=")]
         weight = weights[0].strip() if weights else "1"
@@ -43,7 +43,7 @@ def _weighed(header: str) -> dict[str, float]:
 
 
 def _quality(ranges: dict[str, float], type_: str) -> float:
-    """Return what the most specific range says of a type."""
+    """Return the quality of a type from the most specific range."""
     for name in (type_, f"{type_.partition('/')[0]}/*", "*/*"):
         if name in ranges:
             return ranges[name]

@@ -1,4 +1,4 @@
-"""Whole answers of the delivery API and the site, kept in the process until what they depend on changes."""
+"""Whole answers of the delivery API and the site, cached in the process until their dependencies change."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.json import Json
 
 LONGEST_KEY: Final = 500
-_EACH: Final = 300
-_EACH_TAG: Final = 150
+_OVERHEAD_BYTES: Final = 300
+_TAG_BYTES: Final = 150
 
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
-    """A body with its ETag, the headers that go with it, and the second since when it is the answer.
+    """A body with its ETag, its headers and the second since when it has been valid.
 
-    `tags` name what it depends on. One without an ETag is sent whole to whoever asks for it again.
+    `tags` are its dependencies. Without an ETag it is always sent whole.
     """
 
     body: bytes
@@ -40,7 +40,7 @@ class CachedAnswer:
 
 
 def etag_of(body: bytes, name: str = "") -> str:
-    """The ETag of a body, as one of the forms that an address has."""
+    """Return the ETag of a body. `name` separates the variants of a URL."""
     digest = hashlib.sha256(body).hexdigest()[:24]
     return f'"{digest}-{name}"' if name else f'"{digest}"'
 
@@ -48,14 +48,14 @@ def etag_of(body: bytes, name: str = "") -> str:
 class AnswerCache:
     """The most recently used answers of one state of the content, bounded in bytes.
 
-    `follow` takes it to the next state, and drops what depends on what changed until there.
+    `follow` moves it to the next state and drops the answers whose tags have changed since.
     """
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self._size = 0
         self._state: LiveState | None = None
-        self._kept: OrderedDict[str, CachedAnswer] = OrderedDict()
+        self._answers: OrderedDict[str, CachedAnswer] = OrderedDict()
         self._by_tag: defaultdict[str, set[str]] = defaultdict(set)
         self._lock = Lock()
 
@@ -63,55 +63,56 @@ class AnswerCache:
         with self._lock:
             if state != self._state:
                 return None
-            found = self._kept.get(key)
+            found = self._answers.get(key)
             if found is not None:
-                self._kept.move_to_end(key)
+                self._answers.move_to_end(key)
             return found
 
     def put(self, state: LiveState, key: str, answer: CachedAnswer) -> None:
-        """Keep an answer that was read at the state that the cache is at; what was read at another one may be old."""
+        """Store an answer read at the cache's state. An answer of another state may be outdated and is ignored."""
         with self._lock:
             self._state = self._state or state
             if state != self._state or len(key) > LONGEST_KEY:
                 return
             self._drop(key)
-            self._kept[key] = answer
+            self._answers[key] = answer
             self._size += _size(key, answer)
             for tag in answer.tags:
                 self._by_tag[tag].add(key)
-            while self._size > self.most_bytes and self._kept:
-                self._drop(next(iter(self._kept)))
+            while self._size > self.most_bytes and self._answers:
+                self._drop(next(iter(self._answers)))
 
     def get_value(self, state: LiveState, key: str) -> Json:
-        """A value that `put_value` kept; None where there is none."""
-        kept = self.get(state, key)
-        return None if kept is None else cast(Json, orjson.loads(kept.body))
+        """Return a value stored with `put_value`; None if there is none."""
+        answer = self.get(state, key)
+        return None if answer is None else cast(Json, orjson.loads(answer.body))
 
     def put_value(self, state: LiveState, key: str, value: Json, tag: str) -> None:
-        """Keep what an answer is made with, such as a number that takes long to count, until the tag changes."""
+        """Store an intermediate value, such as an expensive count, until the tag changes."""
         self.put(state, key, CachedAnswer(orjson.dumps(value), etag="", tags=frozenset({tag})))
 
     def follow(
         self, state: LiveState, tags_changed_since: Callable[[LiveState], Collection[str]]
     ) -> None:
-        """Take the cache to a state. Asks for the tags that changed only where there is something to drop.
+        """Move the cache to a state. `tags_changed_since` is called only if there is something to drop.
 
-        Everything is dropped where the database no longer knows the state that the cache is at.
+        Drops everything if the database no longer has the changes since the cache's state.
         """
         while True:
             with self._lock:
-                known, is_empty = self._state, not self._kept
+                known, is_empty = self._state, not self._answers
             if state == known:
                 return
             changed = () if is_empty or known is None else tags_changed_since(known)
             with self._lock:
-                # Another thread may have been as far, or have kept the first answer meanwhile.
-                if self._state != known or (is_empty and self._kept):
+                # Another thread may have moved the state or stored the first answer while the tags
+                # were read.
+                if self._state != known or (is_empty and self._answers):
                     continue
                 if EVERYTHING in changed:
                     self._drop_all()
                 elif known is not None and state.version < known.version and not is_empty:
-                    return  # it was read before what the cache knows
+                    return  # the caller read its state before the cache's state
                 for tag in (EVERYTHING, *changed):
                     for key in tuple(self._by_tag.get(tag, ())):
                         self._drop(key)
@@ -119,18 +120,18 @@ class AnswerCache:
                 return
 
     def clear(self) -> None:
-        """Forget the state too: whatever comes next may be kept."""
+        """Drop all answers and the state, so that answers of any state may follow."""
         with self._lock:
             self._drop_all()
             self._state = None
 
     def _drop_all(self) -> None:
-        self._kept.clear()
+        self._answers.clear()
         self._by_tag.clear()
         self._size = 0
 
     def _drop(self, key: str) -> None:
-        answer = self._kept.pop(key, None)
+        answer = self._answers.pop(key, None)
         if answer is None:
             return
         self._size -= _size(key, answer)
@@ -142,8 +143,10 @@ class AnswerCache:
 
 
 def _size(key: str, answer: CachedAnswer) -> int:
-    """Return what an answer takes, with its address: of empty answers there could else be any number."""
-    return answer.size + len(key) + _EACH + _EACH_TAG * len(answer.tags)
+    """Return the estimated bytes of an answer with its key. Without the overhead, empty answers would never fill
+    the cache.
+    """
+    return answer.size + len(key) + _OVERHEAD_BYTES + _TAG_BYTES * len(answer.tags)
 
 
 answers: Final = AnswerCache(settings.KEPT_ANSWERS_BYTES)

@@ -1,8 +1,8 @@
-"""Memoizes results by the content that they were made from: equal content gives the earlier result.
+"""Memoizes results by the content they were made from: equal content returns the earlier result.
 
-The key is the content itself, with the type of each value, so a change needs no invalidation. A result may depend on
-its content, the active language and settings only. Anything else that it reads, such as the time of `{% now %}`, can
-be as old as `MAX_AGE_SECONDS`.
+The key is the content itself, with the type of each value, so a change needs no invalidation. A result may depend
+only on its content, the active language and settings. Anything else it reads, such as the time of `{% now %}`, can be
+outdated by up to `MAX_AGE_SECONDS`.
 """
 
 from __future__ import annotations
@@ -35,17 +35,19 @@ from proofroom.core.database.replica import reading_connection
 T = TypeVar("T")
 Key = tuple[Hashable, str | None, bytes]
 MAX_AGE_SECONDS: Final = 3600.0
-_EACH: Final = 400
-"""Bytes of an entry beside its text."""
-_NO_REFERENCES: Final = 2
-"""The last version of `marshal` that writes the same for equal values, whoever else holds them. It takes values of
-plain types only, and writes different ones for different types."""
+_OVERHEAD_BYTES: Final = 400
+"""Bytes of an entry without its text."""
+_MARSHAL_VERSION: Final = 2
+"""Version 2 of `marshal`: the last one whose output depends only on the values, not on their reference counts.
+
+It accepts only plain types and writes different types differently.
+"""
 _PLAIN: Final = frozenset({str, bytes, int, float, bool, type(None)})
 
 
 @dataclass(frozen=True, slots=True)
 class MemoEntry:
-    """What was made, the tags of what it depends on, and the moment (`time.monotonic`) when it was made."""
+    """A result, the tags of its dependencies, its size and its creation time (`time.monotonic`)."""
 
     made: object
     tags: frozenset[str]
@@ -59,35 +61,35 @@ class ContentMemo:
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
         self._size = 0
-        self._kept: OrderedDict[Key, MemoEntry] = OrderedDict()
+        self._entries: OrderedDict[Key, MemoEntry] = OrderedDict()
         self._lock = Lock()
 
     def find(self, key: Key) -> MemoEntry | None:
         with self._lock:
-            found = self._kept.get(key)
+            found = self._entries.get(key)
             if found is None:
                 return None
             if time.monotonic() - found.made_at > MAX_AGE_SECONDS:
                 self._drop(key)
                 return None
-            self._kept.move_to_end(key)
+            self._entries.move_to_end(key)
             return found
 
     def keep(self, key: Key, entry: MemoEntry) -> None:
         with self._lock:
             self._drop(key)
-            self._kept[key] = entry
+            self._entries[key] = entry
             self._size += entry.size
-            while self._size > self.most_bytes and self._kept:
-                self._drop(next(iter(self._kept)))
+            while self._size > self.most_bytes and self._entries:
+                self._drop(next(iter(self._entries)))
 
     def clear(self) -> None:
         with self._lock:
-            self._kept.clear()
+            self._entries.clear()
             self._size = 0
 
     def _drop(self, key: Key) -> None:
-        entry = self._kept.pop(key, None)
+        entry = self._entries.pop(key, None)
         if entry is not None:
             self._size -= entry.size
 
@@ -104,7 +106,7 @@ def memoize_by_content(
     """Return the result of `make`, or the earlier result for equal contents.
 
     `part` separates results of different functions. `text_of` returns the text whose length counts as the size of the
-    result. A result that is incomplete (`note_failure`) or that queried the database is not kept.
+    result. A result that is incomplete (`note_failure`) or that queried the database is not cached.
     """
     content = digest_of(dict(contents))
     if content is None:
@@ -114,24 +116,24 @@ def memoize_by_content(
     if found is not None:
         depend_on(*found.tags)
         return cast(T, found.made)
-    with collect_tags() as tags, _noting_queries() as queries:
+    with collect_tags() as tags, _record_queries() as queries:
         made = make()
     depend_on(*tags)
     if not queries and INCOMPLETE not in tags:
-        # A character takes up to four bytes in memory; most texts are Latin.
-        size = 2 * len(text_of(made)) + _EACH
+        # A character takes up to four bytes in memory, but most texts are Latin.
+        size = 2 * len(text_of(made)) + _OVERHEAD_BYTES
         content_memo.keep(key, MemoEntry(made, frozenset(tags), size, time.monotonic()))
     return made
 
 
 def note_failure() -> None:
-    """Mark what is being made as incomplete: a part of it failed and may work the next time."""
+    """Mark the current result as incomplete: a part failed and may succeed the next time."""
     depend_on(INCOMPLETE)
 
 
 @contextmanager
-def _noting_queries() -> Iterator[list[str]]:
-    """Collect the SQL of the block. A result that queries depends on more than its content."""
+def _record_queries() -> Iterator[list[str]]:
+    """Collect the SQL of the block. A result that runs queries depends on more than its content."""
     statements: list[str] = []
 
     def note(execute: Callable[..., Any], sql: str, *call: Any) -> Any:
@@ -143,13 +145,14 @@ def _noting_queries() -> Iterator[list[str]]:
 
 
 def fingerprint(value: object) -> bytes | None:
-    """Return the content of a value as bytes, equal for equal values of equal types only.
+    """Return bytes that are equal only for equal values of equal types.
 
-    None for a value that holds an object whose content is not known, such as a model.
+    None if the value contains an object of unknown content, such as a model.
     """
     try:
+        # The prefixes keep plain values apart from descriptions that look the same.
         return b"p" + _dump(value)
-    except ValueError:  # it holds something that is no plain value
+    except ValueError:  # it contains a value of another type
         pass
     try:
         return b"t" + _dump(_plain(value))
@@ -158,22 +161,22 @@ def fingerprint(value: object) -> bytes | None:
 
 
 def digest_of(value: object) -> bytes | None:
-    """Return a digest of the fingerprint; None for a value without one."""
+    """Return a digest of the fingerprint; None if there is none."""
     content = fingerprint(value)
     return None if content is None else blake2b(content, digest_size=24).digest()
 
 
 def content_key(value: object) -> str:
-    """Return a key that is the same for equal content only; a new one for a value without a fingerprint."""
+    """Return a key that is equal only for equal content. A value without a fingerprint gets a new key each time."""
     return (digest_of(value) or uuid4().bytes).hex()
 
 
 def _dump(value: Any) -> bytes:
-    return marshal.dumps(value, _NO_REFERENCES)
+    return marshal.dumps(value, _MARSHAL_VERSION)
 
 
 def _plain(value: object) -> object:
-    """A value as plain ones that name its type and all that it holds. Raises `TypeError` for what says neither."""
+    """Return a value as plain values with the names of their types. Raises `TypeError` for unknown types."""
     kind = type(value)
     if kind in _PLAIN:
         return value
@@ -189,8 +192,8 @@ def _plain(value: object) -> object:
     if kind in (list, tuple):
         return (name, [_plain(one) for one in cast("Sequence[object]", value)])
     if kind in (set, frozenset):
-        held = [_plain(one) for one in cast("Collection[object]", value)]
-        return (name, sorted(map(_dump, held)))
+        items = [_plain(one) for one in cast("Collection[object]", value)]
+        return (name, sorted(map(_dump, items)))
     own = [(each, _plain(one)) for each, one in sorted(_attributes(value).items())]
     if isinstance(value, Mapping):
         pairs = dict.items(value) if isinstance(value, dict) else value.items()
@@ -201,14 +204,14 @@ def _plain(value: object) -> object:
 
 
 def _attributes(value: object) -> dict[str, object]:
-    """What an object holds, private or not, but for what it only works out once."""
-    held = dict(getattr(value, "__dict__", {}))
+    """Return the attributes of an object, including private ones, without cached properties."""
+    items = dict(getattr(value, "__dict__", {}))
     if is_dataclass(value):
-        held |= {each.name: getattr(value, each.name) for each in fields(value)}
+        items |= {each.name: getattr(value, each.name) for each in fields(value)}
     kind = type(value)
     return {
         name: one
-        for name, one in held.items()
+        for name, one in items.items()
         if not isinstance(getattr(kind, name, None), cached_property)
     }
 

@@ -1,7 +1,7 @@
-"""The names of what cached answers depend on: what changes names the same.
+"""Tags of what cached answers depend on. A change names the same tags to invalidate them.
 
-An answer that does not say what it depends on depends on everything, and so does a change that does not say what it
-changed: forgetting a tag makes an answer old too early, never too late.
+An answer without tags depends on everything, and a change without tags changes everything: a forgotten tag
+invalidates too much, never too little.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Final
 from uuid import UUID
 
 EVERYTHING: Final = "*"
-"""The tag of every answer, and of changes that reach no one knows where."""
+"""The tag of every answer, and of changes whose effects are unknown."""
 INCOMPLETE: Final = "!"
-"""The tag of an answer of which a part failed. No cache keeps it."""
+"""The tag of an answer with a failed part. No cache stores it."""
 ANY_TYPE: Final = "any"
-"""The type of lists that show posts of every type."""
+"""The type of lists that show posts of all types."""
 _collected: ContextVar[set[str] | None] = ContextVar("collected", default=None)
 
 
 @contextmanager
 def collect_tags() -> Iterator[set[str]]:
-    """Collect what the queries in the block say with `depend_on`."""
+    """Collect the tags passed to `depend_on` in the block."""
     tags: set[str] = set()
     token = _collected.set(tags)
     try:
@@ -34,7 +34,7 @@ def collect_tags() -> Iterator[set[str]]:
 
 
 def depend_on(*tags: str) -> None:
-    """Say that the answer that is being made, if one is, shows what these tags name."""
+    """Add dependencies to the answer that is being built, if there is one."""
     collected = _collected.get()
     if collected is not None:
         collected.update(tags)
@@ -45,17 +45,17 @@ def tag_of_post(post_id: UUID | str) -> str:
 
 
 def tag_of_group(translation_group: UUID | str) -> str:
-    """Which posts are translations of one another."""
+    """Return the tag of the set of posts that are translations of each other."""
     return f"group:{str(translation_group).replace('-', '')}"
 
 
 def tag_of_path(path: str) -> str:
-    """Which post stands at a path."""
+    """Return the tag of the post at a path."""
     return f"path:{blake2s(path.encode(), digest_size=8).hexdigest()}"
 
 
 def tag_of_list(post_type: str) -> str:
-    """Which posts of a type are published, and what cards of them show."""
+    """Return the tag of the published posts of a type and the content of their cards."""
     return f"list:{post_type}"
 
 

@@ -1,4 +1,6 @@
-"""The number that grows with every change of live content, which caches are keyed by, and what lately changed."""
+"""The version of the live content, which grows with every change and is part of cache keys, and the recent
+changes.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,12 @@ from proofroom.core.database.statements import Statement, Update
 from proofroom.core.models import ContentVersion
 
 MAX_CHANGES_LENGTH: Final = 15_000
-"""Characters of the list of what lately changed: about a hundred changes of posts."""
+"""Characters of the list of recent changes: about a hundred changes of posts."""
 MAX_TAGS_LENGTH: Final = 1_500
-"""Characters of the tags of one change; one with more is a change of everything."""
+"""Characters of the tags of one change. A change with more tags counts as a change of everything."""
 NO_STATE: Final = LiveState(0, None)
-"""Of a database in which nothing was ever written."""
-_asked_for: ContextVar[list[Collection[str]] | None] = ContextVar("asked_for", default=None)
+"""The state of a database without any live change."""
+_deferred_tags: ContextVar[list[Collection[str]] | None] = ContextVar("asked_for", default=None)
 _SPACE: Final = models.Value(" ", models.TextField())
 
 
@@ -46,11 +48,11 @@ _STATE: Final = Statement(_states)
 _CHANGES: Final = Statement(lambda: _states("changes"))
 
 
-def _least_step() -> models.Expression:
-    """Return how much later each change is made than the one before.
+def _min_step() -> models.Expression:
+    """Return the minimal time between two changes.
 
-    On PostgreSQL a bit more than a second: else the moments of a burst of changes, which run ahead of the clock,
-    would be the same ones in a database that is set back and gets other changes.
+    On PostgreSQL a random part is added. A burst of changes can move these times ahead of the clock; without it, a
+    database restored from a backup could reach the same times with other changes.
     """
     second: models.Expression = models.Value(timedelta(seconds=1), models.DurationField())
     if connection.vendor != "postgresql":
@@ -64,13 +66,13 @@ _BUMP: Final = Update(
         ContentVersion.objects.filter(pk=1),
         {
             "number": models.F("number") + 1,
-            "moved_at": Greatest(models.Value(now), models.F("moved_at") + _least_step()),
-            # The newest first, so that the end of the list is what falls off.
+            "moved_at": Greatest(models.Value(now), models.F("moved_at") + _min_step()),
+            # Newest first, so that `Left` cuts off the oldest changes.
             "changes": Left(
                 Concat(
                     Cast(models.F("number") + 1, models.TextField()),
                     _SPACE,
-                    Cast("moved_at", models.TextField()),  # of the number before
+                    Cast("moved_at", models.TextField()),  # the time of the previous number
                     models.Value(entry, output_field=models.TextField()),
                     models.F("changes"),
                 ),
@@ -83,69 +85,70 @@ _BUMP: Final = Update(
 
 @contextmanager
 def version_last() -> Iterator[None]:
-    """Make the answers cached old once, when the block ends: for who locks more rows after the first event.
+    """Change the content version once, at the end of the block. For code that locks more rows after its first event.
 
-    Live writers queue up at the content version, and lock nothing behind it that another one may hold.
+    All live writers wait for the row of the content version. Locking it last means that they don't wait for other
+    rows while they hold it, which could deadlock.
     """
-    asked_for: list[Collection[str]] = []
-    token = _asked_for.set(asked_for)
+    deferred: list[Collection[str]] = []
+    token = _deferred_tags.set(deferred)
     try:
         yield
     finally:
-        _asked_for.reset(token)
-    if asked_for:
-        bump_content_version({tag for tags in asked_for for tag in tags})
+        _deferred_tags.reset(token)
+    if deferred:
+        bump_content_version({tag for tags in deferred for tag in tags})
 
 
 def bump_content_version(
     tags: Collection[str] = (EVERYTHING,), rows: Sequence[models.Model] = ()
 ) -> None:
-    """Make the answers cached old that depend on what the tags name: all of them, where nobody can tell.
+    """Invalidate the cached answers that depend on the tags; all of them by default.
 
-    New rows, of one model, are stored in the same statement, where there is one.
+    `rows` of one model are inserted in the same statement if the database supports it.
     """
-    asked_for = _asked_for.get()
-    if asked_for is not None:
-        asked_for.append(tags)
+    deferred = _deferred_tags.get()
+    if deferred is not None:
+        deferred.append(tags)
         insert_rows(rows)
         return
-    named = " ".join(sorted(tags))
-    if not named or len(named) > MAX_TAGS_LENGTH:
-        named = EVERYTHING
-    [changed] = insert_rows(rows, updates=[_BUMP.bound(timezone.now(), f" {named}\n")])
+    text = " ".join(sorted(tags))
+    if not text or len(text) > MAX_TAGS_LENGTH:
+        text = EVERYTHING
+    [changed] = insert_rows(rows, updates=[_BUMP.bound(timezone.now(), f" {text}\n")])
     if not changed:
         ContentVersion.objects.get_or_create(pk=1)
     lease.end_on_commit()
 
 
 def lock_content_version() -> None:
-    """Wait for a live write that is under way, and keep others waiting until the transaction ends.
+    """Lock the content version: wait for a live write in progress and block others until the transaction ends.
 
-    For writers that read what another live write may change, before they record their own. Inside `version_last`
-    the rows are locked already, and nothing waits here.
+    For code that reads what another live write may change before it records its own. Does nothing inside of
+    `version_last`, where the rows are already locked.
     """
-    if _asked_for.get() is not None:
+    if _deferred_tags.get() is not None:
         return
     ContentVersion.objects.select_for_update().filter(pk=1).only("number").first()
 
 
 def content_version() -> int:
-    """The number that grows with every change of live content. Caches are keyed by the whole state."""
+    """Return the number of the content version. Caches use the whole state as their key."""
     return live_state().version
 
 
 def state_text() -> models.Subquery:
-    """The state that a statement reads, for a column of its rows; NULL where nothing was ever written."""
+    """Return a subquery for the state as a column; NULL if there was never a live change."""
     return models.Subquery(_states())
 
 
 def parse_state(text: str | None) -> LiveState:
-    """Return the state in a column of `state_text`."""
+    """Parse the state in a column of `state_text`."""
     return LiveState.parse(text) if text is not None else NO_STATE
 
 
 def live_state() -> LiveState:
-    """The state as the database has it now. One query."""
+    """Read the current state from the database in one query."""
     begun = lease.begin()
     rows = _STATE.rows()
     state = parse_state(rows[0]["state"] if rows else None)
@@ -154,21 +157,21 @@ def live_state() -> LiveState:
 
 
 def leased_state() -> LiveState:
-    """The state as this process last read it, at most a second ago: for answers that are the same for everybody.
+    """Return the state read at most a second ago by this process. For answers that are the same for all visitors.
 
-    No query, or one where it must be asked for.
+    Runs a query only if that state has expired.
     """
     return lease.current() or live_state()
 
 
 def tags_changed_since(state: LiveState) -> Collection[str]:
-    """The tags of what changed after a state; `EVERYTHING` where that is not known. One query."""
+    """Return the tags that changed after a state; `EVERYTHING` if they are unknown. Runs one query."""
     return recent_changes().since(state)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A change of live content: the moment of the state before it, and the tags of what it changed."""
+    """A change of live content: the time of the previous state and the tags that changed."""
 
     moved_before: datetime
     tags: Sequence[str]
@@ -176,35 +179,36 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class RecentChanges:
-    """The last changes up to a state, by the number that each of them made."""
+    """The last changes up to a state, by their version number."""
 
     state: LiveState
     changes: Mapping[int, Change]
 
     def since(self, state: LiveState) -> Collection[str]:
-        """The tags of what changed after a state; `EVERYTHING` where that is not known, nor of this history."""
+        """Return the tags that changed after a state; `EVERYTHING` if unknown or if the state has another history."""
         if state == self.state:
             return ()
         numbers = range(state.version + 1, self.state.version + 1)
         is_known = state.epoch == self.state.epoch and 0 < len(numbers) <= len(self.changes)
         if not is_known or not all(number in self.changes for number in numbers):
             return (EVERYTHING,)
+        # The same number at another time: the database was restored and has counted other changes.
         if self.changes[numbers[0]].moved_before != state.moved_at:
             return (EVERYTHING,)
         return {tag for number in numbers for tag in self.changes[number].tags}
 
 
 def recent_changes() -> RecentChanges:
-    """One query."""
+    """Read the recent changes in one query."""
     rows = _CHANGES.rows()
     if not rows:
         return RecentChanges(NO_STATE, {})
     found: dict[int, Change] = {}
-    # What stands behind the last line break is the rest of an entry that was cut off.
+    # The text after the last line break is the rest of an entry that was cut off.
     for line in rows[0]["changes"].split("\n")[:-1]:
         try:
             number, day, time_of_day, *tags = line.split(" ")
             found[int(number)] = Change(parse_moment(day, time_of_day), tags)
-        except ValueError:  # an earlier release wrote no moment
+        except ValueError:  # an earlier release stored no time
             break
     return RecentChanges(LiveState.parse(rows[0]["state"]), found)

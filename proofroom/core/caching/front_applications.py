@@ -1,7 +1,7 @@
-"""The applications around Django that answer what the front cache keeps, for WSGI and ASGI servers.
+"""WSGI and ASGI applications around Django that answer from the front cache.
 
-WSGI servers, which serve the site in production, also look for what other processes keep (`shared_answers`); on ASGI
-servers nothing here may wait for Redis.
+The WSGI application, which serves the site in production, also reads answers of other processes (`shared_answers`).
+The ASGI application doesn't, because the event loop must not wait for Redis.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from proofroom.core.observability.work_ids import choose_request_id
 Meta = Mapping[str, Any]
 Scope = dict[str, Any]
 _REASONS: Final = {status: f"{status.value} {status.phrase}" for status in HTTPStatus}
-_LOOKED_AT: Final = {
+_WSGI_NAMES: Final = {
     name.lower().replace("_", "-").encode(): f"HTTP_{name}"
     for name in (
         "ACCEPT", "ACCEPT_ENCODING", "AUTHORIZATION", "COOKIE", "HOST", "IF_MODIFIED_SINCE",
@@ -45,14 +45,14 @@ _LOOKED_AT: Final = {
         "X_REQUEST_ID",
     )
 } | {b"content-length": "CONTENT_LENGTH"}  # fmt: skip
-"""The headers of ASGI by the names that WSGI gives them."""
+"""ASGI headers with their WSGI names."""
 
 
 class FrontWSGI:
-    """Django's WSGI application, with the front cache before it.
+    """Django's WSGI application behind the front cache.
 
-    With `is_listening` it hears of changes by other processes, from the first request on. What it keeps is shared
-    with other processes where there is a Redis (`shared_answers`).
+    With `is_listening` it listens to changes by other processes from its first request on. Answers are shared with
+    other processes if there is a Redis (`shared_answers`).
     """
 
     def __init__(
@@ -71,18 +71,20 @@ class FrontWSGI:
             return self._application(environ, start_response)
         scheme = _scheme_of(environ, str(environ.get("wsgi.url_scheme", "")))
         request_id = _request_id(environ)
-        asked = FrontRequest(scheme, path, environ)
-        reply = _reply(asked, find(asked) or shared_answers.find(asked), request_id)
+        front_request = FrontRequest(scheme, path, environ)
+        reply = _reply(
+            front_request, find(front_request) or shared_answers.find(front_request), request_id
+        )
         if reply is None:
             body = self._application(environ, start_response)
-            shared_answers.keep(asked)
+            shared_answers.keep(front_request)
             return body
         start_response(_REASONS[HTTPStatus(reply.status)], reply.headers)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [reply.body]
 
 
 class FrontASGI:
-    """Django's ASGI application, with the front cache before it. Nothing here waits, nor keeps others waiting."""
+    """Django's ASGI application behind the front cache. It never blocks."""
 
     def __init__(
         self, application: Callable[..., Awaitable[None]], *, is_listening: bool = False
@@ -98,8 +100,8 @@ class FrontASGI:
             tell = partial(asyncio.get_running_loop().run_in_executor, None)
             meta = _meta(scope)
             scheme = _scheme_of(meta, str(scope.get("scheme", "http")))
-            asked = FrontRequest(scheme, scope["path"], meta)
-            reply = _reply(asked, find(asked), _request_id(meta), tell)
+            front_request = FrontRequest(scheme, scope["path"], meta)
+            reply = _reply(front_request, find(front_request), _request_id(meta), tell)
         if reply is None:
             await self._application(scope, receive, send)
             return
@@ -113,16 +115,16 @@ class FrontASGI:
 
 
 def _reply(
-    asked: FrontRequest,
+    front_request: FrontRequest,
     found: FrontAnswer | None,
     request_id: str,
     tell: Tell = lambda task: task(),
 ) -> Reply | None:
-    """What is kept, with the headers of this call; None where Django must answer, or refuse."""
+    """Return the cached answer with the headers of this call; None if Django must answer or refuse it."""
     if found is None:
         return None
     started = time.perf_counter()
-    meta = asked.meta
+    meta = front_request.meta
     more = {REQUEST_ID_HEADER: request_id}
     count = count_call(found.scope, meta, tell)
     if count is not None:
@@ -144,13 +146,13 @@ def _reply(
 
 
 def _request_id(meta: Meta) -> str:
-    """The id of a request: what a proxy of ours calls it, else one of its own."""
+    """Return the request id of a trusted proxy, otherwise a new one."""
     given = meta.get("HTTP_X_REQUEST_ID") if settings.CMS_ENV.trusted_proxies else None
     return choose_request_id(given)
 
 
 def _scheme_of(meta: Meta, scheme: str) -> str:
-    """The scheme of a request, as Django tells it from what a trusted proxy says."""
+    """Return the scheme of a request, as Django determines it behind a trusted proxy."""
     if settings.SECURE_PROXY_SSL_HEADER:
         header, secure = settings.SECURE_PROXY_SSL_HEADER
         given = meta.get(header)
@@ -168,7 +170,7 @@ def _meta(scope: Scope) -> dict[str, Any]:
         "REMOTE_ADDR": client[0] if client else "",
     }
     for name, value in scope["headers"]:
-        known = _LOOKED_AT.get(name)
+        known = _WSGI_NAMES.get(name)
         if known is not None:
             text = value.decode("latin-1")
             meta[known] = f"{meta[known]},{text}" if known in meta else text

@@ -1,9 +1,8 @@
-"""Answers that are the same for everybody, given before Django sees the request.
+"""Answers that are the same for all visitors, served before Django sees the request.
 
-A view says with `keep_in_front` that its answer may be kept. The middleware keeps it with every header that it got on
-its way out, and judges conditions and compression; the applications around Django answer from what is kept. They ask
-nobody: the content version is relied on for a second (`version_lease`), then a request goes through to Django, which
-reads it.
+A view marks its answer with `keep_in_front`. The middleware stores it with all of its final headers and handles
+conditional requests and compression. The applications around Django answer from this cache without any query: the
+content version is trusted for a second (`version_lease`), then a request goes through to Django, which reads it.
 """
 
 from __future__ import annotations
@@ -40,15 +39,17 @@ from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.middleware import STAFF_COOKIE
 
 MIN_COMPRESSED_BYTES: Final = 600
-"""Bodies below fit into a packet or two anyway."""
+"""Smaller bodies fit into one or two packets anyway."""
 _GZIP_LEVEL: Final = 6
 _BROTLI_QUALITY: Final = 5
 _SMALLEST_WINDOW: Final = 16
 _LARGEST_WINDOW: Final = 22
-"""Powers of two, as RFC 7932 names them. A window larger than the body finds nothing more in it, costs time, and
-makes each thread that has ever compressed keep up to 11 MiB: the allocator holds on to them for the next one."""
+"""Exponents of two for brotli's window (RFC 7932). A window larger than the body does not compress better and
+costs time. It also makes each thread that ever compressed hold up to 11 MiB, because the allocator does not return
+them.
+"""
 _READS: Final = ("GET", "HEAD")
-_OF_BODIES: Final = frozenset({"content-type", "content-length", "content-encoding"})
+_BODY_HEADERS: Final = frozenset({"content-type", "content-length", "content-encoding"})
 Headers = list[tuple[str, str]]
 Lines = tuple[tuple[str, str], ...]
 MAX_PATHS: Final = 10_000
@@ -65,7 +66,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class FrontRequest:
-    """A request as the front cache looks at it; `meta` has headers under the names that WSGI gives them."""
+    """A request as the front cache needs it. `meta` has headers under their WSGI names."""
 
     scheme: str
     path: str
@@ -73,13 +74,13 @@ class FrontRequest:
 
     @cached_property
     def is_for_all(self) -> bool:
-        """Whether everybody else would get the same: nobody is known by it, and it is sent nothing to read."""
+        """True if the answer is the same for all visitors: the request has no credentials and no body."""
         meta = self.meta
         return (
             meta.get("REQUEST_METHOD") in _READS
             and not meta.get("SCRIPT_NAME")
             and "HTTP_AUTHORIZATION" not in meta
-            and not _names_somebody(meta.get("HTTP_COOKIE", ""))
+            and not _may_identify(meta.get("HTTP_COOKIE", ""))
             and meta.get("CONTENT_LENGTH") in (None, "", "0")
             and "HTTP_TRANSFER_ENCODING" not in meta
             and is_allowed_host(meta.get("HTTP_HOST", ""))
@@ -87,18 +88,18 @@ class FrontRequest:
 
     @property
     def query(self) -> str:
-        """The query without the parameters that the answers of this path ignore, such as `utm_source`."""
+        """The query string without parameters that the answers of this path ignore, such as `utm_source`."""
         return query_parameters.query_of(self.path, self.meta.get("QUERY_STRING", ""))
 
     @property
     def key(self) -> str:
         form = "markdown" if prefers_markdown(self.meta.get("HTTP_ACCEPT", "")) else ""
-        # With the length of the path, in which a `?` may stand that was escaped.
+        # The length of the path keeps an escaped `?` in it apart from the query string.
         return f"front {self.scheme} {form} {len(self.path)} {self.path}?{self.query}"
 
 
 class QueryParameters:
-    """The names of the query parameters that the answers of each path depend on, as the views declare them."""
+    """The query parameters that the answers of each path depend on, as their views declare them."""
 
     def __init__(self) -> None:
         self._names: dict[str, Collection[str]] = {}
@@ -109,7 +110,7 @@ class QueryParameters:
         self._names[path] = names
 
     def query_of(self, path: str, query: str) -> str:
-        """Return a query reduced to what the path's answers depend on: all of it where nothing is known."""
+        """Return the relevant part of a query string; all of it for unknown paths."""
         names = self._names.get(path) if query else None
         return query if names is None else reduced_query(query, names)
 
@@ -118,9 +119,9 @@ query_parameters: Final = QueryParameters()
 
 
 def reduced_query(query: str, names: Collection[str]) -> str:
-    """Return the parameters of a query that have one of these names, in the order of the names.
+    """Return the parameters with these names, sorted by name.
 
-    `query` is as WSGI hands it over, its bytes as Latin-1.
+    `query` is a WSGI string: bytes decoded as Latin-1.
     """
     if not query:
         return ""
@@ -130,7 +131,7 @@ def reduced_query(query: str, names: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FrontAnswer(CachedAnswer):
-    """A whole answer. `lines` are its headers but for those of a limit; `scope` names the limit of its calls."""
+    """A whole answer. `lines` are its headers without the rate limit's; `scope` is the rate limit of its calls."""
 
     lines: Lines = ()
     scope: str = ""
@@ -153,11 +154,11 @@ class FrontAnswer(CachedAnswer):
 
     @property
     def size(self) -> int:
-        # With what it will take when it is compressed, in both ways.
+        # The compressed bodies, which are added later, count as a second copy.
         return 2 * len(self.body) + sum(len(name) + len(value) for name, value in self.lines)
 
     def reply_to(self, meta: Mapping[str, Any], more: Mapping[str, str]) -> Reply:
-        """The answer in the encoding that is accepted, or 304 to whoever has it. `more` are headers of this call."""
+        """Return the answer in an accepted encoding, or 304. `more` are headers of this call."""
         encoding: Encoding = ""
         if len(self.body) >= MIN_COMPRESSED_BYTES:
             encoding = accepted_encoding(meta.get("HTTP_ACCEPT_ENCODING", ""))
@@ -165,11 +166,11 @@ class FrontAnswer(CachedAnswer):
         headers = [*([("ETag", etag)] if self.etag else []), *more.items()]
         modified = self.modified
         if modified is not None:
-            # Before this second, which can still see another change.
+            # Not the current second: another change may still happen in it.
             modified = min(modified, int(time.time()) - 1)
-            headers.append(("Last-Modified", _written_date(modified)))
+            headers.append(("Last-Modified", _format_date(modified)))
         if self._is_known(meta, modified):
-            kept = [line for line in self.lines if line[0].lower() not in _OF_BODIES]
+            kept = [line for line in self.lines if line[0].lower() not in _BODY_HEADERS]
             return Reply(304, [*kept, *headers], b"")
         body = self.body
         if encoding:
@@ -179,8 +180,8 @@ class FrontAnswer(CachedAnswer):
         return Reply(200, [*self.lines, *headers, ("Content-Length", str(len(body)))], body)
 
     def _is_known(self, meta: Mapping[str, Any], modified: int | None) -> bool:
-        # An ETag says exactly whether the caller has this answer already, so it wins over a date. A later date may be
-        # that of a change which a failover lost.
+        # An ETag identifies the answer exactly, so it wins over a date. Dates must be equal: a
+        # later one may come from a change that a failover lost.
         given = meta.get("HTTP_IF_NONE_MATCH")
         if not self.etag:
             return False
@@ -200,9 +201,9 @@ def keep_in_front(
     is_for_all: bool = True,
     parameters: Collection[str] | None = None,
 ) -> HttpResponse:
-    """Have the middleware judge the conditions of a 200, and keep it where it is the same for all who ask.
+    """Mark a 200 for conditional handling and, if it is the same for all visitors, for the front cache.
 
-    `parameters` are the names of the query parameters that answers of this path depend on; None for all of them.
+    `parameters` are the query parameters that answers of this path depend on; None for all.
     """
     response.kept_in_front = (state, answer, scope, is_for_all, parameters)  # type: ignore[attr-defined]
     return response
@@ -214,18 +215,18 @@ Tell = Callable[[Callable[[], None]], object]
 def count_call(
     scope: str, meta: Mapping[str, Any], tell: Tell = lambda task: task()
 ) -> HitCount | None:
-    """Count a call against the limit of a scope, in this process; None where nothing limits it.
+    """Count a call against the limit of a scope in this process; None if there is no limit.
 
-    Who leaves a call to Django has to hand its count over.
+    If the call goes on to Django, which counts it again, the caller must hand the count over.
     """
-    address = _limited_address(scope, meta)
+    address = _address_to_count(scope, meta)
     if address is None:
         return None
     return HitCount(scope, address, count=partial(hit_batches.count, tell=tell))
 
 
-def _limited_address(scope: str, meta: Mapping[str, Any]) -> str | None:
-    """The address that calls are counted by; None where nothing limits them."""
+def _address_to_count(scope: str, meta: Mapping[str, Any]) -> str | None:
+    """Return the address to count by; None if there is no limit."""
     if not scope:
         return None
     forwarded = str(meta.get("HTTP_X_FORWARDED_FOR", ""))
@@ -241,19 +242,19 @@ def keep_answer(
     *,
     is_kept: bool,
 ) -> Reply:
-    """Keep an answer that just left Django, and reply to the caller."""
+    """Store an answer that just left Django, and return the reply to the caller."""
     meta = asked.meta
     if is_kept:
         answers.put(state, asked.key, front)
     elif "HTTP_ACCEPT_ENCODING" in meta:
-        # Nobody else would get what is compressed here.
+        # Don't compress: the result would not be reused.
         meta = {name: value for name, value in meta.items() if name != "HTTP_ACCEPT_ENCODING"}
     return front.reply_to(meta, more)
 
 
 @sync_and_async_middleware
 def front_cache(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """The outermost middleware: what leaves here is what a kept answer must be."""
+    """The outermost middleware, so that it sees the final headers of answers."""
     if iscoroutinefunction(get_response):
 
         async def answer_later(request: HttpRequest) -> HttpResponseBase:
@@ -268,7 +269,7 @@ def front_cache(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpReq
 
 
 def find(request: FrontRequest) -> FrontAnswer | None:
-    """Return what is kept for a request, as long as it is known to be what Django would answer."""
+    """Return the cached answer of a request, if it is still valid."""
     if not request.is_for_all:
         return None
     state = lease.current()
@@ -294,7 +295,7 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     if reply.body is not answer.body:
         response.content = reply.body
     if reply.status == HTTPStatus.NOT_MODIFIED:
-        for name in _OF_BODIES:
+        for name in _BODY_HEADERS:
             response.headers.pop(name, None)
     present = dict(response.items())
     for name, value in reply.headers:
@@ -303,15 +304,15 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     return response
 
 
-def _names_somebody(cookies: str) -> bool:
-    """Return whether cookies may say who somebody is; those of others, of which there are many, say nothing here."""
+def _may_identify(cookies: str) -> bool:
+    """Return whether cookies may identify the visitor. Substrings are enough; cookies of other tools don't matter."""
     return bool(cookies) and any(
         name in cookies for name in (settings.SESSION_COOKIE_NAME, STAFF_COOKIE)
     )
 
 
 def is_allowed_host(host: str) -> bool:
-    """Return whether the site answers under this name."""
+    """Return whether the host is in `ALLOWED_HOSTS`."""
     return _is_allowed_host(host, tuple(settings.ALLOWED_HOSTS))
 
 
@@ -322,12 +323,12 @@ def _is_allowed_host(host: str, allowed: tuple[str, ...]) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _written_date(seconds: int) -> str:
+def _format_date(seconds: int) -> str:
     return http_date(seconds)
 
 
 def compress(body: bytes, encoding: Encoding) -> bytes:
-    """A body in one of the encodings that an answer is kept in; `encoding` is not empty."""
+    """Compress a body. `encoding` is not empty."""
     if encoding == "br":
         window = min(max(len(body).bit_length(), _SMALLEST_WINDOW), _LARGEST_WINDOW)
         return bytes(brotli.compress(body, quality=_BROTLI_QUALITY, lgwin=window))

@@ -1,4 +1,4 @@
-"""Rate limits that hold under concurrency, keyed on server facts only."""
+"""Rate limits that are exact under concurrency, keyed by facts the server knows, not by the client's claims."""
 
 from __future__ import annotations
 
@@ -22,16 +22,15 @@ _SECONDS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 
 
 def client_address(request: HttpRequest | Request) -> str:
-    """The caller's address: the peer's, or what the trusted proxies in front say it is."""
+    """Return the caller's IP address: the peer's, or the one that trusted proxies report."""
     forwarded = str(request.META.get("HTTP_X_FORWARDED_FOR", ""))
     return caller_address(str(request.META.get("REMOTE_ADDR", "")), forwarded)
 
 
 def caller_address(peer: str, forwarded: str) -> str:
-    """The address behind `peer`, of what `X-Forwarded-For` says.
+    """Return the address behind `peer` from `X-Forwarded-For`, counted from the right.
 
-    It is read from the right: further left stands what the caller made up. What is no address there counts as the
-    peer's.
+    Entries further left can be forged by the caller. Returns `peer` for an invalid entry.
     """
     depth: int = settings.CMS_ENV.trusted_proxies
     if depth == 0:
@@ -39,7 +38,7 @@ def caller_address(peer: str, forwarded: str) -> str:
     hops = forwarded.split(",")
     if len(hops) < depth:
         return peer
-    # As proxies write it, with or without a port.
+    # Proxies write it with or without a port.
     text = hops[-depth].strip()
     if text.count(":") == 1 or text.startswith("["):
         text = text.rpartition(":")[0] if not text.endswith("]") else text
@@ -51,7 +50,9 @@ def caller_address(peer: str, forwarded: str) -> str:
 
 @lru_cache(maxsize=4096)
 def rate_limit_key(address: str) -> str:
-    """Return what limits are counted by: the address, or the /64 of IPv6 that one household has whole."""
+    """Return the key for limits: the address, or the /64 network of an IPv6 address, because one household owns
+    all of it.
+    """
     try:
         found = ip_address(address)
     except ValueError:
@@ -82,7 +83,7 @@ def _networks(values: tuple[str, ...]) -> tuple[Any, ...]:
 
 @lru_cache(maxsize=64)
 def parse_rate(rate: str) -> tuple[int, int]:
-    """`100/hour` as (100, 3600); `off` as (0, 0)."""
+    """Parse `100/hour` as (100, 3600) and `off` as (0, 0)."""
     if rate == NO_LIMIT:
         return 0, 0
     count, period = rate.split("/")
@@ -90,20 +91,20 @@ def parse_rate(rate: str) -> tuple[int, int]:
 
 
 SLIDING_SCOPES: Final = frozenset({"login", "forms", "trigger", "oauth"})
-"""Limits that hold for every period, whenever it begins: of tries, and of calls that store or cost something.
+"""Scopes with a sliding window: login attempts, and calls that store or cost something.
 
-The others keep load away and begin anew with each minute or hour of the clock, which one counter can tell.
+The other limits only reduce load. They restart with each period of the clock, which needs a single counter.
 """
 _SLOTS: Final = 240
-"""The parts of a period in which hits are counted, to leave one by one: a quarter of a second of a minute."""
+"""Number of slots of a period. Hits expire slot by slot: a quarter of a second for a minute."""
 RATE_LIMIT_HEADERS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
 class HitCount:
     """Hits counted in their window: how many the limit leaves, and when the window ends.
 
-    A rate that is `off` counts nothing and is never over. `count` is what counts, under a key that ends some seconds
-    after its first hit. A hit of a sliding scope that is over the limit is taken back.
+    A rate that is `off` counts nothing. `count` increments a key that expires some seconds after its first hit. A hit
+    of a sliding scope that exceeds the limit is subtracted again.
     """
 
     def __init__(
@@ -132,10 +133,11 @@ class HitCount:
     def _count_sliding(self, name: str, period: int, now: float, hits: int) -> None:
         width = period / _SLOTS
         current = int(now // width)
-        # The next one, too: a process whose clock is ahead counts in it already.
+        # Including the next slot, where a process whose clock is ahead counts already.
         slots = [slot for slot in range(current - _SLOTS + 1, current + 2) if slot != current]
         key, seconds = f"{name}:{period}:{current}", period + math.ceil(width) + 5
-        # Counted before the others are read: of calls at the same time none passes the limit unseen.
+        # Count before reading the other slots: with concurrent calls each then sees the other, and
+        # none exceeds the limit.
         own = count_hit(key, seconds, hits)
         counts = dict(
             zip(slots, count_seen([f"{name}:{period}:{slot}" for slot in slots]), strict=True)
@@ -165,11 +167,11 @@ class HitCount:
 
 
 def count_caller(scope: str, request: HttpRequest | Request, hits: int = 1) -> HitCount | None:
-    """Count hits against the rate of the caller's address. None for an address that is free of limits."""
+    """Count hits of the caller's address. None for an address without limits."""
     address = client_address(request)
     return None if is_allowed_freely(address) else HitCount(scope, address, hits)
 
 
 def show_rate_limit(request: HttpRequest, count: HitCount) -> None:
-    """Have the answer to an API request carry the headers of this count."""
+    """Add the rate-limit headers of this count to the response of an API request."""
     request.rate_limit_headers = count.headers  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Redis as Django's cache, with one client per pool and counting in one round trip."""
+"""Redis as Django's cache, with one client per pool and atomic counters in one round trip."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from proofroom.core.once_a_minute import OnceAMinute
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
-_LEAVE_ALONE_SECONDS: Final = 5
+_PAUSE_SECONDS: Final = 5
 _outage_logged: Final = OnceAMinute()
 _failed_at: float | None = None
-_here: Final = LocMemCache("limits", {"OPTIONS": {"MAX_ENTRIES": 100_000}})
-"""Where hits are counted while Redis cannot be reached: by each process for itself."""
+_local_counters: Final = LocMemCache("limits", {"OPTIONS": {"MAX_ENTRIES": 100_000}})
+"""Counters of this process while Redis is unreachable."""
 
 
 def redis_error() -> type[Exception]:
-    """The error of a Redis that cannot be reached. Asked for where one was raised: a site without Redis does not load
-    the library, which takes longer than Django's models.
+    """Return the exception class of Redis. Call it only where such an error may occur.
+
+    A site without Redis does not import the library, which takes longer than importing Django's models.
     """
     from redis.exceptions import RedisError
 
@@ -34,14 +35,16 @@ def redis_error() -> type[Exception]:
 
 
 class KeptClient(RedisCacheClient):
-    """Django makes a client for each call, which costs more than the call; one is safe to share."""
+    """Reuses one client. Django creates one for each call, which costs more than the call; clients are
+    thread-safe.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._clients: dict[int, Any] = {}
 
     def get_client(self, key: Any = None, *, write: bool = False) -> Any:
-        pool = self._get_connection_pool(write)  # type: ignore[attr-defined]  # missing from the stubs
+        pool = self._get_connection_pool(write)  # type: ignore[attr-defined]  # missing in the stubs
         client = self._clients.get(id(pool))
         if client is None:
             client = self._clients[id(pool)] = super().get_client(key, write=write)
@@ -49,10 +52,10 @@ class KeptClient(RedisCacheClient):
 
 
 class CountingRedisCache(RedisCache):
-    """The backend of `CACHES` where there is a Redis. While it cannot be reached nothing is found in it.
+    """The backend of `CACHES` if there is a Redis. While it is unreachable, reads find nothing.
 
-    One that failed is not asked for a few seconds: a Redis that says nothing would keep every call waiting, several
-    times. What cannot be deleted is an error all the same: a session that was ended must not come back with it.
+    After a failure it is not called for a few seconds: a Redis that does not answer would delay every request,
+    several times. A failed deletion still raises an error: an ended session must not return with Redis.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
@@ -61,68 +64,72 @@ class CountingRedisCache(RedisCache):
 
     @cached_property
     def _script(self) -> Any:
-        # The counter and its end are set together: a key without an end would count for ever.
+        # Set the counter and its expiry together: a key without expiry would count forever.
         return self._cache.get_client(write=True).register_script(
             "local n = redis.call('INCRBY', KEYS[1], ARGV[2]) "
             "if n == tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[1]) end return n"
         )
 
     def count(self, key: str, seconds: int, hits: int = 1) -> int:
-        """Further hits of a key that ends `seconds` after its first; how many there are now."""
+        """Add hits to a key that expires `seconds` after its first hit, and return the total."""
         return int(self._script(keys=[self.make_and_validate_key(key)], args=[seconds, hits]))
 
     def seen(self, keys: list[str]) -> dict[str, int]:
-        """The hits of those keys that have any."""
+        """Return the hits of the keys that have any."""
         return dict(self.get_many(keys))
 
     def get(self, key: Any, default: Any = None, version: int | None = None) -> Any:
-        return _asked(lambda: super(CountingRedisCache, self).get(key, default, version), default)
+        return _call_redis(
+            lambda: super(CountingRedisCache, self).get(key, default, version), default
+        )
 
     def set(self, key: Any, value: Any, *args: Any, **kwargs: Any) -> None:
-        _asked(lambda: super(CountingRedisCache, self).set(key, value, *args, **kwargs), None)
+        _call_redis(lambda: super(CountingRedisCache, self).set(key, value, *args, **kwargs), None)
 
     def has_key(self, key: Any, version: int | None = None) -> bool:
-        return _asked(lambda: bool(super(CountingRedisCache, self).has_key(key, version)), False)
+        return _call_redis(
+            lambda: bool(super(CountingRedisCache, self).has_key(key, version)), False
+        )
 
 
 def count_hit(key: str, seconds: int, hits: int = 1) -> int:
-    """Further hits of a key that ends `seconds` after its first; how many there are now. Atomic.
+    """Add hits to a key that expires `seconds` after its first hit, and return the total. Atomic.
 
-    Where Redis cannot be reached each process counts for itself: limits are looser then, and still limits.
+    While Redis is unreachable, each process counts for itself: limits are then looser, but still limits.
     """
     backend = caches["default"]
     if not isinstance(backend, CountingRedisCache):
         return _count_in(backend, key, seconds, hits)
-    counted = _asked(lambda: backend.count(key, seconds, hits), None)
-    return counted if counted is not None else _count_in(_here, key, seconds, hits)
+    counted = _call_redis(lambda: backend.count(key, seconds, hits), None)
+    return counted if counted is not None else _count_in(_local_counters, key, seconds, hits)
 
 
 def count_seen(keys: list[str]) -> list[int]:
-    """How many hits `count_hit` has counted for each key."""
+    """Return the hits that `count_hit` has counted for each key."""
     backend = caches["default"]
     if isinstance(backend, CountingRedisCache):
-        counted = _asked(lambda: backend.seen(keys), None)
-        found = counted if counted is not None else _here.get_many(keys)
+        counted = _call_redis(lambda: backend.seen(keys), None)
+        found = counted if counted is not None else _local_counters.get_many(keys)
     else:
         found = backend.get_many(keys)
     return [int(found.get(key, 0)) for key in keys]
 
 
-def _asked(question: Callable[[], T], otherwise: T) -> T:
-    """What Redis answers, or `otherwise` while it cannot be reached."""
+def _call_redis(call: Callable[[], T], fallback: T) -> T:
+    """Call Redis, or return `fallback` while it is unreachable."""
     global _failed_at
-    if _failed_at is not None and time.monotonic() - _failed_at < _LEAVE_ALONE_SECONDS:
-        return otherwise
+    if _failed_at is not None and time.monotonic() - _failed_at < _PAUSE_SECONDS:
+        return fallback
     try:
-        return question()
+        return call()
     except redis_error() as error:
         _failed_at = time.monotonic()
-        _say(error)
-        return otherwise
+        _log_outage(error)
+        return fallback
 
 
 def _count_in(backend: BaseCache, key: str, seconds: int, hits: int) -> int:
-    # Added, then increased: both atomic, so that concurrent calls cannot pass the limit together.
+    # Both steps are atomic, so that concurrent calls cannot exceed the limit together.
     backend.add(key, 0, seconds)
     try:
         return backend.incr(key, hits)
@@ -130,7 +137,7 @@ def _count_in(backend: BaseCache, key: str, seconds: int, hits: int) -> int:
         return hits
 
 
-def _say(error: Exception) -> None:
-    """Log that Redis is away, at most once a minute: every request comes by here."""
+def _log_outage(error: Exception) -> None:
+    """Log that Redis is unreachable, at most once a minute, because every request would log it."""
     if _outage_logged.is_due():
         logger.error("Redis cannot be reached; each process counts rate limits alone: %s", error)

@@ -1,9 +1,8 @@
-"""Pages of the site that its processes share, in Redis: one makes a page, the others send it.
+"""Pages of the site that processes share through Redis: one process renders a page, the others send it.
 
-Each process keeps answers itself (`front_cache`); this is where it looks before it makes one. What is found there is
-sent only where nothing that it depends on has changed since it was made, which this process knows from the content
-version. How many there are is bounded, whatever is asked for: each has one of a number of slots, and takes it from
-another.
+Each process has its own cache (`front_cache`) and looks here before it renders. A shared page is sent only if none of
+its dependencies has changed since, which the process knows from the content version. The number of pages is bounded:
+each page has one of a fixed number of slots and may overwrite another.
 """
 
 from __future__ import annotations
@@ -56,90 +55,95 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 SLOTS: Final = 4096
 MAX_PACKED_BYTES: Final = 64 * 1024
-"""Of one page, compressed: a quarter of a gigabyte is the most that all of them can take."""
+"""Bytes of one compressed page. All slots together take at most 256 MiB."""
 LIFETIME_SECONDS: Final = 600
 TIMEOUT_SECONDS: Final = 0.2
-"""Making a page takes a few milliseconds: nobody waits long for one that is made."""
+"""Short, because rendering a page takes only a few milliseconds."""
 PAUSE_SECONDS: Final = 30.0
-"""Redis is left alone for so long after it failed."""
+"""Pause after an error of Redis."""
 _FORMAT: Final = 2
 _SUFFIXES: Final = (".py", ".html", ".xml", ".txt", ".md", ".svg", ".mo", ".json")
-_NO_PROGRAMS: Final = frozenset({"__pycache__", "migrations", "node_modules", "static", "tests"})
+_SKIPPED_FOLDERS: Final = frozenset(
+    {"__pycache__", "migrations", "node_modules", "static", "tests"}
+)
 
 
 class SharedAnswers:
-    """What is shared by processes of one site with the same programs, templates and settings."""
+    """Answers shared by processes of one site with the same code, templates and settings."""
 
     def __init__(self) -> None:
         self._known = RecentChanges(NO_STATE, {})
         self._paused_until = 0.0
 
-    def find(self, asked: FrontRequest) -> FrontAnswer | None:
-        """What another process keeps for this request, which this one then keeps too. None where there is nothing.
+    def find(self, front_request: FrontRequest) -> FrontAnswer | None:
+        """Return the shared answer of this request and store it in this process, too. None if there is none.
 
-        One question to Redis, and a query where something changed since this process last asked what did.
+        Calls Redis once, and runs a query if the content changed since the last call.
         """
-        if not self._is_shared(asked):
+        if not self._is_shared(front_request):
             return None
         try:
             with from_replica():
-                return self._find(asked, leased_state())
+                return self._find(front_request, leased_state())
         except DATABASE_AWAY as error:
             logger.info("shared pages were not looked at: %s", error)
             return None
         finally:
-            # As Django does after a request.
+            # The front cache runs outside of Django's request cycle, which would do this.
             close_old_connections()
 
-    def keep(self, asked: FrontRequest) -> None:
-        """Share what this process keeps for a request. What it does not keep, nobody else gets."""
-        state = lease.current() if self._is_shared(asked) else None
+    def keep(self, front_request: FrontRequest) -> None:
+        """Share the answer that this process has cached for a request, if any."""
+        state = lease.current() if self._is_shared(front_request) else None
         if state is None or not state.epoch or connection.in_atomic_block:
             return
-        front = find(asked)
-        packed = pack(asked.key, state, front) if front is not None else b""
+        front = find(front_request)
+        packed = pack(front_request.key, state, front) if front is not None else b""
         if packed:
-            self._call("set", _slot_of(asked.key, state.epoch), packed, ex=LIFETIME_SECONDS)
+            self._call("set", _slot_of(front_request.key, state.epoch), packed, ex=LIFETIME_SECONDS)
 
-    def _find(self, asked: FrontRequest, state: LiveState) -> FrontAnswer | None:
+    def _find(self, front_request: FrontRequest, state: LiveState) -> FrontAnswer | None:
         answers.follow(state, tags_changed_since)
-        found = find(asked)
+        found = find(front_request)
         if found is not None or not state.epoch or connection.in_atomic_block:
             return found
-        packed = self._call("get", _slot_of(asked.key, state.epoch))
-        unpacked = unpack(asked.key, packed) if packed else None
+        packed = self._call("get", _slot_of(front_request.key, state.epoch))
+        unpacked = unpack(front_request.key, packed) if packed else None
         if unpacked is None:
             return None
         made_at, front = unpacked
         if made_at != state and self._has_changed(front, made_at, state):
             return None
-        answers.put(state, asked.key, front)
+        answers.put(state, front_request.key, front)
         return front
 
     def _has_changed(self, front: FrontAnswer, made_at: LiveState, state: LiveState) -> bool:
-        """Whether what was made at a state may be another answer now."""
+        """Return whether an answer created at a state may be outdated."""
         changes = self._known
         if changes.state != state:
             changes = self._known = recent_changes()
         changed = changes.since(made_at)
         return (
-            # Another replica may be behind the one that told the state.
+            # Another replica may be behind the one that returned the state.
             EVERYTHING in changes.since(state)
             or EVERYTHING in changed
             or EVERYTHING in front.tags
             or not front.tags.isdisjoint(changed)
         )
 
-    def _is_shared(self, asked: FrontRequest) -> bool:
-        """Only pages, of which the database is asked anyway, as the checks of health must not: an answer of the API
-        takes hardly longer to make than to find here."""
+    def _is_shared(self, front_request: FrontRequest) -> bool:
+        """Return whether the answer is shared: only pages, not the API, whose answers are rendered as fast as found
+        here.
+
+        Health checks must not use the database, so they are not shared either.
+        """
         return (
             bool(settings.CMS_ENV.redis_url)
-            and asked.is_for_all
-            and not asked.query
-            and len(asked.path) <= LONGEST_KEY
+            and front_request.is_for_all
+            and not front_request.query
+            and len(front_request.path) <= LONGEST_KEY
             and time.monotonic() >= self._paused_until
-            and _is_shared_view(asked.path, settings.ROOT_URLCONF)
+            and _is_shared_view(front_request.path, settings.ROOT_URLCONF)
         )
 
     def _call(self, command: str, *arguments: Any, **options: Any) -> bytes | None:
@@ -156,7 +160,7 @@ shared_answers: Final = SharedAnswers()
 
 
 def share_answers(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Mark a view whose answers take long to make, so that processes share them."""
+    """Mark a view whose answers are slow to render, so that processes share them."""
     view.shares_answers = True  # type: ignore[attr-defined]
     return view
 
@@ -170,7 +174,7 @@ def _is_shared_view(path: str, urls: str) -> bool:
 
 
 def pack(key: str, state: LiveState, front: FrontAnswer) -> bytes:
-    """An answer in bytes; none for one that is too long."""
+    """Return an answer as bytes; empty if it is too long."""
     about = {
         "format": _FORMAT,
         "key": key,
@@ -188,9 +192,10 @@ def pack(key: str, state: LiveState, front: FrontAnswer) -> bytes:
 
 
 def unpack(key: str, packed: bytes) -> tuple[LiveState, FrontAnswer] | None:
-    """The state that an answer was made at, and the answer; None where the slot holds another key's."""
+    """Return the state and the answer in a slot; None if the slot has another key's answer."""
     line, _, compressed = packed.partition(b"\n")
     about = orjson.loads(line)
+    # Slots are chosen by a checksum, so different keys may share one.
     if (about["format"], about["key"]) != (_FORMAT, key):
         return None
     body = brotli.decompress(compressed)
@@ -208,17 +213,20 @@ def unpack(key: str, packed: bytes) -> tuple[LiveState, FrontAnswer] | None:
 
 
 def _slot_of(key: str, epoch: str) -> str:
-    """Where an answer is. What another program makes of the same content has slots of its own."""
-    return f"pages:{_maker(epoch)}:{crc32(key.encode()) % SLOTS}"
+    """Return the slot of an answer. Other versions of the code use other slots."""
+    return f"pages:{_namespace(epoch)}:{crc32(key.encode()) % SLOTS}"
 
 
 @lru_cache(maxsize=4)
-def _maker(epoch: str) -> str:
+def _namespace(epoch: str) -> str:
     return salted_hmac("core.shared_answers", f"{epoch} {program_digest()}").hexdigest()[:24]
 
 
 def program_digest() -> str:
-    """What answers depend on besides content: settings, and programs, templates and words by their files' time."""
+    """Return a digest of what answers depend on besides the content: settings, code, templates and translations.
+
+    Files count by path, size and modification time.
+    """
     digest = blake2b(settings.CMS_ENV.model_dump_json().encode(), digest_size=16)
     for path in _files():
         found = path.stat()
@@ -228,7 +236,7 @@ def program_digest() -> str:
 
 def _files() -> Iterator[Path]:
     libraries = Path(django.__file__).parent.parent
-    yield libraries  # changes with what is installed in it, so that nothing of it needs to be looked at
+    yield libraries  # installing a package changes this folder's time, so its files need no look
     yield from settings.STATIC_ROOT.glob("staticfiles.json")
     templates = [folder for engine in engines.all() for folder in engine.template_dirs]
     programs = [config.path for config in apps.get_app_configs()]
@@ -238,7 +246,7 @@ def _files() -> Iterator[Path]:
             continue
         seen = folder
         for root, folders, names in os.walk(folder):
-            folders[:] = sorted(set(folders) - _NO_PROGRAMS)
+            folders[:] = sorted(set(folders) - _SKIPPED_FOLDERS)
             yield from (Path(root, name) for name in sorted(names) if name.endswith(_SUFFIXES))
 
 

@@ -1,7 +1,7 @@
-"""The content version as this process last read it, to be relied on for a second.
+"""The content version as this process last read it, trusted for a second.
 
-Whoever reads the version anyway renews it, so that a busy process asks the database once a second, and an idle one
-never. A write of this process ends it with its commit, and one of another process where this one is told of it.
+Every read of the version renews the lease, so that a busy process queries the database once a second, and an idle one
+never. A write of this process ends the lease at its commit; a write of another process ends it by a notification.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ CHANNEL: Final = "content_version"
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """The content version with what tells it from the same number of another history: since when it is that number,
-    and the `epoch` of the database.
+    """The content version with what distinguishes it from the same number in another history: its time and the
+    database's `epoch`.
 
-    Caches are keyed by all of it. A standby that is promoted without the last transactions of its primary gives their
-    numbers a second time. `moved_at` is None where nothing was ever written; of the epoch "" nothing is known.
+    Caches use all of it as their key. A promoted standby that lacks the last transactions of its primary reuses their
+    numbers. `moved_at` is None if there was never a live change; the epoch "" is unknown.
     """
 
     version: int
@@ -38,7 +38,7 @@ class LiveState:
 
     @classmethod
     def parse(cls, text: str) -> LiveState:
-        """Return the state that a statement has read as a text (`state_text`)."""
+        """Parse a state that was read as text (`state_text`)."""
         number, day, time_of_day, epoch = text.split(" ", 3)
         return cls(int(number), parse_moment(day, time_of_day), epoch)
 
@@ -48,21 +48,21 @@ class LiveState:
 
 
 def parse_moment(day: str, time_of_day: str) -> datetime:
-    """Return a moment that the database wrote as a text; SQLite leaves out that it is in UTC."""
+    """Parse a time that the database returned as text. SQLite's has no zone and is UTC."""
     moment = datetime.fromisoformat(f"{day} {time_of_day}")
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class VersionReading:
-    """The beginning of a read of the version: what ends the lease while it goes on makes it worthless."""
+    """The start of a read of the version. It is void if the lease ended in the meantime."""
 
     ends: int
     began_at: float
 
 
 class VersionLease:
-    """The state that this process last read, with the moment until when it may be taken for the present one."""
+    """The last state read by this process, and the time until which it is trusted."""
 
     def __init__(self) -> None:
         self._state: LiveState | None = None
@@ -75,20 +75,20 @@ class VersionLease:
         self._file = DatabaseFile()
 
     def current(self) -> LiveState | None:
-        """The state; None where it must be asked for."""
+        """Return the state; None if it must be read again."""
         if self._file.has_changed():
             self.end()
         return self._state if time.monotonic() < self._until else None
 
     def begin(self) -> VersionReading:
-        """To be called before the version is read."""
+        """Start a read of the version. Call it before the query."""
         return VersionReading(self._ends, time.monotonic())
 
     def renew(self, reading: VersionReading, state: LiveState) -> None:
-        """Rely on a state that was just read, but for what a transaction sees that only it may ever see.
+        """Trust a state that was just read, except inside a transaction, whose changes may be rolled back.
 
-        The latest reading counts, whatever its number: after a failover it may be lower. Beside a replica, which has
-        it later, only one of its own.
+        The latest read counts, even with a lower number: after a failover it may be lower. If there is a replica,
+        only reads from it count, because it lags behind.
         """
         if connection.in_atomic_block or has_replica() != reads_replica():
             return
@@ -98,28 +98,29 @@ class VersionLease:
                 self._until = reading.began_at + LEASE_SECONDS
 
     def end(self) -> None:
-        """Have the next one ask."""
+        """End the lease, so that the next caller reads the version."""
         with self._lock:
             self._ends += 1
             self._until = 0.0
 
     def end_with_other_processes(self) -> None:
-        """Have what other processes write end the lease at once, where the database tells of it."""
+        """Also end the lease when other processes write, if the database can notify this process."""
         if self._listening_process != os.getpid():
             self._listening_process = os.getpid()
             self._subscription = listen(CHANNEL, lambda payload: self.end(), lost=self.end)
 
     def end_on_commit(self) -> None:
-        """End it here when the caller's transaction is committed.
+        """End the lease when the caller's transaction commits.
 
-        On PostgreSQL a trigger of the version's table tells the processes that listen.
+        On PostgreSQL a trigger on the version's table notifies the listening processes.
         """
+        # Several changes in one transaction need only one call.
         waiting = (entry[1] for entry in connection.run_on_commit)
         if self.end not in waiting:
             transaction.on_commit(self.end, robust=True)
 
     def forget(self) -> None:
-        """Forget the version too, and listen no more: for another database."""
+        """Forget the state and stop listening, to change to another database."""
         if self._subscription is not None:
             self._subscription.close()
         self._subscription, self._listening_process = None, 0
@@ -128,9 +129,9 @@ class VersionLease:
 
 
 class DatabaseFile:
-    """Whether anybody wrote to the SQLite file, asked of SQLite itself: two microseconds, and nobody waits.
+    """Detects writes to the SQLite file by any process, in about two microseconds.
 
-    PostgreSQL has no such question; there the lease ends by itself.
+    PostgreSQL has no equivalent; there the lease only expires.
     """
 
     def __init__(self) -> None:
@@ -143,7 +144,7 @@ class DatabaseFile:
         if connection.vendor != "sqlite":
             return False
         with self._lock:
-            if self._process != os.getpid():  # a connection must not be carried across a fork
+            if self._process != os.getpid():  # a connection must not be used after a fork
                 self._process = os.getpid()
                 self._connection = _open()
             if self._connection is None:
@@ -154,7 +155,7 @@ class DatabaseFile:
 
 
 def _open() -> sqlite3.Connection | None:
-    """A connection of its own, since SQLite tells a connection nothing of what it wrote itself."""
+    """Open a separate connection: `data_version` does not change for a connection's own writes."""
     name = str(connection.settings_dict["NAME"])
     if name.startswith("file:") or not os.path.isfile(name):
         return None
