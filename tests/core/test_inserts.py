@@ -90,7 +90,7 @@ def test_updates_go_with_the_rows_and_without_any() -> None:
 
 
 def test_updates_come_once_with_rows_of_several_statements(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proofroom.core.database.inserts._AT_A_TIME", 2)
+    monkeypatch.setattr("proofroom.core.database.inserts._BATCH_SIZE", 2)
     counted = instance(props={}, version=1)
     insert_rows([counted])
     count = Update(

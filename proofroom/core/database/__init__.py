@@ -1,1 +1,1 @@
-"""Additions to Django's backends for the two databases."""
+"""Additions to Django's database backends for SQLite and PostgreSQL."""

@@ -1,4 +1,4 @@
-"""Faults of the database that no row and no person caused, and what callers are told of them."""
+"""Database outages, and the messages for callers."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ OUTCOME_UNKNOWN_MESSAGE: Final = (
     "repeat it."
 )
 _NO_CONNECTION: Final = ("08", "57P", "53300")
-"""The beginnings of PostgreSQL's codes: the connection broke, the server stops or starts, it is full."""
+"""Prefixes of PostgreSQL's SQLSTATE codes: connection errors, server shutdown or startup, too many connections."""
 DATABASE_AWAY: Final = (OperationalError, InterfaceError)
-"""The fault of no item: background work is left as it is, and the sweep goes on with it later."""
+"""Errors that are not caused by an item: background jobs stop, and the sweep resumes them later."""
 
 
 class CommitInterrupted(OperationalError):
-    """The connection was lost while PostgreSQL was asked to commit: the changes may be stored or not."""
+    """The connection was lost during COMMIT. The changes may or may not be stored."""
 
 
 class TablesChanged(psycopg.OperationalError):
-    """A migration changed a table that a transaction reads with a plan of before. The next attempt has a new plan."""
+    """A migration changed a table in the middle of a transaction with an older plan. A retry gets a new plan."""
 
 
 def is_database_away(error: BaseException | None) -> bool:
-    """Return whether the error, or one that it followed from, says that PostgreSQL cannot be reached.
+    """Return whether the error or one of its causes means that PostgreSQL is unreachable.
 
-    A migration that comes between counts as well: the caller finds the database as soon as it asks again.
+    A concurrent migration counts, too: the caller can retry immediately.
     """
     while error is not None:
         if isinstance(error, psycopg.InterfaceError) and "connection" in str(error):
             return True
-        # The client's own errors have no code: they are all about the connection.
+        # Errors of the client library have no SQLSTATE and are all about the connection.
         if isinstance(error, psycopg.OperationalError) and (
             error.sqlstate is None or error.sqlstate.startswith(_NO_CONNECTION)
         ):
@@ -58,7 +58,7 @@ def is_database_away(error: BaseException | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """What callers are told while the database is away. Only what `is_repeatable` asks them to try again."""
+    """The answer to callers during an outage. They should retry only if `is_repeatable` is True."""
 
     code: str
     message: str
@@ -67,14 +67,14 @@ class Outage:
 
 _NOTHING_CHANGED: Final = Outage(UNAVAILABLE, UNAVAILABLE_MESSAGE, is_repeatable=True)
 _TABLES_CHANGED: Final = Outage(UNAVAILABLE, TABLES_CHANGED_MESSAGE, is_repeatable=True)
-_MAY_BE_DONE: Final = Outage(OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_MESSAGE, is_repeatable=False)
+_OUTCOME_UNKNOWN: Final = Outage(OUTCOME_UNKNOWN, OUTCOME_UNKNOWN_MESSAGE, is_repeatable=False)
 
 
 def describe_outage(error: BaseException | None) -> Outage:
-    """Return what an error of a database that is away means for what was to be changed."""
+    """Return what an error of an unreachable database means for the caller's change."""
     while error is not None:
         if isinstance(error, CommitInterrupted):
-            return _MAY_BE_DONE
+            return _OUTCOME_UNKNOWN
         if isinstance(error, TablesChanged):
             return _TABLES_CHANGED
         error = error.__cause__ or error.__context__
@@ -85,13 +85,13 @@ _outage_logged: Final = OnceAMinute()
 
 
 def log_database_away(error: BaseException | None, what: str) -> None:
-    """One line in place of a traceback for each caller: the fault is not in the code.
+    """Log one line instead of a traceback per caller, because the fault is not in the code.
 
-    Of many, one a minute is an error: what watches the log hears of an outage, and not of each refused request.
+    One line a minute is an error, so that monitoring reports an outage but not each refused request.
     """
     level = logging.ERROR if _outage_logged.is_due() else logging.INFO
-    said = " ".join(str(error).split())
+    text = " ".join(str(error).split())
     if describe_outage(error) is _TABLES_CHANGED:
-        logger.log(level, "%s: a migration came between: %s", what, said)
+        logger.log(level, "%s: a migration came between: %s", what, text)
     else:
-        logger.log(level, "%s: the database cannot be reached: %s", what, said)
+        logger.log(level, "%s: the database cannot be reached: %s", what, text)

@@ -1,4 +1,4 @@
-"""Rows of a subquery as one list in JSON, on every database that this project runs on."""
+"""Rows of a subquery as a JSON list, on both databases."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.db.models.sql.compiler import SQLCompiler
 
 
 class JSONList(Func):
-    """A list with a list for each row, of the expressions in their order.
+    """A list with one list per row, of the expressions in their order.
 
-    No `Aggregate`: it groups nothing, so that a subquery of it has one row.
+    It is no `Aggregate`, because Django would add a GROUP BY and the subquery would have several rows.
     """
 
     template = "JSON_GROUP_ARRAY(JSON_ARRAY(%(expressions)s))"

@@ -1,4 +1,4 @@
-"""JSON that the database writes itself, on both databases, for what goes to the wire as it comes."""
+"""JSON built by the database, on both databases, for responses that pass it through unchanged."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from django.db.models.functions import Cast
 from django.db.models.sql.compiler import SQLCompiler
 
 MAX_NAMES: Final = 50
-"""PostgreSQL gives a function at most 100 arguments."""
+"""PostgreSQL functions have at most 100 arguments."""
 _Compiled = tuple[str, tuple[Any, ...]]
 
 
 class JSONValue(Func):
-    """One value as JSON: ids with dashes, times in UTC to the millisecond as `format_time` writes them."""
+    """One value as JSON: UUIDs with hyphens, times in UTC with milliseconds, like `format_time`."""
 
     output_field = JSONField()
 
@@ -38,7 +38,7 @@ class JSONValue(Func):
 
 
 class JSONText(Func):
-    """One value as `JSONValue` writes it, without quotation marks, so that no Python makes an object of it first."""
+    """One value like `JSONValue` without quotation marks. As text, Python doesn't need to parse it."""
 
     output_field = columns.TextField()
 
@@ -58,7 +58,7 @@ class JSONText(Func):
 
 
 class JSONObject(Func):
-    """The values of these names as a JSON object, each as `JSONValue` writes it."""
+    """A JSON object of the named values, each like `JSONValue`."""
 
     output_field = JSONField()
 
@@ -89,7 +89,7 @@ class JSONObject(Func):
 
 
 class CompactObject(JSONObject):
-    """The same without blanks, as Python writes JSON: for what stands beside JSON that Python wrote."""
+    """A `JSONObject` without spaces, like JSON written by Python."""
 
     def as_postgresql(
         self, compiler: SQLCompiler, connection: BaseDatabaseWrapper, **context: Any
@@ -106,7 +106,7 @@ class CompactObject(JSONObject):
 
 
 class JSONListHas(Func):
-    """Whether a list of texts, under a name of a JSON object, has one of these."""
+    """True if the list under `name` of a JSON object contains one of the texts."""
 
     output_field = columns.BooleanField()
 
@@ -122,7 +122,7 @@ class JSONListHas(Func):
         sql, parameters = compiler.compile(self.get_source_expressions()[0])
         places = ", ".join(["%s"] * len(self.texts))
         return (
-            f"EXISTS (SELECT 1 FROM JSON_EACH({sql}, '$.{self.name}') WHERE value IN ({places}))",  # noqa: S608  # no value is in it
+            f"EXISTS (SELECT 1 FROM JSON_EACH({sql}, '$.{self.name}') WHERE value IN ({places}))",  # noqa: S608  # contains no values
             (*parameters, *self.texts),
         )
 
@@ -134,7 +134,7 @@ class JSONListHas(Func):
 
 
 class JSONRows(Subquery):
-    """The rows of a queryset as a JSON array, in its order; empty where there are none.
+    """The rows of a queryset as a JSON array, in their order; empty if there are none.
 
     Each row has one value, `entry`: a `JSONObject` or a `JSONValue`.
     """
@@ -157,7 +157,7 @@ class JSONRows(Subquery):
 
 
 class CompactRows(JSONRows):
-    """The same of rows whose `entry` is a `CompactObject`, without blanks, and as text."""
+    """`JSONRows` without spaces and as text, for rows whose `entry` is a `CompactObject`."""
 
     output_field = columns.TextField()
 
@@ -172,25 +172,25 @@ class CompactRows(JSONRows):
 
 
 def rows_as_text(rows: QuerySet[Any, Any]) -> Cast:
-    """A column with the rows of a queryset as `JSONRows`, unparsed, whatever the database would make of it."""
+    """Return a column with the rows of a queryset as JSON text, which the database driver doesn't parse."""
     return Cast(JSONRows(rows), columns.TextField())
 
 
-def _column_of(source: Expression) -> Field[Any, Any]:
-    """The field that says how the value is stored: of a foreign key that of the row it leads to."""
+def _storage_field(source: Expression) -> Field[Any, Any]:
+    """Return the field that defines the storage of a value; for a foreign key, the target field."""
     field = source.output_field
     return getattr(field, "target_field", field)
 
 
 def _value_in_postgresql(sql: str, source: Expression) -> str:
-    if isinstance(_column_of(source), columns.DateTimeField):
+    if isinstance(_storage_field(source), columns.DateTimeField):
         return f"""TO_CHAR({sql} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
     return sql
 
 
 def _value_in_sqlite(sql: str, source: Expression) -> str:
-    """SQLite has no types for these: their columns hold text and numbers."""
-    column = _column_of(source)
+    """Return the SQL of a JSON value. SQLite has no types for these columns, which hold text and numbers."""
+    column = _storage_field(source)
     if isinstance(column, JSONField):
         return f"JSON({sql})"
     if isinstance(column, columns.UUIDField):
@@ -202,6 +202,6 @@ def _value_in_sqlite(sql: str, source: Expression) -> str:
         fraction = f"SUBSTR(SUBSTR({sql}, 21) || '000', 1, 3)"
         return f"SUBSTR({sql}, 1, 10) || 'T' || SUBSTR({sql}, 12, 8) || '.' || {fraction} || 'Z'"
     if isinstance(column, columns.FloatField):
-        # Its own JSON has 15 digits.
+        # SQLite's JSON functions write only 15 digits.
         return f"JSON(CASE WHEN {sql} IS NOT NULL THEN PRINTF('%%!.17g', {sql}) END)"
     return sql

@@ -1,4 +1,4 @@
-"""Rows by ids that somebody sent."""
+"""Lookups of rows by ids from clients."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ M = TypeVar("M", bound=Model)
 
 
 def find_by_id(rows: QuerySet[M] | Manager[M], id_: object) -> M | None:
-    """The row of that id; None where none has it, and for what is no UUID, which costs no query."""
+    """Return the row with this id; None if there is none. Runs no query if the id is not a UUID."""
     key = parse_uuid(id_)
     return None if key is None else rows.filter(pk=key).first()

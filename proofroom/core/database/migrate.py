@@ -1,6 +1,7 @@
-"""What `migrate` needs: no tables of an earlier version, whose migrations this version does not continue.
+"""Support for `migrate`: a check for tables of an earlier, incompatible version.
 
-On PostgreSQL it runs unprepared, since Django writes some changes as two statements in one text.
+On PostgreSQL migrations run without prepared statements, because Django sends some changes as two statements in one
+string, which cannot be prepared.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ _EARLIER_MIGRATIONS: Final = frozenset({("core", "0003_outbox"), ("accounts", "0
 
 
 def earlier_version_message(using: str) -> str:
-    """Return how to begin with a new database, or "" for one that is empty or of this version."""
+    """Return how to start with a new database; "" if the database is empty or of this version."""
     connection = connections[using]
     if not _EARLIER_MIGRATIONS.intersection(MigrationRecorder(connection).applied_migrations()):
         return ""
     name = connection.settings_dict["NAME"]
-    way = (
+    advice = (
         "set CMS_DATA_DIR to a new folder"
         if connection.vendor == "sqlite"
         else "set DATABASE_URL to a new database"
     )
     return (
         f"{name} holds the tables of an earlier version, which this version cannot take over: "
-        f"{way} and start again; nothing was changed or deleted."
+        f"{advice} and start again; nothing was changed or deleted."
     )
 
 
@@ -40,33 +41,32 @@ def check_earlier_version(
     databases: Sequence[str] | None = None,
     **kwargs: object,
 ) -> list[CheckMessage]:
-    """Stop `migrate` before it meets tables that its migrations do not know."""
+    """Stop `migrate` on a database with tables of an earlier version."""
     messages = (earlier_version_message(using) for using in databases or ())
     return [Error(message, id="proofroom_core.E001") for message in messages if message]
 
 
 def begin(*, using: str, **_: Any) -> None:
-    """Before the migrations of a database."""
-    _prepare_after(using, None)
+    """Disable prepared statements before the migrations of a database."""
+    _set_prepare_threshold(using, None)
 
 
 def end(*, using: str, **_: Any) -> None:
-    """After them: what the settings say again."""
+    """Restore the setting after the migrations."""
     options = connections[using].settings_dict.get("OPTIONS", {})
-    _prepare_after(using, options.get("prepare_threshold"))
+    _set_prepare_threshold(using, options.get("prepare_threshold"))
 
 
 def is_complete() -> bool:
-    """Return whether every migration is applied.
+    """Return whether all migrations are applied.
 
-    What is made after each `migrate` needs all tables; a database that was taken back to an earlier version lacks
-    some.
+    Handlers of `post_migrate` need all tables, and a database migrated back to an earlier state lacks some.
     """
     loader = MigrationLoader(connection)
     return all(leaf in loader.applied_migrations for leaf in loader.graph.leaf_nodes())
 
 
-def _prepare_after(using: str, uses: int | None) -> None:
+def _set_prepare_threshold(using: str, uses: int | None) -> None:
     migrated = connections[using]
     if migrated.vendor == "postgresql":
         migrated.ensure_connection()

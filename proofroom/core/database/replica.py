@@ -1,7 +1,7 @@
-"""Public reads from a replica, where `DATABASE_REPLICA_URL` names one.
+"""Public reads from a replica, if `DATABASE_REPLICA_URL` is set.
 
-A replica is a little late, so what is read from it is kept under the content version that it has itself. A change is
-never missed: it is seen when the replica has it.
+A replica lags a little, so what is read from it is cached under the content version that the replica itself has. A
+change becomes visible when the replica has it; it is never missed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 REPLICA: Final = "replica"
 LEAVE_ALONE_SECONDS: Final = 5.0
-"""After an attempt that failed, the database answers itself for so long."""
+"""Pause after a failed connection, in which reads go to the primary database."""
 _alias: ContextVar[str] = ContextVar("reading_alias", default=DEFAULT_DB_ALIAS)
 _log = logging.getLogger(__name__)
-_away_until = 0.0
+_paused_until = 0.0
 
 
 def has_replica() -> bool:
@@ -30,19 +30,19 @@ def has_replica() -> bool:
 
 
 def reads_replica() -> bool:
-    """Whether reads go to the replica here."""
+    """Return whether reads in this context use the replica."""
     return _alias.get() == REPLICA
 
 
 def reading_connection() -> BaseDatabaseWrapper:
-    """The connection that statements of their own read from."""
+    """Return the connection for reads without the ORM."""
     return connections[_alias.get()]
 
 
 @contextmanager
 def from_replica() -> Iterator[None]:
-    """Read from the replica within the block; from the database itself where there is none, or it does not answer."""
-    if not has_replica() or not _answers():
+    """Read from the replica in the block; from the primary if there is no replica or it does not answer."""
+    if not has_replica() or not _is_reachable():
         yield
         return
     token = _alias.set(REPLICA)
@@ -52,21 +52,21 @@ def from_replica() -> Iterator[None]:
         _alias.reset(token)
 
 
-def _answers() -> bool:
-    global _away_until
-    if time.monotonic() < _away_until:
+def _is_reachable() -> bool:
+    global _paused_until
+    if time.monotonic() < _paused_until:
         return False
     try:
         connections[REPLICA].ensure_connection()
     except OperationalError as error:
-        _away_until = time.monotonic() + LEAVE_ALONE_SECONDS
+        _paused_until = time.monotonic() + LEAVE_ALONE_SECONDS
         _log.warning("The replica does not answer, the database does instead: %s", error)
         return False
     return True
 
 
 class ReplicaRouter:
-    """Django's way to say which database a query goes to."""
+    """Routes reads of a `from_replica` block to the replica and all else to the primary."""
 
     def db_for_read(self, model: type[Any], **hints: Any) -> str:
         return _alias.get()

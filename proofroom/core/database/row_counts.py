@@ -1,4 +1,6 @@
-"""Counts rows exactly up to a bound, and estimates beyond it with PostgreSQL's planner: counting reads every row."""
+"""Row counts that are exact up to a bound and estimated by PostgreSQL's planner beyond, because counting reads
+every row.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,7 @@ class RowCount:
 
 
 def bounded_count(rows: QuerySet[Any]) -> Subquery:
-    """Return a column with the number of rows, counted to one beyond the bound, for `complete_count`."""
+    """Return a column with the number of rows, at most one more than the bound, for `complete_count`."""
     return Subquery(
         rows.order_by().values("pk")[: COUNTED_TO + 1],
         output_field=IntegerField(),
@@ -46,13 +48,13 @@ def bounded_count(rows: QuerySet[Any]) -> Subquery:
 
 
 def count_rows(rows: QuerySet[Any]) -> RowCount:
-    """Return the number of rows. One query, two beyond the bound."""
+    """Return the number of rows. Runs one query, or two beyond the bound."""
     counted = rows.order_by().values("pk")[: COUNTED_TO + 1].count()
     return complete_count(counted, lambda: rows)
 
 
 def complete_count(counted: int, rows: Callable[[], QuerySet[Any]]) -> RowCount:
-    """Return the number of rows, of which `bounded_count` has `counted`. One query beyond the bound, else none.
+    """Return the number of rows for a `counted` of `bounded_count`. Runs one query beyond the bound, otherwise none.
 
     SQLite has no estimate, so it counts all rows.
     """
@@ -64,7 +66,7 @@ def complete_count(counted: int, rows: Callable[[], QuerySet[Any]]) -> RowCount:
 
 
 def planned_rows(rows: QuerySet[Any]) -> int:
-    """Return how many rows PostgreSQL's planner expects. One query, which reads no rows."""
+    """Return the number of rows that PostgreSQL's planner expects. Runs one query, which reads no rows."""
     sql, parameters = rows.order_by().values("pk").query.sql_with_params()
     [(plan,)] = fetch(reading_connection(), f"EXPLAIN (FORMAT JSON) {sql}", parameters)
     return int(plan[0]["Plan"]["Plan Rows"])

@@ -1,4 +1,4 @@
-"""Work that is rather left than waited for."""
+"""A shorter wait for SQLite's write lock."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from django.db import connection
 
 @contextmanager
 def short_busy_timeout(seconds: float) -> Iterator[None]:
-    """Have writes of SQLite, which has one writer at a time, give up early with an `OperationalError`.
+    """Make SQLite writes in the block fail early with `OperationalError` if another writer is active.
 
-    Elsewhere nothing changes.
+    SQLite allows one writer at a time. Other databases are not affected.
     """
     if connection.vendor != "sqlite":
         yield

@@ -1,8 +1,8 @@
 """Querysets compiled once.
 
-Turning a queryset into SQL costs more than sending it and reading a few rows. A `Statement` keeps the SQL that
-the ORM made, for each database and shape of its arguments, so that hot reads pay for it once and are still
-written, and ported between databases, as querysets.
+Compiling a queryset to SQL costs more than sending it and reading a few rows. A `Statement` caches the SQL of the ORM
+for each database and shape of its arguments. Frequent reads compile once and are still written as querysets, which
+work on both databases.
 """
 
 from __future__ import annotations
@@ -33,14 +33,16 @@ Argument = Scalar | Sequence[UUID] | Sequence[str] | Sequence[int]
 M = TypeVar("M", bound=Model)
 Build = Callable[..., QuerySet[Any, Any]]
 
-_MARK = UUID("5f0b1c1e-0000-4000-8000-000000000000").int
-_MARKED_TIME = datetime(1800, 1, 1, tzinfo=UTC)
-_MOST_SHAPES = 500
+_UUID_MARK = UUID("5f0b1c1e-0000-4000-8000-000000000000").int
+_TIME_MARK = datetime(1800, 1, 1, tzinfo=UTC)
+_MAX_SHAPES = 500
 
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """`sources` has for each SQL parameter the place of its argument, or None and the constant itself."""
+    """A compiled statement. `sources` has for each SQL parameter the index of its argument, or None and a
+    constant.
+    """
 
     sql: str
     sources: tuple[tuple[int | None, Any], ...]
@@ -50,11 +52,12 @@ class _Compiled:
 
 
 class Statement:
-    """`build` takes the arguments and returns a queryset of `values()`, or of objects: then a row has their columns,
-    and those of what `select_related` names, as `values()` would call them.
+    """A queryset compiled once for each shape of its arguments.
 
-    Arguments are UUIDs, strings, numbers, times, or lists of UUIDs, strings or numbers for `__in`;
-    each must end up as a parameter unchanged.
+    `build` takes the arguments and returns a queryset of `values()` or of objects. The rows of objects have all
+    columns, and with `select_related` also the related columns under the names of `values()`. Arguments are UUIDs,
+    strings, integers, datetimes, or lists of UUIDs, strings or integers for `__in`. Each must become an SQL parameter
+    unchanged.
     """
 
     def __init__(self, build: Build) -> None:
@@ -62,34 +65,35 @@ class Statement:
         self._compiled: dict[tuple[object, ...], _Compiled] = {}
 
     def rows(self, *arguments: Argument) -> list[Row]:
-        """One query; none where a sequence is empty."""
+        """Return the rows as dicts. Runs one query, or none if a sequence is empty."""
         names, rows = self._ask(arguments)
         return [dict(zip(names, row, strict=True)) for row in rows]
 
     def tuples(self, *arguments: Argument) -> list[Sequence[Any]]:
-        """As `rows`, without names: the columns in the order of `values()`, what it computes after what it names."""
+        """Return the rows as tuples in the order of `values()`: named columns first, then computed ones."""
         return [*self._ask(arguments)[1]]
 
     def _ask(
         self, arguments: Sequence[Argument]
     ) -> tuple[tuple[str, ...], Iterable[Sequence[Any]]]:
-        """The names of the columns, and the rows."""
+        """Return the names of the columns and the rows."""
         sizes = [
             (None if isinstance(argument, Scalar) else len(argument)) for argument in arguments
         ]
         if 0 in sizes:
             return (), ()
-        # With the types: a text and an id of the same query are adapted differently.
+        # The types are part of the key, because a string and a UUID in the same place are adapted
+        # differently.
         types = [type(argument) if isinstance(argument, Scalar) else None for argument in arguments]
         reading = reading_connection()
         shape = (reading.vendor, *sizes, *types)
         found = self._compiled.get(shape)
         if found is None:
             found = _compile(self._build, arguments)
-            if len(self._compiled) >= _MOST_SHAPES:
+            if len(self._compiled) >= _MAX_SHAPES:
                 self._compiled.clear()
             self._compiled[shape] = found
-        adapted = _adapt(_flat(arguments))
+        adapted = _adapt(_flatten(arguments))
         parameters: list[Any] = [
             constant if place is None else adapted[place] for place, constant in found.sources
         ]
@@ -100,10 +104,11 @@ class Statement:
 
 
 class StatementForEach:
-    """A statement for each of many strings. `build` takes such a string as its last argument.
+    """A statement run for each of many strings. `build` takes the string as its last argument.
 
-    Each has its own order and limit, and may lock what it finds. PostgreSQL is asked once, and the rows of all come
-    in no order. SQLite is asked for each: that is a call of a function, and takes less than a long statement does.
+    Each run has its own order and limit, and may lock rows. PostgreSQL runs them in one query, and the rows of all
+    come in no particular order. SQLite runs them one by one: there a query is a function call, faster than one long
+    statement.
     """
 
     def __init__(self, build: Build) -> None:
@@ -111,7 +116,7 @@ class StatementForEach:
         self._compiled: dict[tuple[object, ...], _Compiled] = {}
 
     def rows(self, *arguments: Scalar, of: Sequence[str]) -> list[Row]:
-        """The rows of all of them; no query for no strings."""
+        """Return the rows of all strings. Runs no query if there are none."""
         if not of:
             return []
         reading = reading_connection()
@@ -120,7 +125,7 @@ class StatementForEach:
         if found is None:
             found = _compile(self._build, [*arguments, of[0]])
             if reading.vendor == "postgresql":
-                found = _as_one(found, last=len(arguments))
+                found = _lateral_statement(found, last=len(arguments))
             self._compiled[shape] = found
         adapted: list[Any] = _adapt(arguments)
         rows: Iterable[Sequence[Any]] = [
@@ -140,15 +145,15 @@ class StatementForEach:
         return [dict(zip(found.names, row, strict=True)) for row in rows]
 
 
-def _as_one(found: _Compiled, last: int) -> _Compiled:
-    """The statement for a list in place of its last argument: its rows for each that is in it."""
+def _lateral_statement(found: _Compiled, last: int) -> _Compiled:
+    """Return the statement for a list as its last argument, with the rows of each element."""
     begin, *pieces = found.sql.split("%s")
     named = [
         f"each_of.value{piece}" if place == last else f"%s{piece}"
         for piece, (place, _) in zip(pieces, found.sources, strict=True)
     ]
     sql = (
-        "SELECT found.* FROM unnest(%s::text[]) AS each_of(value) "  # noqa: S608  # of a queryset
+        "SELECT found.* FROM unnest(%s::text[]) AS each_of(value) "  # noqa: S608  # SQL of a queryset
         f"CROSS JOIN LATERAL ({begin}{''.join(named)}) AS found"
     )
     others = tuple(source for source in found.sources if source[0] != last)
@@ -157,21 +162,21 @@ def _as_one(found: _Compiled, last: int) -> _Compiled:
 
 @dataclass(frozen=True, slots=True)
 class BoundUpdate:
-    """An update with its arguments, not sent yet. It answers a row for each that it changed."""
+    """An update with its arguments, not executed yet. It returns a row for each row it changed."""
 
     sql: str
     parameters: Sequence[Any]
 
     def execute(self) -> int:
-        """One statement. Returns how many rows it changed."""
+        """Execute it in one statement. Return the number of changed rows."""
         return len(fetch(connection, self.sql, self.parameters))
 
 
 class Update:
-    """An update compiled once for each shape of its arguments, which are those of a `Statement`.
+    """An update compiled once for each shape of its arguments, like a `Statement`.
 
-    `build` takes them, and returns a queryset with the new values of columns; without any its rows are deleted, and
-    nothing that refers to them.
+    `build` returns a queryset and the new values of its columns. Without values its rows are deleted; rows that refer
+    to them are not.
     """
 
     def __init__(
@@ -183,18 +188,18 @@ class Update:
         ] = {}
 
     def execute(self, *arguments: Argument) -> int:
-        """One statement, none where a sequence is empty. Returns how many rows it changed."""
+        """Execute it in one statement, or none if a sequence is empty. Return the number of changed rows."""
         if any(not isinstance(one, Scalar) and not one for one in arguments):
             return 0
         return self.bound(*arguments).execute()
 
     def bound(self, *arguments: Argument) -> BoundUpdate:
-        """The update of these, to be sent by itself or with an insert. No sequence is empty."""
+        """Return the update with these arguments, to execute alone or with an insert. No sequence may be empty."""
         sizes = [None if isinstance(one, Scalar) else len(one) for one in arguments]
         shape = (connection.vendor, *sizes)
         found = self._compiled.get(shape)
         if found is None:
-            marked, marks = _marked(arguments)
+            marked, marks = _with_markers(arguments)
             rows, values = self._build(*marked)
             query: Query = rows.query.chain(UpdateQuery if values is not None else DeleteQuery)
             if values is not None:
@@ -202,22 +207,22 @@ class Update:
             sql, parameters = query.get_compiler(connection=connection).as_sql()
             sql += " RETURNING 1"
             found = sql, _sources(sql, parameters, marks)
-            if len(self._compiled) >= _MOST_SHAPES:
+            if len(self._compiled) >= _MAX_SHAPES:
                 self._compiled.clear()
             self._compiled[shape] = found
         sql, sources = found
-        adapted = _adapt(_flat(arguments))
+        adapted = _adapt(_flatten(arguments))
         parameters = [constant if place is None else adapted[place] for place, constant in sources]
         return BoundUpdate(sql, parameters)
 
 
 def instance_from_row(model: type[M], row: Row) -> M:
-    """The model's object from the columns in a row; those that are not there load when they are asked for."""
+    """Return an instance from the columns of a row. Missing columns are deferred."""
     known = {name: row[name] for name in _columns(model) if name in row}
     alias = reading_connection().alias
-    if _has_own_making(model):
+    if _has_custom_init(model):
         return model.from_db(alias, list(known), list(known.values()))
-    # As Django makes it, without its looking at each value.
+    # Like `Model.from_db`, without its loop over all fields.
     instance = model.__new__(model)
     instance.__dict__.update(known)
     instance._state = state = ModelState()
@@ -226,18 +231,18 @@ def instance_from_row(model: type[M], row: Row) -> M:
 
 
 def new_instance(model: type[M], **columns: Any) -> M:
-    """A new object of a model, as `model(**columns)` makes it, without its looking at each value.
+    """Return a new unsaved instance like `model(**columns)`, without its loop over all fields.
 
-    Objects that others refer to are named by their ids: `post_id`, not `post`.
+    Foreign keys are given as ids: `post_id`, not `post`.
     """
-    if _has_own_making(model):
+    if _has_custom_init(model):
         return model(**columns)
     instance = model.__new__(model)
-    constants, made = _defaults(model)
+    constants, factories = _defaults(model)
     given = instance.__dict__
     given.update(constants)
     given.update(columns)
-    for name, make in made:
+    for name, make in factories:
         if name not in columns:
             given[name] = make()
     instance._state = ModelState()
@@ -245,19 +250,19 @@ def new_instance(model: type[M], **columns: Any) -> M:
 
 
 def related_from_row(model: type[M], row: Row, name: str) -> M | None:
-    """The object that another one refers to by `name`, from its columns in a row; None where it refers to none."""
+    """Return the related object `name` from its columns in a row; None if the foreign key is null."""
     prefix = f"{name}__"
     own = {key.removeprefix(prefix): row[key] for key in row if key.startswith(prefix)}
     return instance_from_row(model, own) if own[model._meta.pk.attname] is not None else None
 
 
 def first_instance(model: type[M], rows: list[Row]) -> M | None:
-    """The object of the one row, where there is one."""
+    """Return the instance of the first row; None if there are no rows."""
     return instance_from_row(model, rows[0]) if rows else None
 
 
 def columns_of(model: type[Model]) -> list[str]:
-    """Every column, for `values()`."""
+    """Return all column names, for `values()`."""
     return list(_columns(model))
 
 
@@ -270,24 +275,24 @@ def _columns(model: type[Model]) -> tuple[str, ...]:
 def _defaults(
     model: type[Model],
 ) -> tuple[dict[str, Any], tuple[tuple[str, Callable[[], Any]], ...]]:
-    """What the columns of a new object hold: values, and what makes a new one for each object."""
+    """Return the default values of a new instance, and the functions that create the others."""
     fields = model._meta.concrete_fields
-    made = [one for one in fields if one.has_default() and callable(one.default)]
-    constants = {one.attname: one.get_default() for one in fields if one not in made}
-    return constants, tuple((one.attname, one.get_default) for one in made)
+    factories = [one for one in fields if one.has_default() and callable(one.default)]
+    constants = {one.attname: one.get_default() for one in fields if one not in factories}
+    return constants, tuple((one.attname, one.get_default) for one in factories)
 
 
 @lru_cache(maxsize=200)
-def _has_own_making(model: type[Model]) -> bool:
-    """Whether something happens when an object of a model is made."""
-    is_plain = model.__init__ is Model.__init__ and model.from_db.__func__ is Model.from_db.__func__  # type: ignore[attr-defined]  # of a class method
+def _has_custom_init(model: type[Model]) -> bool:
+    """Return whether a model has its own constructor or receivers of `pre_init` or `post_init`."""
+    is_plain = model.__init__ is Model.__init__ and model.from_db.__func__ is Model.from_db.__func__  # type: ignore[attr-defined]  # a class method
     return not is_plain or pre_init.has_listeners(model) or post_init.has_listeners(model)
 
 
 def fetch(
     connection: BaseDatabaseWrapper, sql: str, parameters: Sequence[Any]
 ) -> list[tuple[Any, ...]]:
-    """The rows that a statement answers, without a cursor where that can be."""
+    """Run a statement and return its rows, without a cursor if possible."""
     if connection.vendor == "postgresql":
         read = cast("PostgreSQL", connection).read(sql, parameters)
         if read is not None:
@@ -298,7 +303,7 @@ def fetch(
         return rows
 
 
-def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
+def _flatten(arguments: Sequence[Argument]) -> list[Scalar]:
     flat: list[Scalar] = []
     for argument in arguments:
         if isinstance(argument, Scalar):
@@ -309,7 +314,7 @@ def _flat(arguments: Sequence[Argument]) -> list[Scalar]:
 
 
 def _adapt(values: Sequence[Scalar]) -> list[Scalar]:
-    """The values as the database takes them."""
+    """Return the values in the form that the database expects."""
     has_uuids = connection.features.has_native_uuid_field
     adapted: list[Scalar] = []
     for value in values:
@@ -323,7 +328,7 @@ def _adapt(values: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
-    marked, marks = _marked(arguments)
+    marked, marks = _with_markers(arguments)
     compiler = build(*marked).query.get_compiler(connection=connection)
     sql, parameters = compiler.as_sql()
     sources = _sources(sql, parameters, marks)
@@ -333,7 +338,7 @@ def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
 
 
 def _names(compiler: SQLCompiler, info: Any, prefix: str = "") -> list[str]:
-    """The names of the columns of objects, and of those that belong to them, in the order of the columns."""
+    """Return the names of the columns of objects and of their related objects, in the order of the columns."""
     names = [
         f"{prefix}{compiler.select[place][0].target.attname}" for place in info["select_fields"]
     ]
@@ -342,14 +347,17 @@ def _names(compiler: SQLCompiler, info: Any, prefix: str = "") -> list[str]:
     return names
 
 
-def _marked(arguments: Sequence[Argument]) -> tuple[list[Any], list[Scalar]]:
-    """The arguments with values of the same types in their place that no queryset has as a constant; and these."""
+def _with_markers(arguments: Sequence[Argument]) -> tuple[list[Any], list[Scalar]]:
+    """Return the arguments with unique marker values of the same types, and the markers.
+
+    The compiled parameters that equal a marker show where its argument belongs.
+    """
     marks: list[Scalar] = []
-    for place, value in enumerate(_flat(arguments)):
+    for place, value in enumerate(_flatten(arguments)):
         if isinstance(value, UUID):
-            marks.append(UUID(int=_MARK + place))
+            marks.append(UUID(int=_UUID_MARK + place))
         elif isinstance(value, datetime):
-            marks.append(_MARKED_TIME + timedelta(days=place))
+            marks.append(_TIME_MARK + timedelta(days=place))
         else:
             marks.append(f"\x01{place}" if isinstance(value, str) else -1_000_000 - place)
     rest = iter(marks)
@@ -363,12 +371,13 @@ def _marked(arguments: Sequence[Argument]) -> tuple[list[Any], list[Scalar]]:
 def _sources(
     sql: str, parameters: Sequence[Any], marks: Sequence[Scalar]
 ) -> tuple[tuple[int | None, Any], ...]:
-    """Where each parameter comes from: the place of its argument, or None and the constant itself."""
+    """Return for each parameter the index of its argument, or None and the constant."""
     places = {mark: place for place, mark in enumerate(_adapt(marks))}
     sources = tuple(
         (places[value], None) if isinstance(value, Scalar) and value in places else (None, value)
         for value in parameters
     )
+    # Otherwise the cached SQL would contain the first call's value as a constant, or ignore it.
     if {place for place, _ in sources} - {None} != set(range(len(marks))):
         raise ValueError(f"not every argument is a parameter of: {sql}")
     return sources

@@ -1,4 +1,4 @@
-"""What the planner of a database knows of tables that one transaction fills."""
+"""Planner statistics of tables that a transaction fills."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from django.db.models import Model
 
 
 def refresh_statistics(*models: type[Model]) -> None:
-    """Have PostgreSQL count what these tables hold now, with the rows of this transaction.
+    """Analyze these tables, including the rows of this transaction. PostgreSQL only.
 
-    Without, it expects few different values in them, and reads a whole table for each list of ids: the time of a
-    large import would grow with the square of its rows. Other databases need no such help.
+    Without it the planner expects few distinct values and reads the whole table for each list of ids, so that the
+    time of a large import would grow with the square of its rows. Other databases don't need it.
     """
     if connection.vendor == "postgresql":
         tables = ", ".join(connection.ops.quote_name(model._meta.db_table) for model in models)

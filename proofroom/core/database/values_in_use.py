@@ -1,4 +1,4 @@
-"""Which values a column has, found by an index without looking at each row."""
+"""Distinct values of columns, found through an index without reading each row."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from django.db.models.expressions import RawSQL
 
 
 def values_in_use(rows: QuerySet[Any, Any], columns: Sequence[str]) -> dict[str, list[str]]:
-    """The values that rows have in columns of text, in order, by column. One statement.
+    """Return the sorted values of text columns, by column. One statement.
 
-    Each value is the least above the one before, so that an index which begins with the column is asked once for each
-    value; without one, all rows are read for each. PostgreSQL's DISTINCT reads all of them in any case.
+    Each step looks up the smallest value above the previous one. That is one index lookup per value if an index
+    begins with the column; otherwise each step reads all rows. PostgreSQL's DISTINCT always reads all rows.
     """
     parts, parameters = list[str](), list[Any]()
     for number, column in enumerate(columns):
         given = rows.order_by(column).filter(**{f"{column}__isnull": False})
         first = given.values(column)[:1]
         after = given.filter(**{f"{column}__gt": RawSQL("found.value", [])}).values(column)[:1]
-        (first_sql, of_first), (after_sql, of_after) = (
+        (first_sql, first_parameters), (after_sql, after_parameters) = (
             one.query.sql_with_params() for one in (first, after)
         )
         parts.append(
-            f"SELECT {number}, value FROM (WITH RECURSIVE found (value) AS (SELECT ({first_sql}) "  # noqa: S608  # of querysets
+            f"SELECT {number}, value FROM (WITH RECURSIVE found (value) AS (SELECT ({first_sql}) "  # noqa: S608  # SQL of querysets
             f"UNION ALL SELECT ({after_sql}) FROM found WHERE found.value IS NOT NULL) "
             f"SELECT value FROM found WHERE value IS NOT NULL) AS values_{number}"
         )
-        parameters += [*of_first, *of_after]
+        parameters += [*first_parameters, *after_parameters]
     in_use: dict[str, list[str]] = {column: [] for column in columns}
     with connections[rows.db].cursor() as cursor:
         cursor.execute(" UNION ALL ".join(parts), parameters)

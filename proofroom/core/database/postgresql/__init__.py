@@ -1,1 +1,1 @@
-"""Django's backend for PostgreSQL with a pool that outlives restarts of the server."""
+"""Django's backend for PostgreSQL with a pool that survives restarts of the server."""

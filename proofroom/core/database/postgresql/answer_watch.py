@@ -1,8 +1,8 @@
-"""A limit of the time that PostgreSQL takes to answer, in processes that answer visitors.
+"""A time limit for answers of PostgreSQL in web processes.
 
-The operating system notices a machine that is gone. One that takes questions and says nothing it does not notice,
-such as a frozen one behind a proxy: each caller would wait for it, until no thread is left for anybody. The watch
-ends such connections, so that who waits gets the error of a database that is away.
+The operating system detects a lost machine, but not a server that accepts queries and never answers, such as a frozen
+one behind a proxy. Callers would wait until no thread is left. The watch shuts down such connections, so that callers
+get a connection error.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ if TYPE_CHECKING:
 logger: Final = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 0.5
 WEB_LIMITS: Final = {"default": 30.0, "replica": 5.0}
-"""Seconds: the database answers what the replica does not."""
+"""Seconds. Shorter for the replica, because the database can answer instead."""
 
 
 class AnswerWatch:
-    """Looks at the connections of this process that have a limit; a thread does, from the first of them on."""
+    """Watches the limited connections of this process in a thread, which starts with the first of them."""
 
     def __init__(self) -> None:
         self.limits: dict[str, float] = {}
-        """Seconds by the alias of a database. Empty: nothing is limited."""
+        """Seconds by the alias of a database. No limits if empty."""
         self._connections: WeakSet[ReadingConnection] = WeakSet()
         self._process = 0
         self._lock = Lock()
 
     def add(self, connection: ReadingConnection, alias: str) -> None:
-        """Limit what is asked on a connection, where its database has a limit."""
+        """Watch a connection if its database has a limit."""
         connection.answer_seconds = self.limits.get(alias)
         if connection.answer_seconds is None:
             return
         with self._lock:
             self._connections.add(connection)
-            if self._process != os.getpid():  # a thread is not carried across a fork
+            if self._process != os.getpid():  # threads don't survive a fork
                 self._process = os.getpid()
                 BackgroundLoop("answer-watch", self._look_later).start()
 
@@ -55,7 +55,7 @@ class AnswerWatch:
         return True
 
     def look(self) -> None:
-        """End the connections on which an answer is overdue."""
+        """Shut down connections with an overdue answer."""
         with self._lock:
             connections = list(self._connections)
         now = time.monotonic()
@@ -72,9 +72,10 @@ def _end(connection: ReadingConnection, limit: float) -> None:
     if pool is not None:
         pool.leave_alone()
     try:
-        # Not closed here: whoever waits for it still uses it, and closes it.
-        with socket.socket(fileno=os.dup(connection.pgconn.socket)) as its_own:
-            its_own.shutdown(socket.SHUT_RDWR)
+        # Shut down a duplicate of the socket: the waiting thread still uses the connection, and
+        # closes it.
+        with socket.socket(fileno=os.dup(connection.pgconn.socket)) as duplicate:
+            duplicate.shutdown(socket.SHUT_RDWR)
     except (OSError, psycopg.Error) as error:
         logger.info("the connection had ended already: %s", error)
 

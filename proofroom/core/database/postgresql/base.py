@@ -1,4 +1,4 @@
-"""The backend: Django's own with another pool, and with a look at a connection before it is used again."""
+"""The database backend: Django's with another pool and a health check before a connection is reused."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ from proofroom.core.database.postgresql.timestamps import utc_adapters
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A thread may hold a connection for as long as it waits for something else: an agent's run for its model, a task
-    for its next message. Outside of a transaction a connection that died meanwhile is replaced unseen.
+    """Django's wrapper for PostgreSQL with this package's pool.
+
+    A thread may hold a connection while it waits for something else: an agent's run for its model, a task for its
+    next message. A connection that died in the meantime is replaced, except inside a transaction.
     """
 
     _connection_pools: ClassVar[dict[str, ConnectionPool]] = {}
@@ -44,12 +46,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
             def connect() -> Connection:
                 connection = ReadingConnection.connect(**parameters)
-                self._configure_connection(connection)  # type: ignore[attr-defined]  # missing from the stubs
+                self._configure_connection(connection)  # type: ignore[attr-defined]  # missing in the stubs
                 connection.pool = self._connection_pools[alias]
                 answer_watch.add(connection, alias)
                 return connection
 
-            # Where two threads come here at once, one of the two pools is never used.
+            # Of two threads that arrive at the same time, one creates a pool that is never used.
             self._connection_pools.setdefault(self.alias, ConnectionPool(connect, **options))
         return self._connection_pools[self.alias]
 
@@ -64,27 +66,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._has_connected = True
 
     def close_if_health_check_failed(self) -> None:
-        """Called by Django before each statement, and before and after each transaction: what is committed must not
-        fail for want of another connection."""
+        """Close a dead connection. Django calls it before each statement and around transactions."""
         is_between = self.autocommit and not self.in_atomic_block
         if self.connection is not None and is_between and is_dead(self.connection):
             self.close()
 
     def _commit(self) -> None:
         try:
-            super()._commit()  # type: ignore[misc]  # missing from the stubs
+            super()._commit()  # type: ignore[misc]  # missing in the stubs
         except (OperationalError, InterfaceError) as error:
-            # A refusal comes over a connection that stands. Without one nobody knows what became of the transaction.
+            # The server reports a failed commit on a living connection. If the connection is lost,
+            # the result is unknown.
             if self.connection is None or self.connection.closed:
                 raise CommitInterrupted(str(error)) from error
             raise
 
     def read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
-        """The rows that a statement answers, without a cursor; None where a cursor has to ask.
+        """Return the rows of a statement without using a cursor; None if a cursor is needed.
 
-        It has to where statements are logged, and in a transaction that has failed. Where this thread holds no
-        connection yet, one of the pool serves this statement only: Django's taking of a connection and giving it back
-        costs the caller as much as the statement.
+        A cursor is needed if queries are logged, and in a failed transaction. If this thread holds no connection, the
+        pool lends one for this statement only, because Django's way to take and return a connection costs as much as
+        the statement.
         """
         if self.queries_logged:
             return None
@@ -93,7 +95,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if pool is None:
                 raise SynchronousOnlyOperation("there is no pool to take a connection of")
             return self._read_from(pool.idle_connection(), pool, sql, parameters)
-        # Once it connects as Django does, so that receivers of `connection_created` know of it.
+        # The first connection is opened in Django's way, which sends `connection_created`.
         is_held = self.connection is not None or self.in_atomic_block
         if pool is not None and not is_held and self._has_connected:
             with self.wrap_database_errors:

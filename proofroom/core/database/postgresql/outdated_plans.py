@@ -1,7 +1,7 @@
-"""Statements that were prepared before a migration changed what they answer, asked again with a new plan.
+"""Retry of statements whose prepared plan became invalid by a migration.
 
-PostgreSQL refuses such a statement ("cached plan must not change result type"). Psycopg takes back what it prepared
-only after a rollback: outside of a transaction the statement would fail for as long as the connection lasts.
+PostgreSQL refuses such a statement ("cached plan must not change result type"). Psycopg discards prepared statements
+only after a rollback, so outside of a transaction the statement would fail as long as the connection lasts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from proofroom.core.database.faults import TablesChanged
 from proofroom.core.database.postgresql.pool import ConnectionPool
 
 _REFUSED_BY: Final = "RevalidateCachedQuery"
-"""The function of PostgreSQL that raises it. The code belongs to other errors too, and the message is translated."""
+"""The PostgreSQL function that raises the error. Its SQLSTATE is used by other errors, too, and the message is
+translated.
+"""
 
 
 class _Reads(Protocol):
@@ -25,7 +27,7 @@ class _Reads(Protocol):
 
 
 class PreparingConnection(Protocol):
-    """A connection with statements of its own (`prepared_reads`), in a pool."""
+    """A connection in a pool with its own prepared statements (`prepared_reads`)."""
 
     prepare_threshold: int | None
 
@@ -37,11 +39,10 @@ class PreparingConnection(Protocol):
 
 
 def drop_plans(connection: PreparingConnection, error: FeatureNotSupported, status: int) -> None:
-    """Get the connection ready for asking again. `status` is its `TransactionStatus` before the statement.
+    """Prepare the connection for a retry. `status` is the `TransactionStatus` before the statement.
 
-    Its cursors prepare nothing more, and the pool replaces all connections that were open until now. Raises
-    `TablesChanged` where earlier statements of the transaction are lost with this one, and an error of another kind
-    as it is.
+    Its cursors no longer prepare statements, and the pool replaces all older connections. Raises `TablesChanged` if
+    earlier statements of the transaction are lost, and other errors unchanged.
     """
     if error.diag.source_function != _REFUSED_BY:
         raise error
@@ -54,7 +55,7 @@ def drop_plans(connection: PreparingConnection, error: FeatureNotSupported, stat
 
 
 class ReplanningCursor(ServerBindingCursor, psycopg.Cursor[Any]):
-    """Asks again where PostgreSQL refused the plan of a statement, of which nothing was done then."""
+    """Retries a statement whose plan PostgreSQL refused. Such a statement had no effect."""
 
     def execute(self, *arguments: Any, **options: Any) -> Self:
         status = self.connection.pgconn.transaction_status
@@ -63,5 +64,5 @@ class ReplanningCursor(ServerBindingCursor, psycopg.Cursor[Any]):
         except FeatureNotSupported as error:
             drop_plans(cast("PreparingConnection", self.connection), error, status)
         if not self.connection.autocommit:
-            self.connection.rollback()  # the statement was the first of its transaction, and begins it again
+            self.connection.rollback()  # this was the first statement of its transaction, which starts again
         return super().execute(*arguments, **options)

@@ -1,4 +1,4 @@
-"""A pool of connections that looks at each before it lends it again."""
+"""A connection pool that checks each connection before it lends it again."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from proofroom.core.database.event_loop_reads import WouldBlock
 Connection = psycopg.Connection[Any]
 SLOW_SECONDS: Final = 0.5
 LEAVE_ALONE_SECONDS: Final = 1.0
-"""After an attempt that failed slowly, others fail at once for so long: a server that does not answer at all would
-else hold one caller after the other."""
+"""Pause after a slow failure, in which callers fail immediately. A server that does not answer would otherwise
+delay one caller after the other.
+"""
 
 SILENCE_SECONDS: Final = 5.0
-"""The same after a server took a question and said nothing (`answer_watch`)."""
+"""The pause after a query without an answer (`answer_watch`)."""
 
 
 def is_dead(connection: Connection) -> bool:
-    """Return whether an idle connection has ended. Asks the operating system only, which takes microseconds.
+    """Return whether an idle connection has ended. Asks only the operating system, which takes microseconds.
 
-    The server says nothing to a connection that asks nothing, except that it ends.
+    The server sends nothing on an idle connection except that it ends, so readable data means a dead connection.
     """
     if connection.closed:
         return True
@@ -37,7 +38,7 @@ def is_dead(connection: Connection) -> bool:
 
 
 class ConnectionPool:
-    """Up to `max_size` connections, which `connect` opens when they are needed. The last one given back goes first.
+    """Up to `max_size` connections, opened by `connect` when needed. The last one returned is lent first.
 
     Has the methods that Django calls on its pools.
     """
@@ -54,75 +55,76 @@ class ConnectionPool:
         self._max_size = max_size
         self._timeout = timeout
         self._max_idle = max_idle
-        self._free = BoundedSemaphore(max_size)
+        self._slots = BoundedSemaphore(max_size)
         self._lock = Lock()
         self._idle: deque[tuple[Connection, float]] = deque()
         self._is_closed = False
-        self._left_alone_until = 0.0
+        self._paused_until = 0.0
         self._renewed_at = -1.0
 
     def open(self) -> None:
-        """Nothing to do: connections are opened by whoever needs one."""
+        """Do nothing: connections are opened when needed."""
 
     def getconn(self) -> Connection:
-        """A connection that lives. Raises `psycopg.OperationalError` where none can be had."""
-        if not self._free.acquire(timeout=self._timeout):
+        """Return a living connection. Raises `psycopg.OperationalError` if there is none."""
+        if not self._slots.acquire(timeout=self._timeout):
             raise psycopg.OperationalError(
                 f"all {self._max_size} connections of this process are in use"
             )
         return self._lend(lambda: self._take_idle() or self._open_one())
 
     def idle_connection(self) -> Connection:
-        """One that can be had without waiting. Raises `WouldBlock` where there is none."""
-        if not self._free.acquire(blocking=False):
+        """Return an idle connection without waiting. Raises `WouldBlock` if there is none."""
+        if not self._slots.acquire(blocking=False):
             raise WouldBlock
         return self._lend(self._take_idle)
 
     def _lend(self, take: Callable[[], Connection | None]) -> Connection:
-        """What `take` finds, after a place for it was acquired. Raises `WouldBlock` where that is nothing."""
+        """Return the connection of `take` after its slot was acquired. Raises `WouldBlock` if it returns None."""
         try:
             connection = take()
             if connection is None:
                 raise WouldBlock
         except BaseException:
-            self._free.release()
+            self._slots.release()
             raise
-        # Django gives it back to the pool that it names; psycopg's type knows only its own kind.
+        # Django returns the connection to this attribute's pool. Psycopg's type only allows its own
+        # pools.
         connection._pool = self  # type: ignore[assignment]
         return connection
 
     def putconn(self, connection: Connection) -> None:
-        """Take a connection back, and keep it where it may serve somebody else."""
+        """Take a connection back, and keep it if it is reusable."""
         connection._pool = None
         try:
             is_kept = (
                 not self._is_closed and not self._is_outdated(connection) and _is_clean(connection)
             )
             if is_kept:
-                self._left_alone_until = 0.0  # it answered
+                self._paused_until = 0.0  # the server answers
                 self._keep(connection)
             else:
                 connection.close()
         finally:
-            self._free.release()
+            self._slots.release()
 
     def close(self) -> None:
-        """Close what is idle now, and the rest when it comes back."""
+        """Close idle connections now, and the others when they are returned."""
         self._is_closed = True
         self._close_idle()
 
     def leave_alone(self) -> None:
-        """Called when the server said nothing: open no connection for a while, and use none of before."""
-        self._left_alone_until = time.monotonic() + SILENCE_SECONDS
+        """Drop idle connections and open none for a while. Called if the server did not answer."""
+        self._paused_until = time.monotonic() + SILENCE_SECONDS
         self._close_idle()
 
     def renew(self) -> None:
-        """Called when a migration changed a table: use no connection of before, with its prepared statements."""
+        """Stop using current connections and their prepared statements. Called if a migration changed a table."""
         self._renewed_at = time.monotonic()
         self._close_idle()
 
     def _is_outdated(self, connection: Connection) -> bool:
-        # One of ours knows; another kind has no plans of before.
+        # Only `ReadingConnection` has plans that can be outdated.
         return getattr(connection, "opened_at", self._renewed_at + 1) <= self._renewed_at
 
     def _close_idle(self) -> None:
@@ -144,21 +146,21 @@ class ConnectionPool:
 
     def _open_one(self) -> Connection:
         begin = time.monotonic()
-        if begin < self._left_alone_until:
+        if begin < self._paused_until:
             raise psycopg.OperationalError("PostgreSQL did not answer a moment ago")
         try:
             return self._connect()
         except psycopg.OperationalError:
             end = time.monotonic()
             if end - begin > SLOW_SECONDS:
-                self._left_alone_until = end + LEAVE_ALONE_SECONDS
+                self._paused_until = end + LEAVE_ALONE_SECONDS
             raise
 
     def _keep(self, connection: Connection) -> None:
         now = time.monotonic()
         with self._lock:
             self._idle.append((connection, now))
-            # Those that nobody needed for long are at the other end.
+            # The longest unused connections are at the left end.
             old = []
             while now - self._idle[0][1] > self._max_idle:
                 old.append(self._idle.popleft()[0])
@@ -167,7 +169,7 @@ class ConnectionPool:
 
 
 def _is_clean(connection: Connection) -> bool:
-    """Return whether it is idle and lives, after taking back a transaction that was left open."""
+    """Roll back an open transaction, and return whether the connection is idle and alive."""
     status = connection.pgconn.transaction_status
     if status in (TransactionStatus.INTRANS, TransactionStatus.INERROR):
         try:

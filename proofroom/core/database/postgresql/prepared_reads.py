@@ -1,8 +1,7 @@
-"""Statements that are asked by libpq alone, each prepared once on a connection.
+"""Statements executed with libpq alone, each prepared once per connection.
 
-A cursor builds a query, an adapter and a generator for each statement, which costs its caller five times what the
-statement itself costs him: 0.23 ms of CPU, without it 0.04. To parse and plan it anew costs the server as much again
-as the inserts of a new post.
+A psycopg cursor builds a query, an adapter and a generator per statement, which costs the caller 0.23 ms of CPU
+instead of 0.04. Parsing and planning a statement again costs the server as much as the inserts of a new post.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _PLACEHOLDER: Final = re.compile("%([s%])")
 
 
 class PreparedReads:
-    """The reads that one connection keeps prepared; the least used makes room for another one."""
+    """The prepared reads of one connection. The least recently used one is dropped if there are too many."""
 
     def __init__(self, connection: ReadingConnection) -> None:
         self._connection = connection
@@ -40,7 +39,7 @@ class PreparedReads:
         self._count = 0
 
     def is_ready(self, in_transaction: bool) -> bool:
-        """Whether nothing but the statement itself, and the beginning of its transaction, has to be sent."""
+        """Return whether the statement can be sent at once, possibly after starting its transaction."""
         connection = self._connection
         status = connection.pgconn.transaction_status
         if in_transaction:
@@ -49,7 +48,7 @@ class PreparedReads:
         return connection.autocommit and status == TransactionStatus.IDLE
 
     def rows(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """The rows of a statement with `%s` for each parameter, of the types that a cursor gives them."""
+        """Return the rows of a statement with `%s` placeholders, with the same types as from a cursor."""
         connection = self._connection
         with connection.lock:
             connection.asked_at = time.monotonic()
@@ -77,11 +76,11 @@ class PreparedReads:
                 self._begin()
             result = self._execute(key, values, adapter.formats)
         except InvalidSqlStatementName:
-            # Somebody took back what was prepared.
+            # Other code deallocated the prepared statements, for example with DISCARD ALL.
             names = [*self._names.values()]
             self.forget()
             if not connection.autocommit:
-                raise  # nothing of the transaction is left to go on with
+                raise  # the transaction has failed and cannot continue
             for name in names:
                 self._deallocate(name)
             result = self._execute(key, values, adapter.formats)
@@ -89,7 +88,7 @@ class PreparedReads:
         return adapter.load_rows(0, result.ntuples, tuple)
 
     def forget(self) -> None:
-        """Prepare everything anew, under other names: those of before may be gone from the server."""
+        """Prepare all statements again under new names: the old ones may no longer exist on the server."""
         self._names.clear()
 
     def _begin(self) -> None:
@@ -128,7 +127,7 @@ class PreparedReads:
         return result
 
     def _answer_within(self, seconds: float, send: Callable[[], None]) -> PGresult:
-        """What the server answers in that time. Raises `WouldBlock`, and ends the connection, after it."""
+        """Return the result if it arrives in time. Otherwise close the connection and raise `WouldBlock`."""
         server = self._connection.pgconn
         until = time.monotonic() + seconds
         poll = select.poll()
@@ -140,7 +139,7 @@ class PreparedReads:
             while server.is_busy():
                 left = until - time.monotonic()
                 if left <= 0 or not poll.poll(1000 * left):
-                    # What it answers later would be taken for the answer to something else.
+                    # A late result would be taken for the result of the next statement.
                     self._connection.close()
                     raise WouldBlock
                 server.consume_input()
@@ -153,7 +152,7 @@ class PreparedReads:
         return answer
 
     def _require_success(self, result: PGresult) -> None:
-        """Raise what a cursor would raise."""
+        """Raise the exception that a cursor would raise."""
         if result.status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
             return
         if self._connection.pgconn.status != ConnStatus.OK:
@@ -161,12 +160,12 @@ class PreparedReads:
         raise error_from_result(result)
 
     def _deallocate(self, name: bytes) -> None:
-        # One that is no longer there answers an error, which changes nothing outside of a transaction.
+        # An unknown name is an error, which does no harm outside of a transaction.
         self._connection.pgconn.exec_(b"DEALLOCATE " + name)
 
 
 class ReadingConnection(psycopg.Connection[Any]):
-    """A connection with its prepared reads, and since when an answer is waited for (`answer_watch`)."""
+    """A connection with prepared reads, and the time of its pending query (`answer_watch`)."""
 
     pool: ConnectionPool | None = None
     answer_seconds: float | None = None
@@ -178,7 +177,7 @@ class ReadingConnection(psycopg.Connection[Any]):
         self.reads = PreparedReads(self)
 
     def wait(self, gen: PQGen[RV], *arguments: Any, **settings: Any) -> RV:
-        """Called by psycopg for all that is asked by a cursor."""
+        """Record the time of the query. Psycopg calls it for all statements of cursors."""
         self.asked_at = time.monotonic()
         try:
             return super().wait(gen, *arguments, **settings)
@@ -186,7 +185,7 @@ class ReadingConnection(psycopg.Connection[Any]):
             self.asked_at = None
 
     def _deallocate(self, name: bytes | None) -> PQGen[None]:
-        """Called by psycopg; without a name it takes back all, as after a rollback, and ours with its own."""
+        """Forget prepared reads, too, if psycopg deallocates all statements, as after a rollback."""
         if name is None:
             self.reads.forget()
         return super()._deallocate(name)
@@ -194,7 +193,7 @@ class ReadingConnection(psycopg.Connection[Any]):
 
 @lru_cache(maxsize=1000)
 def _numbered(sql: str) -> bytes:
-    """The query as PostgreSQL reads it: `$1` for the first `%s`."""
+    """Return the query with PostgreSQL's placeholders: `$1` for the first `%s`."""
     parts = _PLACEHOLDER.split(sql)
     number = 0
     for place in range(1, len(parts), 2):

@@ -1,7 +1,7 @@
-"""Times as PostgreSQL sends them.
+"""Parsing of times from PostgreSQL.
 
-Django's loader reads each with a regular expression and two sums of times: a fifteenth of what a feed of twenty posts
-costs.
+Django's loader uses a regular expression and two additions per time, which took a fifteenth of the time of a feed of
+twenty posts.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from psycopg.abc import Buffer
 from psycopg.adapt import AdaptersMap, Loader
 
 
-class DjangoLoader(BaseTzLoader):  # type: ignore[misc]  # Django's has no types
+class DjangoLoader(BaseTzLoader):  # type: ignore[misc]  # Django's class is untyped
     timezone: Final = UTC
 
 
 class UtcLoader(Loader):
-    """Reads what a session in UTC sends with Python's own parser, and leaves all else to Django's loader."""
+    """Parses the times of a UTC session with `datetime.fromisoformat`, and leaves all others to Django's loader."""
 
     timezone: Final = UTC  # Django compares it with the connection's
 
@@ -30,14 +30,14 @@ class UtcLoader(Loader):
             try:
                 return datetime.fromisoformat(text.decode())
             except ValueError:
-                pass  # a year that Python does not know, of which Django's says so
+                pass  # a year out of Python's range: Django's loader raises the error
         loaded: datetime = DjangoLoader(self.oid, self.connection).load(data)
         return loaded
 
 
 @lru_cache(maxsize=1)
 def utc_adapters() -> AdaptersMap:
-    """Those of Django for a connection in UTC, with this loader."""
+    """Return Django's adapters for a connection in UTC, with this loader."""
     adapters = AdaptersMap(get_adapters_template(True, UTC))
     adapters.register_loader("timestamptz", UtcLoader)
     return adapters
