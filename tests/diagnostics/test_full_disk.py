@@ -42,28 +42,28 @@ def test_storage_and_queue_need_room(
     (tmp_path / "queue").mkdir()
     give_disk(monkeypatch, free=free, blocks=blocks)
 
-    assert availability._ask_storage() is is_there
-    assert availability._ask_queue() is is_there
+    assert availability._check_storage() is is_there
+    assert availability._check_queue() is is_there
 
 
 def test_a_folder_that_held_files_is_missed_and_one_that_is_new_is_not(
     settings: Any, tmp_path: Any
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
-    assert availability._ask_folder()
+    assert availability._check_folder()
 
     make.image()
-    assert availability._ask_folder()
+    assert availability._check_folder()
     (tmp_path / "media").rename(tmp_path / "elsewhere")
 
-    assert not availability._ask_folder()
+    assert not availability._check_folder()
 
 
 def test_a_link_that_leads_nowhere_is_no_folder_for_files(settings: Any, tmp_path: Any) -> None:
     settings.MEDIA_ROOT = tmp_path / "media"
     (tmp_path / "media").symlink_to(tmp_path / "volume")
 
-    assert not availability._ask_folder()
+    assert not availability._check_folder()
 
 
 def test_the_doctor_says_that_a_disk_is_full(

@@ -1,1 +1,1 @@
-"""Looking into the site that runs: its log, its commands, its answers. Only for who was granted diagnostics."""
+"""Diagnostics of the running site: its log, its commands, its responses. Only for credentials with diagnostics."""

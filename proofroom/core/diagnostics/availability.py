@@ -1,4 +1,4 @@
-"""What the site stands on, and whether it can be reached: database, replica, Redis or queue, storage."""
+"""Reachability of the site's services: database, replica, Redis or queue, storage."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from proofroom.core.observability.health_checks import (
 
 STORAGE_CHECK_SECONDS: Final = 10.0
 MIN_FREE_BYTES: Final = 16 * 2**20
-"""A disk with less is full: the next upload or message may not fit."""
+"""Free bytes below which a disk counts as full: the next upload or message may not fit."""
 file_users: Final[ExtensionPoint[Callable[[], bool]]] = ExtensionPoint()
-"""Tell whether files were stored: each asks its own rows."""
+"""Return whether files are stored. Each app checks its own rows."""
 
 
-def _ask_replica() -> bool:
+def _check_replica() -> bool:
     try:
         with connections[REPLICA].cursor() as cursor:
             cursor.execute("SELECT 1")
@@ -40,46 +40,46 @@ def _ask_replica() -> bool:
     return True
 
 
-def _ask_redis() -> bool:
+def _check_redis() -> bool:
     cache.set("proofroom.core.diagnostics.availability", "1", 10)
     return bool(cache.get("proofroom.core.diagnostics.availability") == "1")
 
 
 def has_room(folder: Path) -> bool:
-    """Return whether the disk of a folder has room left. Raises `OSError` where there is no such folder.
+    """Return whether the disk of a folder has space left. Raises `OSError` if the folder does not exist.
 
-    One that does not tell its size, as some over the network, counts as having room.
+    A file system that reports no size, such as some network file systems, counts as having space.
     """
     disk = os.statvfs(folder)
     return not disk.f_blocks or disk.f_bavail * disk.f_frsize >= MIN_FREE_BYTES
 
 
-def _takes_files(folder: Path) -> bool:
+def _is_writable(folder: Path) -> bool:
     return os.access(folder, os.W_OK) and has_room(folder)
 
 
-def _ask_queue() -> bool:
-    return _takes_files(settings.DATA_DIR / "queue")
+def _check_queue() -> bool:
+    return _is_writable(settings.DATA_DIR / "queue")
 
 
 def _media_folder() -> Path | None:
-    """Where files are, unless they are in a bucket."""
+    """Return the folder of files; None if they are in a bucket."""
     if isinstance(default_storage, FileSystemStorage):
         return Path(default_storage.location)
     return None
 
 
-def _ask_storage() -> bool:
+def _check_storage() -> bool:
     folder = _media_folder()
     if folder is not None:
-        # The first upload makes the folder.
-        return _takes_files(folder if folder.exists() else folder.parent)
+        # The first upload creates the folder.
+        return _is_writable(folder if folder.exists() else folder.parent)
     default_storage.exists("health")
     return True
 
 
-def _ask_folder() -> bool:
-    """Whether the folder of files is there, if it held any: else it is a volume that nobody mounted."""
+def _check_folder() -> bool:
+    """Return whether the folder of files exists or never had files. Otherwise a volume is not mounted."""
     folder = _media_folder()
     if folder is None or folder.exists():
         return True
@@ -87,16 +87,16 @@ def _ask_folder() -> bool:
 
 
 class StorageCheck:
-    """Whether files can be stored, asked at most once in `STORAGE_CHECK_SECONDS`: a bucket is paid by the call."""
+    """A check of the storage, at most every `STORAGE_CHECK_SECONDS`, because each call to a bucket costs money."""
 
     def __init__(self) -> None:
         self._checked_at: float | None = None
         self._is_reachable = True
         self._lock = Lock()
-        self._check = BoundedCheck("storage", _ask_storage)
+        self._check = BoundedCheck("storage", _check_storage)
 
     def is_reachable(self) -> bool:
-        """Return the last finding, or a new one where that is old."""
+        """Return the last result, or a new one if it is too old."""
         with self._lock:
             now = time.monotonic()
             if self._checked_at is None or now - self._checked_at >= STORAGE_CHECK_SECONDS:
@@ -105,17 +105,17 @@ class StorageCheck:
             return self._is_reachable
 
 
-_replica: Final = BoundedCheck("replica", _ask_replica)
-_redis: Final = BoundedCheck("redis", _ask_redis)
-_queue: Final = BoundedCheck("queue", _ask_queue)
+_replica: Final = BoundedCheck("replica", _check_replica)
+_redis: Final = BoundedCheck("redis", _check_redis)
+_queue: Final = BoundedCheck("queue", _check_queue)
 _storage: Final = StorageCheck()
-_folder: Final = BoundedCheck("folder of files", _ask_folder)
+_folder: Final = BoundedCheck("folder of files", _check_folder)
 
 
 def list_unreachable() -> list[str]:
-    """Return what cannot be reached: `database`, `replica`, `redis`, `queue`, `storage`.
+    """Return the unreachable services: `database`, `replica`, `redis`, `queue`, `storage`.
 
-    Takes two seconds at the longest, as all are asked at once. With Redis the queue is in it, and not named besides.
+    Takes at most two seconds, because the checks run in parallel. With Redis the queue is part of it and not listed.
     """
     end = time.monotonic() + CHECK_SECONDS
     checks = [database_check, _redis if settings.CMS_ENV.redis_url else _queue]
@@ -124,21 +124,27 @@ def list_unreachable() -> list[str]:
     begun = [(check, check.begin()) for check in checks]
     folder = _folder.begin()
     is_stored = _storage.is_reachable()
-    gone = [check.name for check, asked in begun if not check.wait(asked, end - time.monotonic())]
-    if is_stored and database_check.name not in gone:  # which says whether there are files
+    unreachable = [
+        check.name for check, asked in begun if not check.wait(asked, end - time.monotonic())
+    ]
+    if (
+        is_stored and database_check.name not in unreachable
+    ):  # the database tells whether there are files
         is_stored = _folder.wait(folder, end - time.monotonic())
-    return gone if is_stored else [*gone, "storage"]
+    return unreachable if is_stored else [*unreachable, "storage"]
 
 
 def readiness() -> tuple[int, JsonObject]:
-    """Status and body of `/health/ready`. Without the others the site still answers, so only the database counts."""
-    gone = list_unreachable()
-    if "database" not in gone:
-        return 200, {"status": "degraded" if gone else "ready", "missing": [*gone]}
+    """Return status and body of `/health/ready`. Only a lost database makes the site unready; without the rest it
+    answers.
+    """
+    unreachable = list_unreachable()
+    if "database" not in unreachable:
+        return 200, {"status": "degraded" if unreachable else "ready", "missing": [*unreachable]}
     return 503, {
         "status": UNAVAILABLE,
-        "missing": [*gone],
-        "error": f"Cannot be reached: {', '.join(gone)}.",
+        "missing": [*unreachable],
+        "error": f"Cannot be reached: {', '.join(unreachable)}.",
         "code": UNAVAILABLE,
-        "details": {name: ["It cannot be reached."] for name in gone},
+        "details": {name: ["It cannot be reached."] for name in unreachable},
     }

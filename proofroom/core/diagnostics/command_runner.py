@@ -1,5 +1,6 @@
-"""A management command in a process of its own: no shell, an end to its time and its output, no secret it can do
-without."""
+"""Management commands run in a separate process: without a shell, with limits on time and output, and with as few
+secrets as possible.
+"""
 
 from __future__ import annotations
 
@@ -25,20 +26,20 @@ from proofroom.core.progress import check_cancelled
 from proofroom.core.redaction import SecretRedactor
 
 COMMAND_TIMEOUT_SECONDS: Final = 60.0
-_LOOK_EVERY: Final = 0.2
+_POLL_SECONDS: Final = 0.2
 _BLOCK: Final = 64 * 1024
-_PASSED: Final = (
+_PASSED_VARIABLES: Final = (
     *("PATH", "HOME", "USER", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH"),
     *("DJANGO_SETTINGS_MODULE", "LD_LIBRARY_PATH", "SSL_CERT_FILE", "SSL_CERT_DIR"),
 )
 _WITH_SECRET: Final = {"MCP_AUTH_HEADER_NAME": "MCP_AUTH_HEADER_VALUE"}
-"""What may only be set where a secret is set too."""
+"""Settings that are only valid together with a secret."""
 _running: Final = Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """`exit_code` is None for a command that was stopped because its time was over."""
+    """The result of a command. `exit_code` is None if it exceeded the time limit."""
 
     command: str
     arguments: Sequence[str]
@@ -48,9 +49,9 @@ class Ran:
 
 
 def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
-    """Run one of the commands of `MCP_COMMANDS`; one at a time, so that nobody keeps the machine busy with them.
+    """Run a command of `MCP_COMMANDS`. Only one runs at a time, to limit the load.
 
-    Raises `RuleViolation` on `command` or `args`, or `Conflict` while another one runs.
+    Raises `RuleViolation` on `command` or `args`, or `Conflict` while another one is running.
     """
     actor.require_diagnosis("settings.manage")
     command = find_command(name, settings.CMS_ENV.mcp_commands)
@@ -58,8 +59,8 @@ def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
     if not _running.acquire(blocking=False):
         raise Conflict("Another command runs. Call again when it has ended.", code="busy")
     try:
-        with _started(command, checked) as process:
-            kept, size = _output_of(process, command.most * 4)
+        with _start(command, checked) as process:
+            kept, size = _read_output(process, command.most * 4)
             exit_code = process.poll()
     finally:
         _running.release()
@@ -71,13 +72,13 @@ def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
 
 
 def program() -> tuple[str, ...]:
-    """Return what runs the commands of this site: this very interpreter."""
+    """Return the program and the script that run commands of this site."""
     return sys.executable, str(Path(settings.BASE_DIR) / "manage.py")
 
 
 @contextmanager
-def _started(command: Command, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
-    """However the block ends, so does the process, and whatever it started."""
+def _start(command: Command, arguments: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the command, and kill it and its child processes at the end of the block."""
     process = subprocess.Popen(  # noqa: S603  # our own program, a listed command, checked arguments
         [*program(), command.name, *arguments],
         cwd=settings.BASE_DIR,
@@ -90,27 +91,27 @@ def _started(command: Command, arguments: Sequence[str]) -> Iterator[subprocess.
     try:
         yield process
     finally:
-        with suppress(ProcessLookupError):  # it and all that it started have ended
+        with suppress(ProcessLookupError):  # all of its processes have ended
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         if process.stdout is not None:
             process.stdout.close()
 
 
-def _output_of(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, int]:
-    """The beginning of what it says until it ends or its time is over, and how much it said in all."""
+def _read_output(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, int]:
+    """Return the beginning of the output and its whole size, read until the command ends or its time is over."""
     ends, kept, size = time.monotonic() + COMMAND_TIMEOUT_SECONDS, bytearray(), 0
-    assert process.stdout is not None  # noqa: S101  # a pipe was asked for
+    assert process.stdout is not None  # noqa: S101  # stdout is a pipe
     pipe = process.stdout.fileno()
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
         while time.monotonic() < ends:
             check_cancelled()
-            if not selector.select(_LOOK_EVERY):
+            if not selector.select(_POLL_SECONDS):
                 continue
             block = os.read(pipe, _BLOCK)
             if not block:
-                # It closed its output; it ends a moment later, or is ended.
+                # The command closed its output, so it ends soon; otherwise it is killed.
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(max(0.0, ends - time.monotonic()))
                 break
@@ -120,11 +121,13 @@ def _output_of(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, int]
 
 
 def environment_for(command: Command, environ: Mapping[str, str]) -> dict[str, str]:
-    """What of the variables the command gets. What stands in the file .env it reads itself, as every process does."""
+    """Return the environment of the command: without unneeded secrets. The file .env is read by the command
+    itself.
+    """
     fields = type(settings.CMS_ENV).model_fields
     secrets = {name.upper() for name, field in fields.items() if field.json_schema_extra}
     plain = {name.upper() for name in fields} - secrets
     needed = secrets if command.secrets is None else command.secrets
-    names = {*_PASSED, *plain, *needed, *(f"{name}_FILE" for name in needed)}
+    names = {*_PASSED_VARIABLES, *plain, *needed, *(f"{name}_FILE" for name in needed)}
     names -= {name for name, secret in _WITH_SECRET.items() if secret not in needed}
     return {name: environ[name] for name in names if name in environ}

@@ -1,7 +1,7 @@
-"""The management commands that AI clients may be offered, each with the arguments that it may be given.
+"""Management commands that AI clients may run, each with its allowed arguments.
 
-None writes a file, changes content or takes an address of another database; what is not listed here nobody can
-offer. `MCP_COMMANDS` chooses among them.
+None writes a file, changes content or connects to another database. Commands that are not listed here cannot be
+enabled. `MCP_COMMANDS` selects among them.
 """
 
 from __future__ import annotations
@@ -16,27 +16,28 @@ from django.apps import apps
 
 from proofroom.core.errors import RuleViolation, invalid
 
-_STORED: Final = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
+_STORAGE_SECRETS: Final = frozenset({"SECRET_KEY", "DATABASE_URL", "REDIS_URL"})
 MAX_ARGUMENTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """`options` are the ones that it may be given, each with the pattern of its value, or None for one that takes
-    none; with `takes_apps` names of this site's apps may stand beside them. `always` is added to each call.
+    """A command with its allowed arguments.
 
-    `secrets` are the variables that it needs beside those that are none; None stands for all of them.
+    `options` maps each option to the pattern of its value, or None if it has no value. With `takes_apps` labels of
+    installed apps are allowed, too. `always` is added to each call. `secrets` are the secret variables it needs; None
+    means all of them.
     """
 
     name: str
     options: Mapping[str, str | None] = field(default_factory=dict)
     takes_apps: bool = False
     always: tuple[str, ...] = ()
-    secrets: frozenset[str] | None = _STORED
+    secrets: frozenset[str] | None = _STORAGE_SECRETS
     most: int = 20_000
-    """Characters of its output that are answered."""
+    """Maximum number of characters of its output."""
     is_of_code: bool = False
-    """Whether it prints what stands in the code, which holds nobody's words: only secrets are looked for there."""
+    """True if it prints only code, no data of users: then only known secrets are redacted."""
 
 
 COMMANDS: Final[Mapping[str, Command]] = {
@@ -51,8 +52,8 @@ COMMANDS: Final[Mapping[str, Command]] = {
                 "--fail-level": r"CRITICAL|ERROR|WARNING|INFO|DEBUG",
             },
             takes_apps=True,
-            # What workflows name is looked for among them.
-            secrets=_STORED | {"WORKFLOW_SECRETS"},
+            # The check verifies that the secrets named by workflows exist.
+            secrets=_STORAGE_SECRETS | {"WORKFLOW_SECRETS"},
         ),
         Command("showmigrations", options={"--list": None, "--plan": None}, takes_apps=True),
         Command("dump_mcp_context", always=("--out", "-"), most=400_000, is_of_code=True),
@@ -66,14 +67,14 @@ COMMANDS: Final[Mapping[str, Command]] = {
 
 
 def require_known_command(name: str) -> str:
-    """The name, for `MCP_COMMANDS`. Raises `ValueError` for one that is not known here."""
+    """Return the name for `MCP_COMMANDS`. Raises `ValueError` for an unknown command."""
     if name not in COMMANDS:
         raise ValueError(f"{name!r} is none of the commands that it knows: {', '.join(COMMANDS)}")
     return name
 
 
 def find_command(name: str, allowed: Sequence[str]) -> Command:
-    """The command of that name, where the operator offers it. Raises `RuleViolation` on `command`."""
+    """Return an enabled command. Raises `RuleViolation` on `command`."""
     if name in allowed and name in COMMANDS:
         return COMMANDS[name]
     close = get_close_matches(name[:80], list(allowed), 1)
@@ -86,36 +87,38 @@ def find_command(name: str, allowed: Sequence[str]) -> Command:
 
 
 def check_arguments(command: Command, given: Sequence[str]) -> list[str]:
-    """The arguments as the command is given them: each value joined to its option, so that it cannot be read as
-    another one. Raises `RuleViolation` on `args`."""
+    """Return the checked arguments, each value joined to its option with `=`.
+
+    A joined value cannot be read as another option. Raises `RuleViolation` on `args`.
+    """
     if len(given) > MAX_ARGUMENTS:
         raise invalid("args", f"args has at most {MAX_ARGUMENTS} entries.")
-    rest, taken = list(given), list[str]()
-    while rest:
-        argument = rest.pop(0)
+    remaining, accepted = list(given), list[str]()
+    while remaining:
+        argument = remaining.pop(0)
         name, joined, value = argument.partition("=")
         if name in command.options:
             pattern = command.options[name]
             if pattern is None:
                 if "=" in argument:
-                    raise _refused(command, argument)
-                taken.append(argument)
+                    raise _argument_error(command, argument)
+                accepted.append(argument)
             else:
-                value = value if joined else rest.pop(0) if rest else ""
+                value = value if joined else remaining.pop(0) if remaining else ""
                 if not re.fullmatch(pattern, value):
                     raise invalid(
                         "args", f"{command.name} takes {name} with a value that fits {pattern}."
                     )
-                taken.append(f"{name}={value}")
+                accepted.append(f"{name}={value}")
         elif command.takes_apps and argument in apps.app_configs:
-            taken.append(argument)
+            accepted.append(argument)
         else:
-            raise _refused(command, argument)
-    return [*command.always, *taken]
+            raise _argument_error(command, argument)
+    return [*command.always, *accepted]
 
 
-def _refused(command: Command, argument: str) -> RuleViolation:
-    """The argument is shown as far as it is worth, never as it is."""
+def _argument_error(command: Command, argument: str) -> RuleViolation:
+    """Return the error for an argument. The argument is shortened and escaped."""
     shown = argument[:60].encode("ascii", "backslashreplace").decode()
     known = [name if pattern is None else f"{name}=…" for name, pattern in command.options.items()]
     if command.takes_apps:

@@ -1,4 +1,4 @@
-"""Looks at everything the project stands on, and says what to do about what is missing."""
+"""Checks of everything the project depends on, with advice for each problem."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from proofroom.core.scheduled_tasks import overdue_tasks
 from proofroom.core.task_queue import advice_for_imports, known_failures, missing_import, task_app
 
 Level = Literal["ok", "warn", "fail"]
-DEMO_PASSWORD = "demo-password"  # noqa: S105  # what the demo gives to its accounts
-WORKERS_ANSWER_WITHIN = (1.0, 1.0, 2.0)  # seconds, once for each time that they are asked
+DEMO_PASSWORD = "demo-password"  # noqa: S105  # the password of the demo accounts
+WORKERS_ANSWER_WITHIN = (1.0, 1.0, 2.0)  # seconds of each attempt
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The result of a check: what was found, and what to do where it is not well. Never holds a secret."""
+    """The result of a check, with advice unless it is "ok". Never contains a secret."""
 
     level: Level
     subject: str
@@ -65,25 +65,27 @@ def database() -> Iterator[CheckResult]:
 
 
 def _is_session_shared() -> bool:
-    """Whether a transaction of one connection takes the session of another: a pooler in transaction mode does so."""
-    # Both ask without prepared statements, which fail there.
+    """Return whether a transaction can take over another connection's session, as behind a pooler in transaction
+    mode.
+    """
+    # Without prepared statements, which fail behind such a pooler.
     options = {**connection.get_connection_params(), "prepare_threshold": None}
     with (
         psycopg.connect(**options, autocommit=True) as idle,
         psycopg.connect(**options) as busy,
     ):
-        before = _session_of(idle)
-        _session_of(busy)
-        return _session_of(idle) != before
+        before = _session_id(idle)
+        _session_id(busy)
+        return _session_id(idle) != before
 
 
-def _session_of(asked: psycopg.Connection[Any]) -> int:
+def _session_id(asked: psycopg.Connection[Any]) -> int:
     [(process,)] = asked.execute("SELECT pg_backend_pid()").fetchall()
     return int(process)
 
 
 def replica() -> Iterator[CheckResult]:
-    """How far a replica is behind, in changes of live content."""
+    """Yield how many live changes the replica lags behind."""
     if not has_replica():
         return
     versions = [
@@ -133,7 +135,7 @@ def broker() -> Iterator[CheckResult]:
 
 
 def messages() -> Iterator[CheckResult]:
-    """Yield whether what changed could be put into the queue, by any process."""
+    """Yield failures to queue messages, in any process."""
     known = list(known_failures())
     for failure in known:
         level: Level = "fail" if failure.is_acute else "warn"
@@ -143,21 +145,21 @@ def messages() -> Iterator[CheckResult]:
 
 
 def workers() -> Iterator[CheckResult]:
-    """Yield whether every queue has a worker that takes from it. Asked over Redis only: files carry no answers."""
+    """Yield queues without a worker. Only with Redis: a queue of files carries no replies."""
     if not settings.CMS_ENV.redis_url:
         return
     names = list(settings.CELERY_TASK_QUEUES)
-    taken: set[str] = set()
-    # A busy worker answers late: only one that does not answer three times is missing.
+    served: set[str] = set()
+    # A busy worker replies late, so only a worker that misses three attempts counts as missing.
     for seconds in WORKERS_ANSWER_WITHIN:
-        heard = task_app().control.inspect(timeout=seconds).active_queues() or {}
-        taken |= {queue["name"] for queues in heard.values() for queue in queues}
-        if taken.issuperset(names):
+        replies = task_app().control.inspect(timeout=seconds).active_queues() or {}
+        served |= {queue["name"] for queues in replies.values() for queue in queues}
+        if served.issuperset(names):
             break
-    left = [name for name in names if name not in taken]
-    if not left:
+    unserved = [name for name in names if name not in served]
+    if not unserved:
         yield CheckResult("ok", "workers", "take from every queue")
-    for name in left:
+    for name in unserved:
         advice = f"start a worker with --queues {name}"
         yield CheckResult("warn", "workers", f"none takes from the queue {name}", advice)
 
@@ -199,7 +201,7 @@ def folders() -> Iterator[CheckResult]:
 
 
 def static_files() -> Iterator[CheckResult]:
-    """Yield whether what `collectstatic` made is there, and is made of the files as they are now."""
+    """Yield whether `collectstatic` was run and its result is up to date."""
     folder = Path(settings.STATIC_ROOT)
     advice = "run manage.py collectstatic --noinput, then start the web processes again"
     if not (folder / "staticfiles.json").exists():
@@ -254,7 +256,7 @@ def mcp() -> Iterator[CheckResult]:
             advice = "set MCP_AUTH_TOKEN, or unset it and grant diagnostics to single tokens"
             yield CheckResult("warn", "MCP", found, advice)
     if env.mcp_system_user_id is not None:
-        # The account that AI clients write as must be there and active for any of their calls.
+        # Every call of an AI client needs this account to exist and to be active.
         user = get_user_model()._default_manager.filter(pk=env.mcp_system_user_id).first()
         if user is None or not user.is_active:
             state = "has no account" if user is None else "is a disabled account"
@@ -264,7 +266,7 @@ def mcp() -> Iterator[CheckResult]:
 
 
 def mcp_server() -> Iterator[CheckResult]:
-    """Yield whether the server answers on this machine. Where MCP_URL says that it is elsewhere, the admin looks."""
+    """Yield whether the server answers on this machine. With MCP_URL it runs elsewhere, and the admin checks it."""
     env = settings.CMS_ENV
     if env.mcp_url:
         return
@@ -312,7 +314,7 @@ def default_secrets() -> Iterator[CheckResult]:
 
 
 def public_site() -> Iterator[CheckResult]:
-    """Yield what makes a site unsafe that others can reach."""
+    """Yield settings that make a public site unsafe."""
     env = settings.CMS_ENV
     level: Level = "fail" if env.site_url else "warn"
     for found, advice in open_settings():
@@ -334,7 +336,7 @@ def outgoing() -> Iterator[CheckResult]:
 
 
 def daily_tasks() -> Iterator[CheckResult]:
-    """Yield the tasks of every day that were not done for two days."""
+    """Yield daily tasks that were not done for two days."""
     overdue = overdue_tasks()
     if overdue:
         found = _("not done for two days: %(names)s") % {"names": ", ".join(overdue)}
@@ -345,7 +347,7 @@ def daily_tasks() -> Iterator[CheckResult]:
 
 
 def background_threads() -> Iterator[CheckResult]:
-    """Yield what went wrong in a thread of any process within a day."""
+    """Yield failures of background threads of any process within a day."""
     for name, failure in failed_loops().items():
         found = f"{name} failed with {failure['error']} at {failure['at']} ({failure['where']})"
         advice = "it goes on; look into the log of that process, and report what is not the network"
@@ -354,7 +356,7 @@ def background_threads() -> Iterator[CheckResult]:
 
 CHECK_DATABASE: Final = "check the database first; where it answers, run ./run migrate"
 Check = tuple[str, Callable[[], Iterator[CheckResult]], str]
-"""What is looked at, the look, and what to do where the look itself breaks."""
+"""The subject, the check, and the advice if the check itself fails."""
 CHECKS: tuple[Check, ...] = (
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("replica", replica, "check DATABASE_REPLICA_URL and that it is a replica of the database"),
@@ -378,11 +380,11 @@ CHECKS: tuple[Check, ...] = (
 
 
 app_checks: ExtensionPoint[Check] = ExtensionPoint()
-"""Checks of what apps above stand on."""
+"""Checks registered by other apps."""
 
 
 def examine() -> Iterator[CheckResult]:
-    """Every finding. A check that breaks is a finding too."""
+    """Yield all results. A check that fails becomes a result, too."""
     for subject, check, advice in (*CHECKS, *app_checks):
         try:
             yield from check()
@@ -390,7 +392,8 @@ def examine() -> Iterator[CheckResult]:
             missing = missing_import(error)
             if missing is not None:
                 advice = advice_for_imports()
-            # The text of another error may hold an address with a password in it; its kind does not.
+            # The message of an unexpected error may contain a URL with a password; its type does
+            # not.
             found = (
                 f"does not work: {missing}"
                 if missing

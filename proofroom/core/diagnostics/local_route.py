@@ -1,6 +1,6 @@
-"""Traces what a visitor without any account gets at an address of this site, answered in this process.
+"""Shows what a visitor without an account gets at a path of this site, answered in this process.
 
-Nothing is sent anywhere, and nothing is left behind: what the answer would write is undone, and it is not counted.
+Nothing is sent over the network. Database writes are rolled back, and the request is not counted.
 """
 
 from __future__ import annotations
@@ -32,22 +32,25 @@ Method = Literal["GET", "HEAD"]
 ROUTE_TIMEOUT_SECONDS: Final = 10.0
 BODY_BYTES: Final = 20_000
 LONGEST_PATH: Final = 2_000
-_LONGEST_SECRET: Final = 2_000
-_NOBODY: Final = "192.0.2.1"
-"""An address that no visitor has: what counts visitors by theirs takes none for this one."""
+_SECRET_MAX: Final = 2_000
+_VISITOR_ADDRESS: Final = "192.0.2.1"
+"""An address of TEST-NET-1 (RFC 5737), which no visitor has."""
 _TEXTS: Final = ("text/", "application/json", "application/xml", "application/javascript")
 _TEXT_ENDINGS: Final = ("+json", "+xml")
-_LEFT_OUT: Final = frozenset({"set-cookie"})
+_HIDDEN_HEADERS: Final = frozenset({"set-cookie"})
 
 
 class _TooLong(BaseException):
-    """The time is over. No `Exception`, which the handler would make an answer of."""
+    """The time is over. Derived from `BaseException`, because Django's handler turns any `Exception` into a
+    response.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class LocalAnswer:
-    """`body` is None where there is none to read: for HEAD, and for what is no text. `size` is None where it is not
-    known without reading all of it."""
+    """The answer at a path. `body` is None for HEAD and for responses that are not text. `size` is None for a
+    stream.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -59,15 +62,15 @@ class LocalAnswer:
 
 
 def local_answer(*, path: str, method: Method = "GET", actor: Actor) -> LocalAnswer:
-    """The answer at a path of this site, and no further one: where it leads is shown, not followed.
+    """Return the response at a path of this site. Redirects are shown, not followed.
 
-    Raises `RuleViolation` on `path`, or `too_slow`.
+    Raises `RuleViolation` on `path`, or with the code `too_slow`.
     """
     actor.require_diagnosis("settings.manage")
-    environ = _environ(_checked(path), method)
+    environ = _environ(_check_path(path), method)
     started = time.perf_counter()
     try:
-        with _in_time(), translation.override(settings.LANGUAGE_CODE), _undone():
+        with _time_limit(), translation.override(settings.LANGUAGE_CODE), _rolled_back():
             answer = _read(_handler().get_response(WSGIRequest(environ)), method)
     except _TooLong:
         raise RuleViolation(
@@ -77,7 +80,7 @@ def local_answer(*, path: str, method: Method = "GET", actor: Actor) -> LocalAns
     return answer(round((time.perf_counter() - started) * 1000))
 
 
-def _checked(path: str) -> str:
+def _check_path(path: str) -> str:
     path = path.partition("#")[0]
     if not path.startswith("/") or path.startswith("//") or "\\" in path:
         raise invalid(
@@ -93,7 +96,7 @@ def _checked(path: str) -> str:
 
 
 def _environ(path: str, method: Method) -> dict[str, Any]:
-    """A request as a server makes it, with no cookie and no credential."""
+    """Return the environment of a request without cookies and credentials."""
     site = urlsplit(settings.SITE_URL)
     place, _, query = path.partition("?")
     return {
@@ -104,7 +107,7 @@ def _environ(path: str, method: Method) -> dict[str, Any]:
         "SERVER_PROTOCOL": "HTTP/1.1",
         "SERVER_NAME": site.hostname or "localhost",
         "SERVER_PORT": str(site.port or (443 if site.scheme == "https" else 80)),
-        "REMOTE_ADDR": _NOBODY,
+        "REMOTE_ADDR": _VISITOR_ADDRESS,
         "HTTP_HOST": site.netloc.rpartition("@")[2],
         "HTTP_X_FORWARDED_PROTO": site.scheme,
         "HTTP_ACCEPT": "text/html,application/json;q=0.9,*/*;q=0.8",
@@ -122,15 +125,15 @@ def _environ(path: str, method: Method) -> dict[str, Any]:
 
 @cache
 def _handler() -> BaseHandler:
-    """With all middleware of the site: made once, for it looks for the static files."""
+    """Return a handler with all middleware. Cached, because it scans the static files."""
     handler = BaseHandler()
     handler.load_middleware()
     return handler
 
 
 @contextmanager
-def _undone() -> Iterator[None]:
-    """What is written inside is taken back, and what waits for the commit never happens."""
+def _rolled_back() -> Iterator[None]:
+    """Roll back the block's writes, so that `on_commit` callbacks don't run either."""
     with transaction.atomic():
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
@@ -145,50 +148,55 @@ def _undone() -> Iterator[None]:
 
 
 @contextmanager
-def _in_time() -> Iterator[None]:
-    """The time is looked at before each query: what takes long here asks the database often, or once for long."""
+def _time_limit() -> Iterator[None]:
+    """Check the time before each query. Slow views here run many queries; a single slow one hits the statement
+    timeout.
+    """
     ends = time.monotonic() + ROUTE_TIMEOUT_SECONDS
 
-    def look(execute: Callable[..., Any], *arguments: Any) -> Any:
+    def check_time(execute: Callable[..., Any], *arguments: Any) -> Any:
         if time.monotonic() > ends:
             raise _TooLong
         check_cancelled()
         return execute(*arguments)
 
-    with connection.execute_wrapper(look):
+    with connection.execute_wrapper(check_time):
         yield
 
 
 def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAnswer]:
-    """The beginning of the answer, which is closed."""
+    """Read the beginning of the response and close it."""
     try:
         kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
         is_text = kind.startswith(_TEXTS) or kind.endswith(_TEXT_ENDINGS)
         read = b""
         if method != "HEAD" and is_text:
-            # A page that comes in parts, to its end or as far as it is shown; any other is at hand whole.
-            parts = response if response.streaming else [response.content]  # type: ignore[attr-defined]  # it is one of those
+            # Read a stream up to the limit; other responses are in memory anyway.
+            parts = response if response.streaming else [response.content]  # type: ignore[attr-defined]  # a streaming or a plain response
             for part in parts:
                 read += part
-                if len(read) > BODY_BYTES + _LONGEST_SECRET:
+                if len(read) > BODY_BYTES + _SECRET_MAX:
                     break
     finally:
-        for closer in response._resource_closers:  # type: ignore[attr-defined]  # kept to itself
+        for closer in response._resource_closers:  # type: ignore[attr-defined]  # a private attribute of Django
             with suppress(Exception):
                 closer()
     redactor, charset = SecretRedactor(), response.charset or "utf-8"
     body = None
     if method == "GET" and is_text:
-        # Cut after it was looked through: nobody knows a part of a secret for one.
-        text = read[: BODY_BYTES + _LONGEST_SECRET].decode(charset, "replace")
-        # What went wrong may show what stood in memory; a page is there for everybody.
+        # Cut after redacting: a cut secret would not be recognised.
+        text = read[: BODY_BYTES + _SECRET_MAX].decode(charset, "replace")
+        # An error page may show values from memory and is fully redacted. Other pages are public,
+        # so only known secrets are.
         is_fault = response.status_code >= 500
         body = (redactor.text(text) if is_fault else redactor.known(text))[:BODY_BYTES]
-    shown = {
+    visible_headers = {
         name: redactor.known(value)
         for name, value in response.headers.items()
-        if name.lower() not in _LEFT_OUT
+        if name.lower() not in _HIDDEN_HEADERS
     }
-    size = None if response.streaming else len(response.content)  # type: ignore[attr-defined]  # it is one of those
-    is_cut, location = len(read) > BODY_BYTES, shown.get("Location")
-    return lambda ms: LocalAnswer(response.status_code, shown, location, body, size, is_cut, ms)
+    size = None if response.streaming else len(response.content)  # type: ignore[attr-defined]  # a plain response
+    is_cut, location = len(read) > BODY_BYTES, visible_headers.get("Location")
+    return lambda ms: LocalAnswer(
+        response.status_code, visible_headers, location, body, size, is_cut, ms
+    )

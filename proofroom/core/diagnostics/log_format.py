@@ -1,4 +1,4 @@
-"""The format of records in the log's file, so that whoever reads it can tell where one begins."""
+"""The format of records in the log file, by which a reader recognises where a record begins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ BEGINNING: Final = re.compile(
 
 
 def one_record(text: str) -> str:
-    """A formatted record whose further lines cannot pass for records of their own: visitors' words may hold
-    lines that look like them."""
+    """Indent lines of a record that look like the beginning of another one. Visitors could forge records with such
+    lines.
+    """
     first, *rest = text.split("\n")
     return "\n".join([first, *(f" {line}" if BEGINNING.match(line) else line for line in rest)])

@@ -1,4 +1,4 @@
-"""What makes a site unsafe that others can reach: short secrets, and settings that open what should be closed."""
+"""Unsafe settings of a public site: short secrets, and settings that open too much."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofroom.core.validation.host_names import is_loopback_host
 
 MIN_SECRET_LENGTH: Final = 32
 MIN_CHARACTERS: Final = 5
-"""Different characters in a secret, as Django asks for in its key."""
+"""Minimum number of different characters in a secret, as Django requires for SECRET_KEY."""
 SECRETS: Final = (
     "secret_key_fallbacks",
     "agent_trigger_secret",
@@ -25,9 +25,9 @@ SECRETS: Final = (
     "mcp_oauth_introspection",
     "metrics_token",
 )
-"""Variables whose values people make up for this site; what other services hand out has the length that it has."""
-_WIDEST: Final = {4: 8, 6: 7}
-"""The shortest prefix of a network that is still private, by version of IP."""
+"""Secrets chosen by the operator. Secrets from other services have whatever length those give them."""
+_SHORTEST_PREFIXES: Final = {4: 8, 6: 7}
+"""The shortest prefix length of a private network, by IP version."""
 
 
 def is_weak_secret(value: str) -> bool:
@@ -35,11 +35,11 @@ def is_weak_secret(value: str) -> bool:
 
 
 def weak_secrets() -> list[str]:
-    """Return the variables that have a secret which is too short. SECRET_KEY has a limit of its own."""
-    return [name.upper() for name in SECRETS if any(map(is_weak_secret, _values_of(name)))]
+    """Return the variables with a short secret. SECRET_KEY has its own check in Django."""
+    return [name.upper() for name in SECRETS if any(map(is_weak_secret, _secrets_in(name)))]
 
 
-def _values_of(name: str) -> list[str]:
+def _secrets_in(name: str) -> list[str]:
     value: Any = getattr(settings.CMS_ENV, name)
     if isinstance(value, Mapping):
         return [*value.values()]
@@ -48,7 +48,7 @@ def _values_of(name: str) -> list[str]:
 
 @register(Tags.security)
 def check_secrets(**kwargs: object) -> Iterator[CheckMessage]:
-    """Name the secrets that can be guessed. Where DEBUG is on, that is a warning."""
+    """Yield secrets that can be guessed: errors, or warnings with DEBUG."""
     for name in weak_secrets():
         kind = Warning if settings.DEBUG else Error
         yield kind(
@@ -59,7 +59,7 @@ def check_secrets(**kwargs: object) -> Iterator[CheckMessage]:
 
 
 def open_settings() -> Iterator[tuple[str, str]]:
-    """Yield what is too open for a public site, each with what to do."""
+    """Yield what is too open for a public site, each with advice."""
     env = settings.CMS_ENV
     if settings.DEBUG:
         yield "DEBUG is on", "unset DEBUG"
@@ -83,6 +83,6 @@ def open_settings() -> Iterator[tuple[str, str]]:
 def _is_wide(name: str) -> bool:
     try:
         network = ip_network(name, strict=False)
-    except ValueError:  # the name of a host
+    except ValueError:  # a host name
         return name.startswith("*")
-    return network.prefixlen < _WIDEST[network.version]
+    return network.prefixlen < _SHORTEST_PREFIXES[network.version]

@@ -1,4 +1,4 @@
-"""The end of the application's own log file, without secrets and without visitors' addresses."""
+"""The end of the application's log file, without secrets and visitors' addresses."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ LogLevel = Literal["debug", "info", "warning", "error", "critical"]
 LEVELS: Final[tuple[LogLevel, ...]] = ("debug", "info", "warning", "error", "critical")
 MAX_LOG_LINES: Final = 500
 READ_BYTES: Final = 4 * 1024 * 1024
-"""Of the file, at most: its end."""
-_MOST_CHARACTERS: Final = 60_000
-"""Of an answer: about what the longest context of a client takes of one tool."""
+"""Bytes that are read from the end of the file."""
+_MAX_CHARACTERS: Final = 60_000
+"""Characters of an answer: about as much as the largest client accepts from one tool."""
 _HEAD: Final = 2_000
 _TAIL: Final = 6_000
 
 
 @dataclass(frozen=True, slots=True)
 class LogRecord:
-    """A record of the log: a line, or a line with its traceback."""
+    """A record of the log: a line, possibly with a traceback."""
 
     at: str
     level: str
@@ -36,9 +36,9 @@ class LogRecord:
 
 @dataclass(frozen=True, slots=True)
 class LogEnd:
-    """The newest records first. `total` counts those of the level in the part that was read.
+    """The newest records first. `total` counts the records of the level in the part that was read.
 
-    `note` says why there are none.
+    `note` is the reason if there are none.
     """
 
     records: Sequence[LogRecord]
@@ -53,14 +53,14 @@ _NO_FILE: Final = (
 
 
 def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> LogEnd:
-    """The newest records of at least that level, until they have that many lines; a traceback stays whole."""
+    """Return the newest records of at least `level` with together about `lines` lines. Tracebacks are not split."""
     actor.require_diagnosis("settings.manage")
     file = log_file()
     if file is None:
         return LogEnd((), 0, _NO_FILE)
     wanted = {name.upper() for name in LEVELS[LEVELS.index(level) :]}
-    # From the first whole record on: what was cut is left out, for nobody knows a part of a secret for one.
-    text = _end_of(file)
+    # Start at the first whole record: a secret cut in half would not be recognised.
+    text = _read_end(file)
     beginnings = list(BEGINNING.finditer(text))
     ends = [following.start() for following in beginnings[1:]] + [len(text)]
     found = [
@@ -69,13 +69,13 @@ def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> Lo
         if beginning[2] in wanted
     ]
     redactor, chosen = SecretRedactor(), list[LogRecord]()
-    room, characters = min(lines, MAX_LOG_LINES), _MOST_CHARACTERS
+    room, characters = min(lines, MAX_LOG_LINES), _MAX_CHARACTERS
     for record in reversed(found):
         if room <= 0:
             break
         text = redactor.text(record.text)
         if len(text) > _HEAD + _TAIL:
-            # The beginning and the end, where a traceback says what was wrong.
+            # The cause of a traceback is at its beginning and its end.
             left_out = len(text) - _HEAD - _TAIL
             text = f"{text[:_HEAD]}\n… {left_out:,} characters …\n{text[-_TAIL:]}"
         room, characters = room - text.count("\n") - 1, characters - len(text)
@@ -86,12 +86,12 @@ def read_log(*, actor: Actor, lines: int = 100, level: LogLevel = "debug") -> Lo
 
 
 def log_file() -> Path | None:
-    """The file that every process of the site writes its log to; None where the log goes elsewhere."""
+    """Return the log file of the site's processes; None if they log elsewhere."""
     handler = settings.LOGGING["handlers"].get("file")
     return Path(handler["filename"]) if handler is not None else None
 
 
-def _end_of(path: Path) -> str:
+def _read_end(path: Path) -> str:
     try:
         with path.open("rb") as file:
             size = file.seek(0, 2)

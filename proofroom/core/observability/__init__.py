@@ -1,1 +1,1 @@
-"""What operators see of the work: ids in every log record, spans, metrics, errors, and timings for staff."""
+"""Observability: ids in log records, spans, metrics, errors, and timings for staff."""

@@ -1,4 +1,4 @@
-"""Threads that do the same again and again for as long as their process lives: no error ends one."""
+"""Threads that repeat a task as long as their process lives, whatever errors occur."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from proofroom.core.observability.operations import (
 
 logger = logging.getLogger(__name__)
 LOOPS: Final = ("answer-watch", "heartbeat", "metrics", "notifications", "wake-ups")
-"""Every loop by the name of its thread."""
+"""The names of all loops' threads."""
 PAUSE_SECONDS: Final = 1.0
 REMEMBERED_SECONDS: Final = 86_400
 
 
 class BackgroundLoop:
-    """A daemon thread that takes one turn after the other until a turn returns False.
+    """A daemon thread that repeats a turn until it returns False.
 
-    An error ends the turn, never the loop. The first of each kind is logged; every one is counted in the metrics as a
-    task that failed, and `doctor` names the last one of each loop for a day.
+    An error ends the turn, never the loop. The first error of each kind is logged. Every error is counted in the
+    metrics as a failed task, and `doctor` shows the last one of each loop for a day.
     """
 
     def __init__(self, name: str, turn: Callable[[], bool], *, detail: str = "") -> None:
@@ -57,7 +57,7 @@ class BackgroundLoop:
                 if not self._turn():
                     return
             except Exception as error:
-                with suppress(Exception):  # what notes it may need what is away
+                with suppress(Exception):  # reporting may need the very service that is down
                     self._note(error)
                 time.sleep(PAUSE_SECONDS)
 
@@ -74,7 +74,7 @@ class BackgroundLoop:
 
 
 def failed_loops() -> dict[str, dict[str, str]]:
-    """Return the last error of each loop that had one within a day: its kind, where and when."""
+    """Return the last error of each loop within a day: its kind, place and time."""
     found = cache.get_many([_key(name) for name in LOOPS])
     return {name: found[_key(name)] for name in LOOPS if _key(name) in found}
 

@@ -1,4 +1,4 @@
-"""Questions to what the site stands on, and whether it answers in time."""
+"""Checks whether services answer in time."""
 
 from __future__ import annotations
 
@@ -15,49 +15,49 @@ CHECK_SECONDS: Final = 2.0
 
 
 class BoundedCheck:
-    """Asks something whether it is there, and waits for at most two seconds.
+    """A check of a service that waits at most two seconds.
 
-    In a thread of its own: what takes a question and says nothing would hold its asker for ever. While one asks,
-    others wait for the same answer.
+    It runs in a separate thread, because a service that accepts a request and never answers would block its caller
+    forever. Concurrent callers share one check.
     """
 
     def __init__(self, name: str, ask: Callable[[], bool]) -> None:
         self.name, self._ask = name, ask
-        self._asked: Future[bool] | None = None
+        self._running: Future[bool] | None = None
         self._lock = Lock()
 
     def begin(self) -> Future[bool]:
-        """Ask, unless somebody does already."""
+        """Start the check unless one is running."""
         with self._lock:
-            if self._asked is None or self._asked.done():
-                self._asked = Future()
-                Thread(target=self._run, args=(self._asked,), name=self.name, daemon=True).start()
-            return self._asked
+            if self._running is None or self._running.done():
+                self._running = Future()
+                Thread(target=self._run, args=(self._running,), name=self.name, daemon=True).start()
+            return self._running
 
-    def wait(self, asked: Future[bool], seconds: float = CHECK_SECONDS) -> bool:
-        """Whether it is there; an error, or no answer in time, is a no."""
+    def wait(self, future: Future[bool], seconds: float = CHECK_SECONDS) -> bool:
+        """Return whether the service answered. An error or a timeout is False."""
         try:
-            return asked.result(timeout=max(0.0, seconds))
-        except Exception as error:  # whatever the library at hand raises
-            said = " ".join(str(error).split()) or type(error).__name__
-            logger.warning("the %s cannot be reached: %s", self.name, said)
+            return future.result(timeout=max(0.0, seconds))
+        except Exception as error:  # any exception of the client library
+            message = " ".join(str(error).split()) or type(error).__name__
+            logger.warning("the %s cannot be reached: %s", self.name, message)
             return False
 
-    def _run(self, asked: Future[bool]) -> None:
+    def _run(self, future: Future[bool]) -> None:
         try:
             found = self._ask()
         except Exception as error:
-            asked.set_exception(error)
+            future.set_exception(error)
         else:
-            asked.set_result(found)
+            future.set_result(found)
         finally:
             connection.close()
 
 
-def _ask_database() -> bool:
+def _query_database() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     return True
 
 
-database_check: Final = BoundedCheck("database", _ask_database)
+database_check: Final = BoundedCheck("database", _query_database)

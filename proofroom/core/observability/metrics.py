@@ -1,8 +1,8 @@
-"""Metrics of operations and of what waits: for Prometheus with METRICS_TOKEN, and by OTLP where a collector is named.
+"""Metrics of operations and gauges of queues: for Prometheus with METRICS_TOKEN, and by OTLP if a collector is set.
 
-Counts of operations are kept in files that all processes of a machine share (`PROMETHEUS_MULTIPROC_DIR`), so that any
-of them answers for all. What waits is read from the database when it is asked for; a collector asks nobody, so a
-worker reads it once a minute.
+Counts of operations are in files that all processes of a machine share (`PROMETHEUS_MULTIPROC_DIR`), so that any of
+them can answer for all. Gauges are read from the database at each scrape. An OTLP collector does not scrape, so a
+worker sends them once a minute.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _COUNTS: Final = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 100, 200, 500)
 
 @dataclass(frozen=True, slots=True)
 class MetricKind:
-    """A histogram of one kind of operation; `unit` is seconds or statements."""
+    """A histogram of one kind of operation. The unit is seconds or statements."""
 
     name: str
     help: str
@@ -93,7 +93,7 @@ STATEMENTS: Final = MetricKind(
 
 @dataclass(frozen=True, slots=True)
 class MetricReading:
-    """A number as it is now, such as how much waits."""
+    """The current value of a gauge, such as the length of a queue."""
 
     name: str
     help: str
@@ -102,11 +102,11 @@ class MetricReading:
 
 
 read_metrics: Final[Hook[[], Iterable[MetricReading]]] = Hook()
-"""Functions of apps that return what waits in them; a few cheap queries each."""
+"""Functions of apps that return their gauges. Each runs a few cheap queries."""
 
 
 def all_readings() -> list[MetricReading]:
-    """What waits in every app, as it is now. What cannot be read is left out and counted."""
+    """Return the gauges of all apps. Failing ones are omitted and counted."""
     found: list[MetricReading] = []
     failed = 0
     for read in read_metrics:
@@ -122,16 +122,16 @@ def all_readings() -> list[MetricReading]:
 def count_readings(
     name: str, help: str, label: str, counts: Iterable[tuple[str, int]]
 ) -> list[MetricReading]:
-    """Return one reading for each count, under the value of its label."""
+    """Return one reading per count, labelled with its value."""
     return [MetricReading(name, help, count, {label: value}) for value, count in counts]
 
 
 Histogram: TypeAlias = Callable[[float, Mapping[str, str]], None]
-"""Adds a value under labels."""
+"""Adds a value with labels."""
 
 
 def operation_labels(operation: MeasuredOperation) -> dict[str, str]:
-    """Return the labels of an operation's duration, in the order of its kind."""
+    """Return the labels of an operation's duration, in the order of its `MetricKind`."""
     values = [operation.name, operation.outcome]
     if operation.kind is OperationKind.REQUEST:
         values.insert(0, operation.method)
@@ -142,9 +142,9 @@ _failure_logged: Final = OnceAMinute()
 
 
 def record_operation(operation: MeasuredOperation) -> None:
-    """Add an operation to the histograms of whoever collects them.
+    """Add an operation to the histograms of the configured exporters.
 
-    Never raises: a request that was answered is not lost because a full disk takes no metrics.
+    Never raises: a finished request must not fail because the disk is full.
     """
     for find_histograms in (_prometheus_histograms, _otlp_histograms):
         try:
@@ -167,17 +167,17 @@ def _add_to(histograms: Mapping[str, Histogram], operation: MeasuredOperation) -
 operation_ended.register(record_operation)
 
 
-_named: Final[set[str]] = set()
+_checked_names: Final[set[str]] = set()
 
 
 def _name_process() -> str:
-    """Return the name in the files of this process, and remove those that it could not go on with.
+    """Return the process's name in file names, and delete damaged files with this name.
 
-    Containers that share the folder have the same numbers of processes, and would write into each other's files.
+    It contains the host name, because containers that share the folder may have equal process ids.
     """
     name = f"{node()}-{os.getpid()}"
-    if name not in _named:
-        _named.add(name)
+    if name not in _checked_names:
+        _checked_names.add(name)
         for file in _metrics_folder().glob(f"*_{name}.db"):
             if is_damaged(file):
                 logger.warning("metrics of an earlier process are damaged, and removed: %s", file)
@@ -193,7 +193,7 @@ def _prometheus_histograms() -> Mapping[str, Histogram]:
     from prometheus_client import Histogram as PrometheusHistogram
 
     values.ValueClass = values.MultiProcessValue(_name_process)  # type: ignore[no-untyped-call]
-    registry = CollectorRegistry()  # what is shown is read from the files, not from this one
+    registry = CollectorRegistry()  # never exported: metrics are read from the files
 
     def build(kind: MetricKind) -> Histogram:
         histogram = PrometheusHistogram(
@@ -245,7 +245,7 @@ _gauges_lock: Final = Lock()
 
 
 def export_readings() -> int:
-    """Send what waits to the collector with the next export of this process. Returns how many readings."""
+    """Send the gauges with the next export of this process. Return the number of readings."""
     meter = _otlp_meter()
     if meter is None:
         return 0
@@ -260,7 +260,7 @@ def export_readings() -> int:
 
 @dataclass(frozen=True, slots=True)
 class ScrapeAnswer:
-    """What Prometheus is answered over HTTP, by whichever server it asks."""
+    """The HTTP response for Prometheus, used by all servers."""
 
     status: int
     body: bytes
@@ -268,7 +268,7 @@ class ScrapeAnswer:
 
 
 def answer_scrape(authorization: str) -> ScrapeAnswer | None:
-    """The metrics for who sends METRICS_TOKEN as a bearer token, else a refusal; None where no token is set."""
+    """Return the metrics if the header has METRICS_TOKEN as a bearer token, otherwise a 401; None without a token."""
     token = settings.CMS_ENV.metrics_token
     if token is None:
         return None
@@ -282,23 +282,23 @@ def answer_scrape(authorization: str) -> ScrapeAnswer | None:
 
 
 def prometheus_text() -> tuple[bytes, str]:
-    """Return what Prometheus scrapes, and its content type: the histograms of all processes, and what waits.
+    """Return the text for Prometheus and its content type: the histograms of all processes, and the gauges.
 
-    What waits is not known while the database is away.
+    Gauges are omitted while the database is unreachable.
     """
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
     from prometheus_client.multiprocess import MultiProcessCollector
 
-    # A process makes its file empty.
+    # A process creates its file empty and fills it later.
     files = [file for file in _metrics_folder().glob("*.db") if file.stat().st_size]
     damaged = [file for file in files if is_damaged(file)]
     for file in damaged:
-        if file.name not in _damaged_named:
-            _damaged_named.add(file.name)
+        if file.name not in _reported_files:
+            _reported_files.add(file.name)
             logger.error("metrics are left out, since their file is damaged: %s", file)
     registry = CollectorRegistry(support_collectors_without_names=True)
-    whole = [str(file) for file in files if file not in damaged]
-    registry.register(FilesCollector(MultiProcessCollector.merge(whole)))  # type: ignore[no-untyped-call]
+    readable = [str(file) for file in files if file not in damaged]
+    registry.register(FilesCollector(MultiProcessCollector.merge(readable)))  # type: ignore[no-untyped-call]
     is_up = database_check.wait(database_check.begin())
     readings = [MetricReading("proofroom_database_up", "Whether the database answers.", is_up)]
     readings += [
@@ -320,27 +320,27 @@ def _metrics_folder() -> Path:
     return Path(os.environ["PROMETHEUS_MULTIPROC_DIR"])
 
 
-_damaged_named: Final[set[str]] = set()
+_reported_files: Final[set[str]] = set()
 
 
 def is_damaged(file: Path) -> bool:
-    """Whether Prometheus' library cannot read a file of metrics to its end."""
+    """Return whether Prometheus' library fails to read a file of metrics."""
     from prometheus_client.multiprocess import MultiProcessCollector
 
     try:
         with file.open("rb") as opened:
             (used,) = struct.unpack("i", opened.read(4))
-        if not 0 <= used <= file.stat().st_size:  # which the library reads as empty
+        if not 0 <= used <= file.stat().st_size:  # the library would read it as empty
             return True
         MultiProcessCollector.merge([str(file)])  # type: ignore[no-untyped-call]
-    except Exception:  # whatever it stumbles over: nothing says what
+    except Exception:  # it raises various exceptions for broken data
         return True
     return False
 
 
 @dataclass(frozen=True, eq=False)
 class FilesCollector:
-    """Shows the histograms of all processes, as their files have them."""
+    """Exports the histograms of all processes from their files."""
 
     metrics: Iterable[Metric]
 
@@ -350,7 +350,7 @@ class FilesCollector:
 
 @dataclass(frozen=True, eq=False)
 class WaitingCollector:
-    """Shows readings as gauges."""
+    """Exports readings as gauges."""
 
     readings: Sequence[MetricReading]
 

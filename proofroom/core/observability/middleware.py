@@ -1,4 +1,4 @@
-"""Observes each request: its id, its duration by route, and timings for staff."""
+"""Observation of requests: an id, the duration by route, and timings for staff."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "O
 
 @sync_and_async_middleware
 def observe_request(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Give the request an id, measure it, and show staff how long it took: the outermost middleware."""
+    """Give each request an id, measure it, and show staff its timing. The outermost middleware."""
     if iscoroutinefunction(get_response):
 
         async def answer_later(request: HttpRequest) -> HttpResponseBase:
-            with _observed(request) as finish:
+            with _observe(request) as finish:
                 return finish(await get_response(request))
 
         return answer_later
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        with _observed(request) as finish:
+        with _observe(request) as finish:
             return finish(get_response(request))
 
     return answer
 
 
 @contextmanager
-def _observed(
+def _observe(
     request: HttpRequest,
 ) -> Iterator[Callable[[HttpResponseBase], HttpResponseBase]]:
-    # Only a proxy of ours names requests: a visitor could give a thousand of them one name.
+    # Only a trusted proxy may set the id: a visitor could give the same id to a thousand requests.
     given = request.headers.get(REQUEST_ID_HEADER) if settings.CMS_ENV.trusted_proxies else None
     request_id = request.META[REQUEST_ID] = choose_request_id(given)
     with bind_ids({"request_id": request_id}), measure(OperationKind.REQUEST, NO_ROUTE) as measured:
@@ -66,10 +66,10 @@ def _observed(
 
         def finish(response: HttpResponseBase) -> HttpResponseBase:
             match = request.resolver_match
-            measured.name = _name_of(match) if match is not None else NO_ROUTE
+            measured.name = _route_name(match) if match is not None else NO_ROUTE
             measured.outcome = str(response.status_code)
             response.headers[REQUEST_ID_HEADER] = request_id
-            # Whoever nobody asked for is a visitor: to ask now would cost a query.
+            # Use only an already loaded user, because loading one here would cost a query.
             if getattr(getattr(request, "_cached_user", None), "is_staff", False):
                 _show_timing(request, response, measured)
             return response
@@ -81,7 +81,8 @@ def _show_timing(
     request: HttpRequest, response: HttpResponseBase, measured: MeasuredOperation
 ) -> None:
     if not is_management(request.path_info):
-        # Shared caches give this address to visitors. They write the headers of a 304 to what they keep.
+        # Shared caches serve this URL to visitors, and copy the headers of a 304 into their stored
+        # response.
         if response.status_code == HTTPStatus.NOT_MODIFIED:
             return
         patch_cache_control(response, private=True)
@@ -91,9 +92,10 @@ def _show_timing(
 def show_staff_timing(
     view: Callable[[HttpRequest, str], HttpResponseBase],
 ) -> Callable[[HttpRequest, str], HttpResponseBase]:
-    """Show staff the timing of a public page, where no middleware looks at the session.
+    """Show staff the timing of a public page, for which no middleware reads the session.
 
-    It is looked up where the browser says that it is of the staff (`STAFF_COOKIE`), which anybody could say.
+    The session is read only if `STAFF_COOKIE` is set, so that visitors cost no query. The cookie itself proves
+    nothing.
     """
 
     @wraps(view)
@@ -101,33 +103,37 @@ def show_staff_timing(
         response = view(request, path)
         session_key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
         if session_key and is_marked(request):
-            request._cached_user = _user_of_session(session_key)  # type: ignore[attr-defined]  # as Django keeps it
+            request._cached_user = _user_of_session(session_key)  # type: ignore[attr-defined]  # Django's attribute
         return response
 
     return answer
 
 
 def _user_of_session(key: str) -> AbstractBaseUser | None:
-    """Who is signed in. Changes nothing: Django's `get_user` may end a session or give it a new key, which only its
-    middleware could send."""
+    """Return the logged-in user of a session without changing it.
+
+    Django's `get_user` may flush the session or change its key, which needs the session middleware to send a cookie.
+    """
     session = import_module(settings.SESSION_ENGINE).SessionStore(key)
     backend = session.get(BACKEND_SESSION_KEY)
     if backend not in settings.AUTHENTICATION_BACKENDS:
         return None
     user: AbstractBaseUser | None = load_backend(backend).get_user(int(session[SESSION_KEY]))
-    told = session.get(HASH_SESSION_KEY, "")
-    if user is None or not constant_time_compare(told, user.get_session_auth_hash()):
+    session_hash = session.get(HASH_SESSION_KEY, "")
+    if user is None or not constant_time_compare(session_hash, user.get_session_auth_hash()):
         return None
     return user
 
 
-def _name_of(match: ResolverMatch) -> str:
-    """The route, or the name of one that is an expression: nobody reads those in a chart."""
+def _route_name(match: ResolverMatch) -> str:
+    """Return the route, or the URL name if the route is a regular expression, which is unreadable in charts."""
     return match.url_name or match.route if "(?" in match.route else match.route
 
 
 def server_timing(operation: MeasuredOperation) -> str:
-    """Return the header that the browser's network panel shows as bars (W3C Server Timing), in milliseconds."""
+    """Return the Server-Timing header (W3C Server Timing) in milliseconds. Browsers show it in their network
+    panel.
+    """
     total, database = 1000 * operation.elapsed, 1000 * operation.database_seconds
     return (
         f"total;dur={total:.1f}, "

@@ -1,8 +1,8 @@
-"""Operations that are measured: a request, a task, a run, a call of a tool, a delivery of a webhook.
+"""Measured operations: requests, tasks, runs, tool calls, deliveries of webhooks.
 
-Each is a span of OpenTelemetry too where OTEL_EXPORTER_OTLP_ENDPOINT names a collector; without one nothing of it is
-loaded. The first span of a process starts its exporter, so that commands that measure nothing have none, and so that
-each process has its own after a fork. The packages are the extra `observability`.
+Each is also a span of OpenTelemetry if OTEL_EXPORTER_OTLP_ENDPOINT is set; otherwise none of it is imported. The
+first span starts the exporter, so that commands without measurements start none and each forked process has its own.
+The packages are the extra `observability`.
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ class OperationKind(StrEnum):
 
 @dataclass(slots=True)
 class MeasuredOperation:
-    """`name` comes from a bounded set (a route, a task, a tool), never from a caller. `outcome` is a word of one.
+    """A running or finished operation.
 
-    One that `is_passed_on` is measured by somebody else, who ends it.
+    `name` comes from a bounded set (routes, tasks, tools), never from a caller, because it becomes a metric label.
+    `outcome` is a single word. With `is_passed_on` another process ends and reports the operation.
     """
 
     kind: OperationKind
@@ -55,18 +56,18 @@ class MeasuredOperation:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since it began."""
+        """Seconds since the start."""
         return time.perf_counter() - self.started
 
 
 operation_ended: Final[Hook[[MeasuredOperation], None]] = Hook()
-"""Called with each operation when it is over."""
+"""Called with each finished operation."""
 _current: ContextVar[MeasuredOperation | None] = ContextVar("operation", default=None)
 
 
 @contextmanager
 def measure(kind: OperationKind, name: str) -> Iterator[MeasuredOperation]:
-    """Time the block, count its statements, and show it as a span. What it raises makes the outcome `error`."""
+    """Measure the block's time and statements as a span. An exception sets the outcome `error`."""
     outer = _current.get()
     operation = MeasuredOperation(kind, name)
     token = _current.set(operation)
@@ -81,7 +82,7 @@ def measure(kind: OperationKind, name: str) -> Iterator[MeasuredOperation]:
             finally:
                 operation.seconds = operation.elapsed
                 if span is not None:
-                    # A request knows its route only when it is over.
+                    # The name of a request is its route, known only at its end.
                     span.update_name(f"{kind} {operation.name}")
                     span.set_attributes(
                         {
@@ -107,7 +108,7 @@ def count_statement(
     many: bool,
     context: dict[str, object],
 ) -> Answer:
-    """Run a statement and count it for the operation at hand: one of Django's execute wrappers."""
+    """Run a statement and count it for the current operation. A database execute wrapper."""
     operation = _current.get()
     if operation is None:
         return execute(sql, params, many, context)
@@ -120,14 +121,14 @@ def count_statement(
 
 
 def watch_connection(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
-    """Count the statements of a connection from now on: a receiver of `connection_created`."""
+    """Count the statements of a new connection. A receiver of `connection_created`."""
     if count_statement not in connection.execute_wrappers:
         connection.execute_wrappers.insert(0, count_statement)
 
 
 @once
 def find_tracer() -> Tracer | None:
-    """Return the tracer of this process, which sends spans by OTLP over HTTP; None where no collector is named."""
+    """Return the tracer of this process, which sends spans by OTLP over HTTP; None without a collector."""
     endpoint = settings.CMS_ENV.otel_exporter_otlp_endpoint
     if endpoint is None:
         return None
@@ -148,7 +149,7 @@ def find_tracer() -> Tracer | None:
 
 @contextmanager
 def start_span(name: str) -> Iterator[Span | None]:
-    """Show the block as a span below the one that is open; None where nobody collects spans."""
+    """Run the block as a child span; yields None without a collector."""
     tracer = find_tracer()
     if tracer is None:
         yield None
@@ -158,7 +159,7 @@ def start_span(name: str) -> Iterator[Span | None]:
 
 
 def trace_headers() -> dict[str, str]:
-    """Return what a message carries so that whoever works on it goes on in this trace (W3C Trace Context)."""
+    """Return the headers that continue this trace in another process (W3C Trace Context)."""
     carrier: dict[str, str] = {}
     if find_tracer() is not None:
         from opentelemetry import propagate
@@ -169,7 +170,7 @@ def trace_headers() -> dict[str, str]:
 
 @contextmanager
 def continue_trace(headers: Mapping[str, str]) -> Iterator[None]:
-    """Go on, in the block, in the trace that these headers name."""
+    """Continue the trace of these headers in the block."""
     if find_tracer() is None:
         yield
         return

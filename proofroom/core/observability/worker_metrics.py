@@ -1,7 +1,7 @@
-"""Metrics of a worker for Prometheus. A worker answers nothing else over HTTP, so it has a server for them alone.
+"""An HTTP server for the metrics of a worker, which has no other server.
 
-Where processes share the folder of metrics, any web or MCP process answers for the workers too: this is for those
-that have a machine or a container of their own.
+If processes share the folder of metrics, web and MCP processes report for the workers, too. This is for workers on
+their own machine or in their own container.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 PATH: Final = "/health/metrics"
-"""The same as that of the web process."""
+"""The same path as in the web process."""
 
 
 def serve_metrics() -> None:
-    """Answer Prometheus from now on, where WORKER_METRICS_PORT is set."""
+    """Start the server if WORKER_METRICS_PORT is set."""
     port = settings.CMS_ENV.worker_metrics_port
     if port is None:
         return
     try:
         server = make_server("", port, answer, handler_class=_QuietHandler)
     except OSError as error:
-        # What it works on is worth more than what is told of it.
+        # The worker's tasks are more important than its metrics.
         logger.error("WORKER_METRICS_PORT: no metrics from this worker on port %s: %s", port, error)
         return
 
@@ -46,7 +46,7 @@ def serve_metrics() -> None:
 
 
 def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer a call of the server of a worker."""
+    """Handle a request to the server."""
     try:
         scrape = None
         if environ["PATH_INFO"] == PATH and environ["REQUEST_METHOD"] == "GET":
@@ -58,13 +58,13 @@ def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[
         start_response(f"{status.value} {status.phrase}", list(scrape.headers.items()))
         return [scrape.body]
     finally:
-        # As Django does after a request.
+        # Django's request signals, which would do this, don't fire here.
         close_old_connections()
 
 
 class _QuietHandler(WSGIRequestHandler):
     timeout = 10
-    """Seconds: it answers one call at a time, so nobody may hold the line."""
+    """Seconds. The server handles one request at a time, so a slow client must not block it."""
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing of a scrape."""
+        """Don't log scrapes."""
