@@ -1,7 +1,7 @@
-"""Events: recorded in the transaction of their cause, dispatched after commit, swept when a message got lost.
+"""Events: recorded in the transaction of their cause, and dispatched after the commit.
 
-The row is the truth; the message to the worker is only a wake-up. Which events there are stands in each app's
-`event_kinds.py`.
+The row holds the state; the message to the worker only wakes it, and a sweep finds events whose message was lost. The
+kinds of events are declared in each app's `event_kinds.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Dispatches events to their subscribers, from tasks: the events of one post in their order."""
+"""Dispatch of events to their subscribers, in tasks. Events of one post keep their order."""
 
 from __future__ import annotations
 
@@ -31,41 +31,42 @@ from proofroom.core.outbox.events import Subscriber, record, subscribers_of
 from proofroom.core.outbox.wake_ups import wake_dispatch
 
 logger = logging.getLogger(__name__)
-_is_shared: ContextVar[bool] = ContextVar("is_shared", default=False)
+_has_several_posts: ContextVar[bool] = ContextVar("is_shared", default=False)
 
 
 class NeedsOwnTransaction(Exception):
-    """A subscriber wants to be told of this post in a round of its own."""
+    """A subscriber needs a separate transaction for this post."""
 
 
 def require_own_transaction() -> None:
-    """To be called by a subscriber before it locks the post, or writes a row that refers to it.
+    """Raise `NeedsOwnTransaction` if the transaction covers several posts.
 
-    Else it would hold one post while it waits for another one, and a writer of both might wait for it.
+    A subscriber calls it before it locks the post or writes a row that refers to it. Otherwise it would hold the lock
+    of one post while it waits for another, and could deadlock with a writer of both.
     """
-    if _is_shared.get():
+    if _has_several_posts.get():
         raise NeedsOwnTransaction
 
 
 @contextmanager
 def transaction_of(posts: int) -> Iterator[None]:
-    """In the block, subscribers are told of so many posts in one transaction."""
-    token = _is_shared.set(posts > 1)
+    """Mark the block as a transaction for this number of posts."""
+    token = _has_several_posts.set(posts > 1)
     try:
         yield
     finally:
-        _is_shared.reset(token)
+        _has_several_posts.reset(token)
 
 
-_along: ContextVar[list[Model] | None] = ContextVar("along", default=None)
+_deferred_rows: ContextVar[list[Model] | None] = ContextVar("along", default=None)
 
 
 def insert_along(rows: Sequence[Model]) -> None:
-    """Store those of these rows that are new, all of one model: what a subscriber makes of events, and reads no more.
+    """Insert the new ones of these rows, all of one model, without reading them back.
 
-    Where it is told of many they are stored in the statement that notes it, else at once.
+    In a batch they are inserted in the statement that marks the events as delivered, otherwise immediately.
     """
-    waiting = _along.get()
+    waiting = _deferred_rows.get()
     if waiting is None:
         insert_new(rows)
     else:
@@ -74,20 +75,20 @@ def insert_along(rows: Sequence[Model]) -> None:
 
 @contextmanager
 def rows_kept_in(waiting: list[Model]) -> Iterator[None]:
-    """In the block, what subscribers insert along with the note waits in this list."""
-    token = _along.set(waiting)
+    """Collect the rows of `insert_along` in this list during the block."""
+    token = _deferred_rows.set(waiting)
     try:
         yield
     finally:
-        _along.reset(token)
+        _deferred_rows.reset(token)
 
 
 class BatchRefused(Exception):
-    """A subscriber of many events did not take them together: what the transaction wrote must be undone."""
+    """A subscriber failed on a batch of events. The transaction must be rolled back."""
 
 
 def call_with_batch(subscriber: Subscriber, events: Sequence[Event]) -> None:
-    """Tell a subscriber of all these events at once, inside the transaction, without a savepoint."""
+    """Call a subscriber with all these events in the transaction, without a savepoint."""
     try:
         subscriber.tell(events)
     except Exception as error:
@@ -95,13 +96,15 @@ def call_with_batch(subscriber: Subscriber, events: Sequence[Event]) -> None:
 
 
 def call_inside_transaction(subscriber: Subscriber, event: Event) -> bool:
-    """Tell a subscriber inside the transaction. What one that fails wrote is undone, and nothing else."""
+    """Call a subscriber inside a savepoint. Return False and roll back only its writes if it fails."""
     try:
         with transaction.atomic():
             subscriber.tell([event])
     except NeedsOwnTransaction:
         raise
     except OperationalError as error:
+        # Locks and lost connections are no fault of the subscriber, so they are not logged as
+        # errors.
         logger.info("%s is told of %s later: %s", subscriber.id, event, error)
         return False
     except Exception:
@@ -111,7 +114,7 @@ def call_inside_transaction(subscriber: Subscriber, event: Event) -> bool:
 
 
 def call_outside_transaction(subscriber: Subscriber, event: Event) -> bool:
-    """Tell a subscriber outside any transaction. Answers whether it took it."""
+    """Call a subscriber outside of any transaction. Return whether it succeeded."""
     try:
         subscriber.tell([event])
     except Exception:
@@ -121,12 +124,12 @@ def call_outside_transaction(subscriber: Subscriber, event: Event) -> bool:
 
 
 MAX_ATTEMPTS: Final = 20
-_FIRST_WAIT: Final = timedelta(seconds=30)
-_LONGEST_WAIT: Final = timedelta(hours=1)
+_FIRST_DELAY: Final = timedelta(seconds=30)
+_MAX_DELAY: Final = timedelta(hours=1)
 
 
 def due_events(now: datetime) -> Q:
-    """Events that somebody has to be told of now."""
+    """Return the condition for events that must be delivered now."""
     return open_events() & (Q(next_at__isnull=True) | Q(next_at__lte=now))
 
 
@@ -139,7 +142,7 @@ def open_events() -> Q:
 
 
 def count_failure(event: Event, now: datetime) -> None:
-    """Note, on the row in memory, that somebody did not take it."""
+    """Count a failed delivery on the instance and set the time of the next attempt. The caller saves it."""
     event.attempts += 1
     event.next_at = next_attempt_at(event.attempts, now)
     if event.attempts == MAX_ATTEMPTS:
@@ -147,15 +150,15 @@ def count_failure(event: Event, now: datetime) -> None:
 
 
 def next_attempt_at(attempts: int, now: datetime) -> datetime | None:
-    """Its next time, after so many failures; None is at once, or never where they were too many."""
+    """Return the time of the next attempt; None for immediately, or never after the last attempt."""
     if attempts in (0, MAX_ATTEMPTS):
         return None
-    return now + min(_FIRST_WAIT * (1 << (attempts - 1)), _LONGEST_WAIT)
+    return now + min(_FIRST_DELAY * (1 << (attempts - 1)), _MAX_DELAY)
 
 
 @transaction.atomic
 def redeliver(*, event_ids: Iterable[int], actor: Actor) -> int:
-    """Have those of these events that were given up told again, to whoever did not take them. Answers how many."""
+    """Retry failed events for the subscribers that missed them. Return the number of events."""
     actor.require("settings.manage")
     actor.require_person("have events told again")
     rows = failed_events().select_for_update(no_key=True).filter(pk__in=list(event_ids))
@@ -170,16 +173,16 @@ def redeliver(*, event_ids: Iterable[int], actor: Actor) -> int:
 
 
 BATCH: Final = 100
-"""Events in one transaction."""
-_APART: Final = timedelta(minutes=5)
-"""How long a subscriber that works apart has before somebody else tells it again."""
-_BEHIND: Final = timedelta(seconds=0.5)
-"""How long an event has waited where workers are behind, and take along what others wait for."""
+"""Maximum number of events in one transaction."""
+_OUTSIDE_TIMEOUT: Final = timedelta(minutes=5)
+"""Time that a subscriber outside of the transaction has before another worker calls it again."""
+_BACKLOG_AGE: Final = timedelta(seconds=0.5)
+"""Age of an event from which workers count as behind and also take other workers' events."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventSelection:
-    """Whole posts, and events that have none."""
+    """A selection of whole posts and of events without a post."""
 
     posts: tuple[UUID, ...] = ()
     events: tuple[int, ...] = ()
@@ -190,9 +193,10 @@ class EventSelection:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """`count` are the events that were taken up, `left` those of which somebody still has to be told.
+    """The result of a dispatch.
 
-    `gave_way` where the database let somebody else through, so that nothing is known of the events.
+    `count` is the number of events taken up, `left` the ids of events with deliveries still due. With `gave_way` the
+    database aborted the transaction in favour of another, so nothing is known about the events.
     """
 
     count: int = 0
@@ -205,20 +209,21 @@ class Round:
 
 
 def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool = False) -> Round:
-    """Tell everybody of the first of these events that are due.
+    """Deliver the first due events of the selection to all subscribers.
 
-    With `takes_along`, others that are due and that no other worker
-    has are told in the same transaction, where these have waited long. Where the database gives way to somebody
-    else, they are left for later.
+    With `takes_along` and events that have waited long, other due events that no worker has locked are delivered in
+    the same transaction. If the database aborts the transaction, the events are left for later.
     """
     now = timezone.now()
     try:
         try:
             with transaction.atomic():
                 round_ = _lock_due(which, limit, now)
-                if takes_along and any(now - one.created_at > _BEHIND for one in round_.events):
-                    round_.take_along(limit - len(round_.events))
-                round_.tell_in_batches()
+                if takes_along and any(
+                    now - one.created_at > _BACKLOG_AGE for one in round_.events
+                ):
+                    round_.add_due_events(limit - len(round_.events))
+                round_.deliver_batches()
                 round_.tell()
         except BatchRefused as refused:
             logger.info("events are told one by one: %s", refused.__cause__)
@@ -226,16 +231,17 @@ def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool
                 round_ = _lock_due(which, limit, now)
                 round_.tell()
     except IntegrityError:
-        # What a subscriber wrote could not stand at the commit. Which one, only one event at a time tells.
+        # A deferred constraint failed at the commit. To find the event that caused it, repeat them
+        # one by one.
         if limit > 1:
             return sum((dispatch_due(which, 1) for _ in range(limit)), Round())
         logger.exception("what a subscriber wrote could not be kept")
         return _postpone(which)
     except (DatabaseError, InterfaceError) as error:
-        # Another one was let through, or the connection is gone: everything of this round is undone.
+        # A deadlock, a lock timeout or a lost connection: the whole transaction was rolled back.
         logger.info("events are told later: %s", error)
         return Round(gave_way=True)
-    round_.tell_apart()
+    round_.deliver_outside()
     taken = [event for event in round_.events if not round_.is_alone(event)]
     left = [event for event in (*round_.waiting, *taken) if event.dispatched_at is None]
     told = Round(len(taken), frozenset(event.pk for event in left))
@@ -244,14 +250,15 @@ def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool
     return sum((dispatch_due(which, limit) for which in apart), told)
 
 
-def _locked(which: Q, limit: int) -> list[Event]:
-    # Runs and deliveries that name the event as theirs are written meanwhile: the key stays free.
+def _lock_events(which: Q, limit: int) -> list[Event]:
+    # NO KEY UPDATE, so that runs and deliveries that refer to the event can be inserted at the same
+    # time.
     return list(Event.objects.select_for_update(no_key=True).filter(which).order_by("id")[:limit])
 
 
 @lru_cache(maxsize=20)
-def _open_of(has_posts: bool, has_events: bool, limit: int) -> Statement:
-    """What is open of posts and of events, as one asks for them, locked."""
+def _open_statement(has_posts: bool, has_events: bool, limit: int) -> Statement:
+    """Return the statement that locks the open events of posts and of single ids."""
 
     def build(*ids: Any) -> QuerySet[Event, Any]:
         posts = ids[0] if has_posts else ()
@@ -267,25 +274,26 @@ def _lock_open(which: EventSelection, limit: int) -> list[Event]:
     given = [ids for ids in (which.posts, which.events) if ids]
     if not given:
         return []
-    rows = _open_of(bool(which.posts), bool(which.events), limit).rows(*given)
+    rows = _open_statement(bool(which.posts), bool(which.events), limit).rows(*given)
     return [instance_from_row(Event, row) for row in rows]
 
 
 def _lock_due(which: EventSelection, limit: int, now: datetime) -> _LockedEvents:
-    """The first of these events that are due, and those that wait for their time before them, all locked."""
+    """Lock the first due events, and earlier events of their posts that wait for their next attempt."""
     rows = _lock_open(which, limit)
     due = [event for event in rows if is_due(event, now)]
     waiting = [event for event in rows if not is_due(event, now)]
     if waiting and len(rows) == limit:
-        # More wait than one transaction takes: they must not keep what is due from being told.
-        due = _locked(which.condition() & due_events(now), limit)
+        # More events wait for a retry than fit into one transaction. They must not block the due
+        # ones.
+        due = _lock_events(which.condition() & due_events(now), limit)
         waiting = _open_before(due, exclude=[]) if due else []
         waiting = [event for event in waiting if not is_due(event, now)]
     return _LockedEvents(due, waiting, now)
 
 
 def _open_before(events: Sequence[Event], exclude: Iterable[int]) -> list[Event]:
-    """What is open of the posts of these events, before the last of them."""
+    """Return the open events of the same posts before the last of these events."""
     posts = {event.post_id for event in events if event.post_id is not None}
     if not posts:
         return []
@@ -296,21 +304,21 @@ def _open_before(events: Sequence[Event], exclude: Iterable[int]) -> list[Event]
 
 @transaction.atomic
 def _postpone(which: EventSelection) -> Round:
-    events = _locked(which.condition() & due_events(timezone.now()), 1)
+    events = _lock_events(which.condition() & due_events(timezone.now()), 1)
     for event in events:
         count_failure(event, timezone.now())
         event.save(update_fields=["attempts", "next_at"])
     return Round(len(events), frozenset(event.pk for event in events))
 
 
-def _missing(event: Event) -> list[Subscriber]:
-    """Return who was not told of it yet."""
+def _pending_subscribers(event: Event) -> list[Subscriber]:
+    """Return the subscribers that have not received the event."""
     return [one for one in subscribers_of(event.name) if one.id not in event.told]
 
 
 @lru_cache(maxsize=100)
-def _note_told(told: tuple[str, ...]) -> Update:
-    """Note on the rows of events that everybody was told, who these are."""
+def _mark_delivered(told: tuple[str, ...]) -> Update:
+    """Return the update that marks events as delivered to these subscribers."""
     counted = {"told": list(told), "attempts": F("attempts") + 1}
     return Update(
         lambda ids, now: (
@@ -321,18 +329,18 @@ def _note_told(told: tuple[str, ...]) -> Update:
 
 
 @transaction.atomic
-def _note_apart(told_of: Event, took: list[str], *, has_failed: bool) -> None:
-    """Note who took it, on its row; on `told_of` too where everybody did."""
-    rows = Event.objects.select_for_update(no_key=True).filter(open_events(), pk=told_of.pk)
+def _store_outside_deliveries(delivered: Event, succeeded: list[str], *, has_failed: bool) -> None:
+    """Store the deliveries outside of a transaction. Also mark `delivered` as dispatched if it is complete."""
+    rows = Event.objects.select_for_update(no_key=True).filter(open_events(), pk=delivered.pk)
     event = rows.first()
     now = timezone.now()
-    if event is None:  # told by another worker, or forgotten meanwhile
-        told_of.dispatched_at = now
+    if event is None:  # dispatched by another worker, or forgotten
+        delivered.dispatched_at = now
         return
-    event.told += [name for name in took if name not in event.told]
-    if not _missing(event):
+    event.told += [name for name in succeeded if name not in event.told]
+    if not _pending_subscribers(event):
         event.attempts, event.next_at, event.dispatched_at = event.attempts + 1, None, now
-        told_of.dispatched_at = now
+        delivered.dispatched_at = now
     elif has_failed:
         count_failure(event, now)
     else:
@@ -342,11 +350,11 @@ def _note_apart(told_of: Event, took: list[str], *, has_failed: bool) -> None:
 
 @dataclass(slots=True)
 class _LockedEvents:
-    """The events that one transaction has locked, oldest first, and those of their posts that wait for their time.
+    """The events that one transaction has locked, oldest first, and earlier events of their posts that wait.
 
-    `held` says until when a subscriber is told nothing more of a post, because it did not take an earlier event.
-    `alone` are posts, and `alone_events` events without one, that want a round of their own and are left to it.
-    `rows` are those that go to the database with the note of who was told.
+    `held` has the time until which a subscriber gets no more events of a post, because it failed on an earlier one.
+    `apart` has the subscribers to call after the commit. `alone` are posts, and `alone_events` events without a post,
+    that need a separate transaction. `rows` are inserted in the statement that marks events as delivered.
     """
 
     events: list[Event]
@@ -358,20 +366,20 @@ class _LockedEvents:
     alone_events: dict[int, None] = field(default_factory=dict)
     rows: list[Model] = field(default_factory=list)
 
-    def take_along(self, room: int) -> None:
-        """Add events that are due and that no other worker has; of a post all that is due, or nothing."""
+    def add_due_events(self, room: int) -> None:
+        """Add due events that no other worker has locked. Of each post it adds all due events or none."""
         known = [event.pk for event in (*self.events, *self.waiting)]
         rows = Event.objects.select_for_update(no_key=True, skip_locked=True)
         more = list(rows.filter(due_events(self.now)).exclude(pk__in=known).order_by("id")[:room])
         earlier = _open_before(more, exclude=[*known, *(event.pk for event in more)])
-        # Somebody else tells of the earlier events of these posts.
+        # Another worker is delivering the earlier events of these posts.
         taken = {event.post_id for event in earlier if is_due(event, self.now)}
         self.events += [event for event in more if event.post_id not in taken]
         self.waiting += [event for event in earlier if event.post_id not in taken]
         self.events.sort(key=lambda event: event.pk)
 
     def is_alone(self, event: Event) -> bool:
-        """Whether the event is left to a round of its own."""
+        """Return whether the event is left to a separate transaction."""
         return event.pk in self.alone_events or (
             event.post_id is not None and event.post_id in self.alone
         )
@@ -379,12 +387,12 @@ class _LockedEvents:
     def _in_order(self) -> list[Event]:
         return sorted((*self.events, *self.waiting), key=lambda event: event.pk)
 
-    def tell_in_batches(self) -> None:
-        """Tell those that take many events at once. Raises `BatchRefused` where one of them fails."""
+    def deliver_batches(self) -> None:
+        """Call the subscribers that accept many events. Raises `BatchRefused` if one fails."""
         batches: dict[Subscriber, list[Event]] = {}
         held: set[tuple[Subscriber, UUID]] = set()
         for event in self._in_order():
-            for subscriber in _missing(event):
+            for subscriber in _pending_subscribers(event):
                 if subscriber.call_many is None:
                     continue
                 if event.post_id is None or (subscriber, event.post_id) not in held:
@@ -399,19 +407,19 @@ class _LockedEvents:
                 event.told.append(subscriber.id)
 
     def tell(self) -> None:
-        """Tell everybody who is left, and note it. Who works apart comes after the commit."""
+        """Call the remaining subscribers, except those outside of the transaction, and store the results."""
         done: dict[tuple[str, ...], list[Event]] = {}
         with transaction_of(len({event.post_id for event in self.events})):
             for event in self._in_order():
                 if not is_due(event, self.now):
-                    self._hold_back(event, _missing(event))
+                    self._block(event, _pending_subscribers(event))
                 elif self.is_alone(event):
                     if event.told:
                         event.save(update_fields=["told"])
-                elif self._tell_and_note(event):
+                elif self._deliver_and_store(event):
                     done.setdefault(tuple(event.told), []).append(event)
         notes = [
-            _note_told(told).bound([event.pk for event in events], self.now)
+            _mark_delivered(told).bound([event.pk for event in events], self.now)
             for told, events in done.items()
         ]
         self._store(notes)
@@ -420,7 +428,9 @@ class _LockedEvents:
                 event.dispatched_at = self.now
 
     def _store(self, notes: Sequence[BoundUpdate]) -> None:
-        """Send the notes and the rows, together. Raises `BatchRefused` where the rows cannot stand."""
+        """Insert the collected rows together with the updates. Raises `BatchRefused` if the rows violate a
+        constraint.
+        """
         if not self.rows:
             for note in notes:
                 note.execute()
@@ -436,16 +446,16 @@ class _LockedEvents:
         except Exception as error:
             raise BatchRefused from error
 
-    def _hold_back(self, event: Event, subscribers: Iterable[Subscriber]) -> None:
-        """Have these told of nothing more of the post before the event's next time."""
+    def _block(self, event: Event, subscribers: Iterable[Subscriber]) -> None:
+        """Deliver no more events of the post to these subscribers before the event's next attempt."""
         if event.post_id is not None and event.next_at is not None:
             for subscriber in subscribers:
                 self.held.setdefault((event.post_id, subscriber.id), event.next_at)
 
-    def _tell_and_note(self, event: Event) -> bool:
-        """Answers whether everybody took it; else what became of it is stored."""
+    def _deliver_and_store(self, event: Event) -> bool:
+        """Deliver the event. Return True if it is complete; otherwise store the result."""
         try:
-            failed = self._tell_one(event)
+            failed = self._deliver_one(event)
         except NeedsOwnTransaction:
             if event.post_id is None:
                 self.alone_events[event.pk] = None
@@ -453,20 +463,20 @@ class _LockedEvents:
                 self.alone[event.post_id] = None
             event.save(update_fields=["told"])
             return False
-        missing = _missing(event)
+        missing = _pending_subscribers(event)
         if not missing:
             return True
         if failed:
             count_failure(event, self.now)
-        self._wait(event, missing, failed)
+        self._schedule_retry(event, missing, failed)
         event.save(update_fields=["told", "attempts", "next_at"])
         return False
 
-    def _tell_one(self, event: Event) -> bool:
-        """Tell whoever may be told; answers whether one of them failed."""
+    def _deliver_one(self, event: Event) -> bool:
+        """Call the subscribers that are not blocked. Return whether one of them failed."""
         failed = False
-        for subscriber in _missing(event):
-            if self._held_until(event, subscriber) is not None:
+        for subscriber in _pending_subscribers(event):
+            if self._blocked_until(event, subscriber) is not None:
                 continue
             if subscriber.is_apart:
                 self.apart.setdefault(event.pk, []).append(subscriber)
@@ -476,54 +486,54 @@ class _LockedEvents:
                 failed = True
         return failed
 
-    def _held_until(self, event: Event, subscriber: Subscriber) -> datetime | None:
+    def _blocked_until(self, event: Event, subscriber: Subscriber) -> datetime | None:
         if event.post_id is None:
             return None
         return self.held.get((event.post_id, subscriber.id))
 
-    def _wait(self, event: Event, missing: Iterable[Subscriber], failed: bool) -> None:
-        """Say when the event's turn is again, and hold back whoever did not take it."""
+    def _schedule_retry(self, event: Event, missing: Iterable[Subscriber], failed: bool) -> None:
+        """Set the event's next attempt, and block later events for the subscribers that missed it."""
         apart = self.apart.get(event.pk, [])
         if apart:
-            event.next_at = self.now + _APART
+            event.next_at = self.now + _OUTSIDE_TIMEOUT
         elif not failed:
-            ends = [self._held_until(event, subscriber) for subscriber in missing]
+            ends = [self._blocked_until(event, subscriber) for subscriber in missing]
             event.next_at = min(end for end in ends if end is not None)
-        self._hold_back(event, [subscriber for subscriber in missing if subscriber not in apart])
+        self._block(event, [subscriber for subscriber in missing if subscriber not in apart])
 
-    def tell_apart(self) -> None:
-        """Tell those that work apart, outside any transaction, and note it."""
+    def deliver_outside(self) -> None:
+        """Call the subscribers that work outside of a transaction, and store the results."""
         for event in self.events:
             if event.pk in self.apart:
-                self._tell_one_apart(event)
+                self._deliver_one_outside(event)
         posts = {event.post_id for event in self.events if event.pk in self.apart} - {None}
         if not posts:
             return
-        # Later events waited for these to be told.
+        # Later events were postponed to wait for these. They are due now.
         Event.objects.filter(
             open_events(),
             post_id__in=posts,
             pk__gt=self.events[-1].pk,
-            next_at=self.now + _APART,
+            next_at=self.now + _OUTSIDE_TIMEOUT,
         ).update(next_at=None)
 
-    def _tell_one_apart(self, event: Event) -> None:
-        took: list[str] = []
+    def _deliver_one_outside(self, event: Event) -> None:
+        succeeded: list[str] = []
         has_failed = False
         for subscriber in self.apart[event.pk]:
-            if self._held_until(event, subscriber) is not None:
+            if self._blocked_until(event, subscriber) is not None:
                 continue
             if call_outside_transaction(subscriber, event):
-                took.append(subscriber.id)
+                succeeded.append(subscriber.id)
                 continue
             has_failed = True
             if event.post_id is not None:
                 self.held[event.post_id, subscriber.id] = self.now
-        _note_apart(event, took, has_failed=has_failed)
+        _store_outside_deliveries(event, succeeded, has_failed=has_failed)
 
 
-_LOOK: Final = 500
-"""Events that a sweep looks for at once."""
+_SWEEP_BATCH: Final = 500
+"""Number of events that a sweep reads at once."""
 
 
 _POSTS_OF_EVENTS: Final = Statement(
@@ -534,32 +544,34 @@ _POSTS_OF_EVENTS: Final = Statement(
 
 
 def dispatch(event_id: int) -> bool:
-    """Tell every subscriber of the event, and before it of what its post has waiting.
+    """Deliver the event and the earlier open events of its post to all subscribers.
 
-    Answers whether all of them took it; a failing one is told again later, and until then of no later event of
-    that post.
+    Return whether all of them succeeded. A failing subscriber is retried later, and gets no later event of that post
+    until then.
     """
     return dispatch_all([event_id])
 
 
 def dispatch_all(event_ids: Iterable[int]) -> bool:
-    """Tell every subscriber of these events, like `dispatch`."""
+    """Deliver these events to all subscribers, like `dispatch`."""
     ids = list(event_ids)
     found = [(row["id"], row["post_id"]) for row in _POSTS_OF_EVENTS.rows(ids)]
-    told = sum((_dispatch_whole(which) for which in _parts(found)), Round())
+    told = sum((_dispatch_selection(which) for which in _selections(found)), Round())
     return not told.gave_way and told.left.isdisjoint(ids)
 
 
 def dispatch_posts(post_ids: Iterable[UUID], event_ids: Iterable[int]) -> None:
-    """Tell every subscriber of what these posts have waiting, and of these events without a post.
+    """Deliver the open events of these posts, and these events without a post.
 
-    A worker that is behind tells of other events too: the messages that name them find nothing left to do.
+    A worker that is behind also delivers other events, whose messages then find nothing to do.
     """
-    _dispatch_whole(EventSelection(tuple(post_ids), tuple(event_ids)), takes_along=True)
+    _dispatch_selection(EventSelection(tuple(post_ids), tuple(event_ids)), takes_along=True)
 
 
-def _dispatch_whole(which: EventSelection, *, takes_along: bool = False) -> Round:
-    """Tell of all of these. What came after them is told on the way, which saves its own transaction."""
+def _dispatch_selection(which: EventSelection, *, takes_along: bool = False) -> Round:
+    """Deliver all events of the selection. Later events of its posts are included, which saves another
+    transaction.
+    """
     told = round_ = dispatch_due(which, takes_along=takes_along)
     while round_.count >= BATCH:
         round_ = dispatch_due(which)
@@ -568,41 +580,43 @@ def _dispatch_whole(which: EventSelection, *, takes_along: bool = False) -> Roun
 
 
 def sweep(seconds: float) -> int:
-    """Tell of what lost messages, and subscribers that failed, left waiting, for so long at most.
+    """Deliver events left by lost messages and failed subscribers, for at most `seconds`.
 
-    Answers how many events it took up, oldest first: each is done then, or waits for its next time.
+    Return the number of events taken up, oldest first. Each is then dispatched or waits for its next attempt.
     """
     until = time.monotonic() + seconds
     count = 0
-    while found := list(_waiting()[:_LOOK]):
+    while found := list(_due_rows()[:_SWEEP_BATCH]):
         before = count
-        for which in _parts(found):
+        for which in _selections(found):
             if time.monotonic() >= until:
                 return count
             count += dispatch_due(which).count
         if count == before:
-            break  # the database gives way to others; so does the sweep
+            break  # the database prefers other transactions, so stop here
     return count
 
 
-def waiting_event_ids(limit: int = _LOOK) -> list[int]:
-    """Ids of events whose turn it is, oldest first, leaving out what failed too often."""
-    return [id_ for id_, _ in _waiting()[:limit]]
+def waiting_event_ids(limit: int = _SWEEP_BATCH) -> list[int]:
+    """Return ids of due events, oldest first, without those that failed too often."""
+    return [id_ for id_, _ in _due_rows()[:limit]]
 
 
 def failed_events() -> QuerySet[Event]:
-    """Events that failed too often, of which nobody is told any more until a person says so."""
+    """Return events that failed too often. They are retried only on request."""
     return Event.objects.filter(dispatched_at__isnull=True, attempts__gte=MAX_ATTEMPTS)
 
 
-def _waiting() -> QuerySet[Event, tuple[int, UUID | None]]:
+def _due_rows() -> QuerySet[Event, tuple[int, UUID | None]]:
     return (
         Event.objects.filter(due_events(timezone.now())).order_by("id").values_list("id", "post_id")
     )
 
 
-def _parts(found: Sequence[tuple[int, UUID | None]]) -> Iterator[EventSelection]:
-    """What one transaction takes each: events without a post, and whole posts, whose earlier ones come first."""
+def _selections(found: Sequence[tuple[int, UUID | None]]) -> Iterator[EventSelection]:
+    """Yield the selection of each transaction: events without a post, and whole posts, so that earlier events are
+    included.
+    """
     for begin in range(0, len(found), BATCH):
         part = found[begin : begin + BATCH]
         posts = dict.fromkeys(post_id for _, post_id in part if post_id is not None)

@@ -27,10 +27,10 @@ from proofroom.core.outbox.wake_ups import wake_dispatch
 
 @dataclass(frozen=True, slots=True)
 class EventKind:
-    """A kind of event, and who is told of it.
+    """A kind of event and its recipients.
 
-    `label` is what people read. `permission` is what an account needs to learn that it happened. `version` grows
-    with every change of the payload's shape that a receiver would notice.
+    `label` is its name for people. `permission` is required to see that it happened. `version` grows with each change
+    of the payload that receivers could notice.
     """
 
     name: str
@@ -38,21 +38,21 @@ class EventKind:
     permission: str
     version: int = 1
     is_live: bool = False
-    """Whether it changes what visitors see: it makes every cached answer old."""
+    """True if it changes public content and so invalidates cached answers."""
     is_webhook: bool = False
-    """Whether subscribers of webhooks may choose it."""
+    """True if webhooks may subscribe to it."""
     is_trigger: bool = False
-    """Whether it is a scope that starts agents."""
+    """True if it is a scope that starts agents."""
     is_private: bool = False
-    """Whether its payload holds words of visitors, which no log shows."""
+    """True if its payload contains text from visitors, which no log shows."""
     is_internal: bool = False
-    """Whether it only hands work on, and is nothing that somebody did."""
+    """True if it only passes work on and is not an action of a user."""
     is_progress: bool = False
-    """Whether open pages hear of it although it is internal: that something goes on."""
+    """True if open pages are notified of it although it is internal, to show progress."""
 
 
 def all_kinds() -> Iterable[EventKind]:
-    """Every kind, in order of name."""
+    """Return all kinds in order of name."""
     return _kinds().values()
 
 
@@ -61,7 +61,7 @@ def find_kind(name: str) -> EventKind | None:
 
 
 def kind_of(name: str) -> EventKind:
-    """The kind of that name. Raises `ImproperlyConfigured`: what nobody declared is not recorded."""
+    """Return the kind with this name. Raises `ImproperlyConfigured`, because only declared kinds are recorded."""
     kind = _kinds().get(name)
     if kind is None:
         raise ImproperlyConfigured(f"No app declares the event {name!r} in its event_kinds.py.")
@@ -88,10 +88,10 @@ def _kinds() -> dict[str, EventKind]:
 
 @dataclass(frozen=True, slots=True)
 class Subscriber:
-    """A function that is called after the transaction of its cause, with an event or with many at once.
+    """A function called after the transaction of the cause, with one event or with many.
 
-    `id` is stored in `Event.told`. It stays the same when the function is moved or renamed: with another id, events
-    that are only partly told would be told to it a second time.
+    `id` is stored in `Event.told`. It must not change when the function is moved or renamed: events that were partly
+    delivered would be delivered to it again.
     """
 
     id: str
@@ -113,11 +113,11 @@ _subscribers: dict[str, ExtensionPoint[Subscriber]] = defaultdict(ExtensionPoint
 def subscribe(
     names: Iterable[str], call: Callable[[Event], None], *, id: str, apart: bool = False
 ) -> None:
-    """Have `call(event)` called, from a task, after the transaction of each event of these names.
+    """Call `call(event)` in a task, after the transaction of each event with one of these names.
 
-    What it writes stands or falls with the note that it was told, so it is done once; a call to another system it
-    leaves to a row that another task takes up. One that works long, `apart`, is told in no transaction, and may be
-    told twice. Of the events of one post it is told in their order.
+    Its writes are in the same transaction as the mark of the delivery, so it runs exactly once. It must not call
+    other systems itself, but write a row that another task picks up. With `apart`, for long work, it runs outside of
+    any transaction and may run twice. Events of one post are delivered in order.
     """
     _register(names, Subscriber(id, call, is_apart=apart))
 
@@ -125,9 +125,9 @@ def subscribe(
 def subscribe_to_many(
     names: Iterable[str], call: Callable[[Sequence[Event]], None], *, id: str
 ) -> None:
-    """Like `subscribe`, but `call(events)` is told of all that one transaction takes up, oldest first.
+    """Like `subscribe`, but `call(events)` gets all events of a transaction, oldest first.
 
-    Where it fails, what it wrote is undone, and it is told of the same events again, one at a time.
+    If it fails, its writes are rolled back, and it is called again with each event alone.
     """
     _register(names, Subscriber(id, call_many=call))
 
@@ -145,21 +145,20 @@ def subscribers_of(name: str) -> list[Subscriber]:
 
 _inside: dict[str, Hook[[Event], None]] = defaultdict(Hook)
 events_forgotten: Hook[[list[int]], None] = Hook()
-"""Called in the same transaction with the ids of the events whose words must be gone."""
+"""Called in the same transaction with the ids of the events whose text must be deleted."""
 
 
 def subscribe_inside(names: Iterable[str], subscriber: Callable[[Event], None]) -> None:
-    """Have `subscriber(event)` called in the transaction of each event of these names.
+    """Call `subscriber(event)` in the transaction of each event with one of these names.
 
-    For what must stand or fall with its cause, like the redirect of an address that moved. What the subscriber
-    raises undoes the cause.
+    For changes that belong to the cause, like the redirect of a moved URL. An exception rolls back the cause.
     """
     for name in names:
         _inside[name].register(subscriber)
 
 
 EVENTS_CHANNEL = "events"
-"""Of the notification that something was recorded, which PostgreSQL sends by a trigger of the table."""
+"""Channel of the notification that an event was recorded. A trigger of the PostgreSQL table sends it."""
 
 
 def record(
@@ -170,9 +169,9 @@ def record(
     post_id: UUID | str | None = None,
     tags: Collection[str] = (EVERYTHING,),
 ) -> Event:
-    """Write the event with its cause, in the caller's transaction, and wake a worker after the commit.
+    """Record an event in the caller's transaction, and wake a worker after the commit.
 
-    `tags` name what visitors see otherwise than before, where the event is of such a kind.
+    `tags` are the tags of changed public content, for kinds that are live.
     """
     [event] = record_each([name], actor=actor, payload=payload, post_id=post_id, tags=tags)
     return event
@@ -186,7 +185,7 @@ def record_each(
     post_id: UUID | str | None = None,
     tags: Collection[str] = (EVERYTHING,),
 ) -> list[Event]:
-    """Write the events of one cause, which say the same under several names, in one statement; else like `record`."""
+    """Record several events with the same payload in one statement. Otherwise like `record`."""
     kinds = [kind_of(name) for name in names]
     events = [_event(kind, actor, payload, post_id) for kind in kinds]
     _store(events, tags if any(kind.is_live for kind in kinds) else None)
@@ -203,9 +202,9 @@ def record_all(
     actor: Actor,
     tags: Collection[str] = (EVERYTHING,),
 ) -> list[Event]:
-    """Write one event for each pair of post id and payload, in few statements and messages; else like `record`.
+    """Record one event per pair of post id and payload, in few statements and messages. Otherwise like `record`.
 
-    Without `tags` cached answers stay: for events whose cause made them old.
+    Without `tags` no cached answers are invalidated, for callers that have done so already.
     """
     kind = kind_of(name)
     made = [_event(kind, actor, payload, post_id) for post_id, payload in things]
@@ -220,7 +219,7 @@ def record_all(
 
 
 def _store(events: Sequence[Event], tags: Collection[str] | None) -> None:
-    """Store events of a cause, which makes old what `tags` name where it is a change of live content."""
+    """Insert events of a cause, and invalidate the cached answers of `tags` unless it is None."""
     if tags is None:
         insert_rows(events)
     else:
@@ -244,14 +243,14 @@ def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | s
         cause_id=actor.event_id,
         hop=actor.hop,
         created_at=now,
-        # Nobody waits to be told of most of them.
+        # Most events have no subscribers and are complete at once.
         dispatched_at=None if subscribers_of(kind.name) else now,
     )
 
 
 def forget(event_ids: Iterable[int]) -> None:
-    """Empty the payloads of events whose words must be gone; nobody is told of them any more."""
-    # Locked in the order in which those who tell of them lock them.
+    """Delete the payloads of events whose text must be deleted. They are not delivered any more."""
+    # Lock in the same order as the dispatcher, which avoids deadlocks.
     rows = Event.objects.select_for_update(no_key=True).filter(pk__in=list(event_ids))
     ids = list(rows.order_by("pk").values_list("pk", flat=True))
     now = timezone.now()

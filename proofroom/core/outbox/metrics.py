@@ -1,4 +1,4 @@
-"""Metrics of the events that wait."""
+"""Metrics of waiting events."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proofroom.core.outbox.dispatch import due_events
 
 
 def read_backlog() -> Iterator[MetricReading]:
-    """Yield how many events wait to be told, and for how long the first has waited. One query."""
+    """Yield the number of events due for delivery and the age of the oldest one. One query."""
     now = timezone.now()
     found = Event.objects.filter(due_events(now)).aggregate(
         waiting=Count("id"), oldest=Min("created_at")

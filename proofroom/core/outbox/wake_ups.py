@@ -1,6 +1,6 @@
-"""Messages that tell workers of waiting events.
+"""Messages that wake workers for new events.
 
-The row of an event is the truth: what a message that is lost leaves waiting, the sweep finds.
+The rows hold the state: the sweep finds events whose message was lost.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from proofroom.core.task_queue import queue_task, send_after_commit, send_messag
 
 logger = logging.getLogger(__name__)
 PAUSE_SECONDS: Final = 0.1
-"""How long a process that gathers waits between two messages."""
-_PER_MESSAGE: Final = 100
-"""Events that one message to a worker names."""
+"""Seconds between two messages of a process that collects wake-ups."""
+_EVENTS_PER_MESSAGE: Final = 100
+"""Number of events in one message."""
 
 
 def wake_dispatch(events: Sequence[Event]) -> None:
-    """Tell workers of waiting events, after the commit."""
-    for begin in range(0, len(events), _PER_MESSAGE):
-        part = events[begin : begin + _PER_MESSAGE]
+    """Send workers messages about new events, after the commit."""
+    for begin in range(0, len(events), _EVENTS_PER_MESSAGE):
+        part = events[begin : begin + _EVENTS_PER_MESSAGE]
         first, last = part[0], part[-1]
         posts = dict.fromkeys(str(event.post_id) for event in part if event.post_id is not None)
         others = [event.pk for event in part if event.post_id is None]
@@ -54,8 +54,8 @@ def wake_dispatch(events: Sequence[Event]) -> None:
 
 
 @dataclass(slots=True)
-class _Gathered:
-    """Posts with waiting events, and waiting events without a post, of requests with the same ids and trace."""
+class _WakeUpGroup:
+    """Posts and events without a post, from requests with the same ids and trace."""
 
     ids: dict[WorkId, str]
     trace: dict[str, str]
@@ -64,22 +64,21 @@ class _Gathered:
     event_ids: dict[int, None] = field(default_factory=dict)
 
     def send(self) -> None:
-        """Queue the messages, with the ids and the trace that they would have had in the requests."""
+        """Queue the messages with the ids and the trace of their requests."""
         posts, events = [*self.post_ids], [*self.event_ids]
         ids = {**self.ids, "request_id": ",".join(self.request_ids) or None}
         with bind_ids(ids), continue_trace(self.trace):
-            for begin in range(0, max(len(posts), len(events)), _PER_MESSAGE):
-                part = slice(begin, begin + _PER_MESSAGE)
+            for begin in range(0, max(len(posts), len(events)), _EVENTS_PER_MESSAGE):
+                part = slice(begin, begin + _EVENTS_PER_MESSAGE)
                 queue = partial(queue_task, "core.tasks.dispatch_events", events[part], posts[part])
                 send_message(queue, f"events of {len(posts[part])} posts")
 
 
 class GatheredWakeUps:
-    """Sends messages from a thread of its own, so that no request waits for the queue, and many requests at once
-    cost one message.
+    """Sends messages from a separate thread, so that requests don't wait for the queue and share messages.
 
-    The first one goes at once, the next a moment later with all that was asked for meanwhile. Off unless a process
-    that answers requests turns it on: elsewhere whoever records events sends the message.
+    The first message is sent at once, the next one after a pause with all wake-ups since then. Off unless a web
+    process turns it on; other processes send the message themselves.
     """
 
     def __init__(self) -> None:
@@ -87,44 +86,44 @@ class GatheredWakeUps:
         self.reset()
 
     def reset(self) -> None:
-        """Begin without a thread: also in a child process, to which none is passed on."""
-        self._waiting: dict[tuple[object, ...], _Gathered] = {}
+        """Start without a thread. Also called in a forked child, which inherits none."""
+        self._groups: dict[tuple[object, ...], _WakeUpGroup] = {}
         self._condition = Condition()
         self._thread: BackgroundLoop | None = None
 
     def turn_on(self) -> None:
-        """Gather from now on, and send what waits when the process ends."""
+        """Start collecting, and send the rest when the process ends."""
         self.is_on = True
-        # Web servers fork their processes by multiprocessing, which ends them without what `atexit` knows.
+        # Web servers fork their processes with multiprocessing, which skips `atexit` handlers.
         Finalize(None, self.send_waiting, exitpriority=0)
 
     def add(self, post_ids: Iterable[str], event_ids: Iterable[int]) -> None:
-        """Have workers told of what these posts have waiting, and of these events without a post."""
+        """Wake workers for the open events of these posts, and for these events without a post."""
         ids, trace = {**current_ids()}, trace_headers()
         request_id = ids.pop("request_id", None)
         key = (*ids.items(), None, *trace.items())
         with self._condition:
-            gathered = self._waiting.setdefault(key, _Gathered(ids, trace))
-            gathered.post_ids |= dict.fromkeys(post_ids)
-            gathered.event_ids |= dict.fromkeys(event_ids)
+            group = self._groups.setdefault(key, _WakeUpGroup(ids, trace))
+            group.post_ids |= dict.fromkeys(post_ids)
+            group.event_ids |= dict.fromkeys(event_ids)
             if request_id is not None:
-                gathered.request_ids[request_id] = None
+                group.request_ids[request_id] = None
             if self._thread is None:
                 self._thread = BackgroundLoop("wake-ups", self._send_later)
                 self._thread.start()
             self._condition.notify()
 
     def send_waiting(self) -> None:
-        """Send what waits now, from this thread. What cannot be queued is noted where failures of the queue are."""
+        """Send what was collected, from this thread. Failures are recorded as failures of the queue."""
         with self._condition:
-            waiting, self._waiting = self._waiting, {}
-        for gathered in waiting.values():
-            gathered.send()
+            waiting, self._groups = self._groups, {}
+        for group in waiting.values():
+            group.send()
 
     def _send_later(self) -> bool:
-        """Send what waits, once there is something. The sweep finds what a turn that fails leaves."""
+        """Wait for wake-ups and send them. If it fails, the sweep finds the events."""
         with self._condition:
-            self._condition.wait_for(lambda: bool(self._waiting))
+            self._condition.wait_for(lambda: bool(self._groups))
         try:
             self.send_waiting()
         finally:

@@ -1,8 +1,8 @@
-"""Open admin pages hear over a websocket what happens, each person of what they may know.
+"""Notification of open admin pages over websockets, each user only about what they may view.
 
-A message names an event and never what it holds: pages fetch what they show with their own rights. Nothing is kept
-for a page that is away for long; it is told to load again. The app that defines posts registers a
-`PostAudience`, which knows who may hear of them.
+A message names an event but has no content: pages fetch what they show with their own permissions. Messages are not
+stored; a page that was away for long is told to reload. The app that defines posts registers a `PostAudience`, which
+knows who may hear of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The events that open pages hear of, and the websocket that they hear it from."""
+"""The events that open pages are notified of, and their websocket."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from proofroom.core.realtime.websockets import PageConsumer
 
 
 class EventPage(OpenPage):
-    """A page that hears of one post, or of all; `after` is what it heard last."""
+    """A page that follows one post or all posts. `after` is the last event it received."""
 
     def __init__(
         self, connection: PageConnection, post_id: UUID | None, after: After | None
@@ -44,17 +44,17 @@ class EventPage(OpenPage):
 
 
 MAX_EVENTS_PER_TURN: Final = 50
-"""Events that a page hears of one by one; of more at once it hears that it should load again."""
+"""Events sent one by one. With more at once the page is told to reload."""
 PING_SECONDS: Final = 20.0
 VERSION: Final = 1
-"""Of the messages."""
+"""Version of the messages."""
 
 
 class EventFeed(Feed[EventPage]):
-    """Tells of events, each person of those that they may know of, and pages of a post of who has it open.
+    """Sends events to pages, filtered by each user's permissions, and presence to pages of posts.
 
-    One query, one more where pages of posts are open, and to tell something that of each visibility rule, and two for
-    each scope that limits whom it is told to.
+    Runs one query, one more if pages of posts are open, and to send something the queries of each visibility rule and
+    two per scope that limits a recipient.
     """
 
     channels = (EVENTS_CHANNEL, PRESENCE_CHANNEL)
@@ -64,9 +64,10 @@ class EventFeed(Feed[EventPage]):
     def __init__(self) -> None:
         super().__init__()
         self._tail = Tail()
-        # Read, and not told yet: what was read stays, should the database go away before all is known.
+        # Events that were read but not sent yet. They stay here if the database fails before the
+        # turn is complete.
         self._new: deque[EventMessage] = deque(maxlen=MAX_EVENTS_KEPT)
-        self._missed: dict[EventPage, list[EventMessage] | None] = {}
+        self._backlogs: dict[EventPage, list[EventMessage] | None] = {}
         self._editors: Mapping[UUID, Sequence[OpenEditor]] = {}
         self._may_hear = may_hear_of((), ())
         self._is_outside = find_outside((), ())
@@ -74,20 +75,22 @@ class EventFeed(Feed[EventPage]):
 
     def read(self, pages: Sequence[EventPage]) -> Collection[EventPage]:
         self._new.extend(self._tail.read())
-        self._missed = {page: self._tail.behind(page.after) for page in pages if not page.has_begun}
+        self._backlogs = {
+            page: self._tail.behind(page.after) for page in pages if not page.has_begun
+        }
         self._editors = who_is_at({page.post_id for page in pages if page.post_id is not None})
         posts = {None, *(event.post_id for event in self._new)} if self._new else set()
         return [
             page
             for page in pages
             if page.post_id in posts
-            or page in self._missed
+            or page in self._backlogs
             or self._editors_at(page) != page.editors
         ]
 
     def load_details(self, pages: Mapping[EventPage, ActorUser]) -> None:
         events = {event.uid: event for event in self._new}
-        for some in self._missed.values():
+        for some in self._backlogs.values():
             events |= {event.uid: event for event in some or ()}
         self._may_hear = may_hear_of(list(events.values()), pages.values())
         followed = {page.post_id for page in pages if page.post_id is not None}
@@ -96,43 +99,43 @@ class EventFeed(Feed[EventPage]):
     def tell(self, pages: Mapping[EventPage, ActorUser]) -> None:
         for page, person in pages.items():
             with self.close_on_error(page):
-                self._tell_page(page, person)
+                self._notify_page(page, person)
         self._new.clear()
         if time.monotonic() >= self._ping_at:
             self._ping_at = time.monotonic() + PING_SECONDS
             for page in self.pages:
                 page.say(self._signal("ping"))
 
-    def _tell_page(self, page: EventPage, person: ActorUser) -> None:
+    def _notify_page(self, page: EventPage, person: ActorUser) -> None:
         if page.post_id is not None and self._is_outside(person, page.post_id):
             page.end(NOT_FOUND)
             return
         events: Sequence[EventMessage] | None = self._new
-        if page in self._missed:
+        if page in self._backlogs:
             page.has_begun = True
             page.say(self._signal("hello") | {"version": VERSION})
-            events = self._missed[page]
-        heard = [
+            events = self._backlogs[page]
+        visible = [
             event
             for event in events or ()
             if page.post_id in (None, event.post_id) and self._may_hear(person, event)
         ]
-        if events is None or len(heard) > MAX_EVENTS_PER_TURN:
+        if events is None or len(visible) > MAX_EVENTS_PER_TURN:
             page.say(self._signal("reload"))
         else:
-            for event in heard:
+            for event in visible:
                 page.say(message(event, person.pk))
         if (editors := self._editors_at(page)) != page.editors:
             page.editors = editors
             page.say({"editing": [*presence_message(person.pk, editors)]})
 
     def _signal(self, name: str) -> JsonObject:
-        """With the last event there is, which a page that comes again asks for what followed."""
+        """Return a message with the id of the last event, from which a page can resume after reconnecting."""
         last = self._tail.last
         return {name: True, "last": str(last) if last else None}
 
     def _editors_at(self, page: EventPage) -> Sequence[OpenEditor]:
-        """Return who is at the post of a page; nobody for a page that follows no post."""
+        """Return the editors of a page's post; empty for a page without a post."""
         return tuple(self._editors.get(page.post_id, ())) if page.post_id else ()
 
 
@@ -140,8 +143,8 @@ _SECONDS: Final = re.compile(r"[0-9]{1,11}(\.[0-9]{1,6})?\Z", re.ASCII)
 
 
 class EventsConsumer(PageConsumer[EventPage]):
-    """`/ws/events/`. `?post=` hears of one post only. `?after=` is told what was missed: since an event, by its id,
-    or since a moment, in seconds since 1970.
+    """`/ws/events/`. `?post=` follows one post only. `?after=` resumes after an event id, or after a time in Unix
+    seconds.
     """
 
     permission: ClassVar[str] = "posts.view"

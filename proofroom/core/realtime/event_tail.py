@@ -1,4 +1,4 @@
-"""The latest events, read as they come: for pages by their websocket, and for AI clients by their streams."""
+"""The latest events, read as they are recorded: for pages over websockets, and for AI clients over their streams."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from django.db.models import Q
 from proofroom.core.realtime.messages import EventMessage, load_events, load_last_events
 
 MAX_EVENTS_KEPT: Final = 1000
-"""Events that a page which was away can still be told of."""
+"""Number of events that a page can catch up on."""
 EVENTS_PER_QUERY: Final = 1000
 LATE_SECONDS: Final = 120.0
-"""How long a number that was skipped is looked for."""
+"""Seconds for which skipped ids are looked for."""
 MAX_IDS_SKIPPED: Final = 1000
 After = UUID | datetime
 
 
 class Tail:
-    """The latest events, in the order in which they were found.
+    """The latest events in the order in which they became visible.
 
-    Numbers are given when a row is written, and rows are seen when their transaction commits, so a lower number may
-    come after a higher one: those that were skipped are asked for too, until they come or are too late.
+    Ids are assigned when a row is written, but rows become visible at their commit, so a lower id may appear after a
+    higher one. Skipped ids are queried again until they appear or `LATE_SECONDS` have passed.
     """
 
     def __init__(self) -> None:
@@ -39,9 +39,9 @@ class Tail:
         return self._found[-1].uid if self._found else None
 
     def read(self) -> list[EventMessage]:
-        """What is new since the last time; nothing the first time, when it looks where the end is. One query."""
+        """Return new events since the last call; the first call only finds the current end. One query."""
         if self._newest < 0:
-            self._begin()
+            self._start()
             return []
         which = Q(id__gt=self._newest)
         if self._skipped:
@@ -49,12 +49,12 @@ class Tail:
         events = load_events(which, EVENTS_PER_QUERY)
         if events:
             self._has_all = self._has_all and len(self._found) + len(events) <= MAX_EVENTS_KEPT
-            self._take(events)
-        self._give_up()
+            self._add(events)
+        self._forget_skipped()
         return events
 
     def behind(self, after: After | None) -> list[EventMessage] | None:
-        """What was found after an event, or happened after a moment; None where that is too long ago to say."""
+        """Return the events after an event or a time; None if that is too long ago."""
         if after is None:
             return []
         found = list(self._found)
@@ -65,13 +65,13 @@ class Tail:
             return None
         return [event for event in found if event.at > after]
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         events = load_last_events(MAX_EVENTS_KEPT)
         self._has_all = len(events) < MAX_EVENTS_KEPT
         self._newest = events[0].id if events else 0
-        self._take(events)
+        self._add(events)
 
-    def _take(self, events: list[EventMessage]) -> None:
+    def _add(self, events: list[EventMessage]) -> None:
         until = time.monotonic() + LATE_SECONDS
         for event in events:
             first = max(self._newest + 1, event.id - MAX_IDS_SKIPPED)
@@ -80,9 +80,9 @@ class Tail:
             self._newest = max(self._newest, event.id)
         self._found.extend(events)
 
-    def _give_up(self) -> None:
+    def _forget_skipped(self) -> None:
         now = time.monotonic()
-        # The oldest are the first, since dictionaries keep their order.
+        # Dictionaries keep insertion order, so the oldest come first.
         for number in list(self._skipped)[: max(0, len(self._skipped) - MAX_IDS_SKIPPED)]:
             del self._skipped[number]
         for number in [number for number, until in self._skipped.items() if until < now]:

@@ -1,7 +1,6 @@
-"""Open pages of a process and their hub: one task, which reads what is new for all of them at once.
+"""The open pages of a process and their hub: one task that reads news for all pages together.
 
-It reads when a notification says that there is something, and now and then to be sure; where notifications do not
-arrive it looks all the time.
+It reads after a notification and at intervals. If notifications don't arrive, it polls frequently.
 """
 
 from __future__ import annotations
@@ -39,10 +38,10 @@ TOO_MANY: Final = 4429
 
 
 class OpenPage:
-    """A page, and whose it is. What the queue holds is a message, or the code to close with."""
+    """An open page of a user. Its queue contains messages, or the code to close with."""
 
     most_waiting: ClassVar[int] = 100
-    """Messages that wait for a page; one that takes none is dropped, and may come again."""
+    """Maximum number of queued messages. A page that does not read them is closed and may reconnect."""
 
     def __init__(self, connection: PageConnection) -> None:
         self.connection = connection
@@ -58,7 +57,7 @@ class OpenPage:
             self.queue.put_nowait(message)
 
     def end(self, code: int) -> None:
-        """Send nothing more that waits, and close with this code."""
+        """Discard queued messages and close with this code."""
         if self.has_ended:
             return
         while not self.queue.empty():
@@ -66,7 +65,7 @@ class OpenPage:
         self.finish(code)
 
     def finish(self, code: int) -> None:
-        """Close with this code after what waits to be sent."""
+        """Close with this code after the queued messages."""
         if not self.has_ended:
             self.has_ended = True
             self.queue.put_nowait(code)
@@ -76,10 +75,10 @@ Page = TypeVar("Page", bound=OpenPage)
 
 
 class Feed(ABC, Generic[Page]):
-    """What pages of one kind follow. `read` and `load_details` run in a thread, all else in the event loop."""
+    """News for pages of one kind. `read` and `load_details` run in a thread, all else in the event loop."""
 
     channels: ClassVar[Sequence[str]]
-    """Of the notifications that say that there is something to read."""
+    """Channels whose notifications mean that there is news."""
     most_pages: ClassVar[int]
     most_pages_of_one: ClassVar[int]
 
@@ -91,18 +90,18 @@ class Feed(ABC, Generic[Page]):
 
     @abstractmethod
     def read(self, pages: Sequence[Page]) -> Collection[Page]:
-        """Read what is new, and return the pages to tell it, in as many queries for many as for one."""
+        """Read news and return the pages to notify. The number of queries must not depend on the number of pages."""
 
     def load_details(self, pages: Mapping[Page, ActorUser]) -> None:
-        """Load what only the messages to these need, and what each of them may see."""
+        """Load the data needed only for messages to these pages, and their users' visibility."""
 
     @abstractmethod
     def tell(self, pages: Mapping[Page, ActorUser]) -> None:
-        """Tell these what was read, each in a block of `close_on_error`. Reads nothing."""
+        """Send the news to these pages, each in a block of `close_on_error`. Runs no queries."""
 
     @contextmanager
     def handle_read_errors(self) -> Iterator[None]:
-        """Log an error of the block and read this feed again soon. Other feeds are not affected."""
+        """Log an error in the block and read this feed again soon. Other feeds are not affected."""
         try:
             yield
         except DATABASE_AWAY:
@@ -114,7 +113,7 @@ class Feed(ABC, Generic[Page]):
 
     @contextmanager
     def close_on_error(self, page: Page) -> Iterator[None]:
-        """Log an error of the block and close the page, which may connect again."""
+        """Log an error in the block and close the page, which may reconnect."""
         try:
             yield
         except Exception:
@@ -123,21 +122,21 @@ class Feed(ABC, Generic[Page]):
 
 
 class Snapshot(ABC):
-    """The state of a row that pages follow: `version` differs as soon as they would."""
+    """The state of a row that pages follow. `version` changes whenever a page must be notified."""
 
     version: tuple[object, ...]
     is_over: bool
 
     @abstractmethod
     def message(self) -> JsonObject:
-        """The message to a page, in the active language. Reads nothing."""
+        """Return the message for a page in the active language. Runs no queries."""
 
 
 SnapshotT = TypeVar("SnapshotT", bound=Snapshot)
 
 
 class RowPage(OpenPage):
-    """An open page that shows one row; `version` is of the state that it was told of last."""
+    """An open page for one row. `version` is the last state sent to it."""
 
     most_waiting: ClassVar[int] = 50
 
@@ -149,7 +148,7 @@ class RowPage(OpenPage):
 
 
 class RowFeed(Feed[RowPage], Generic[SnapshotT]):
-    """Tells pages of their row whenever it has changed, until it is over."""
+    """Sends pages the state of their row after each change, until it is over."""
 
     most_pages: ClassVar[int] = 1000
     most_pages_of_one: ClassVar[int] = 20
@@ -161,14 +160,14 @@ class RowFeed(Feed[RowPage], Generic[SnapshotT]):
 
     @abstractmethod
     def load(self, ids: Collection[UUID]) -> Mapping[UUID, SnapshotT]:
-        """Load the state of those that there are, in as many queries for many as for one."""
+        """Load the existing rows' states. The number of queries must not depend on the number of rows."""
 
     @abstractmethod
     def load_visible(self, ids: Collection[UUID], person: ActorUser) -> Collection[UUID]:
-        """Load which of these somebody may see who is limited to a part of the content."""
+        """Return the ids that a user limited to a part of the content may view."""
 
     def load_details(self, pages: Mapping[RowPage, ActorUser]) -> None:
-        """One query more for each person who is limited."""
+        """Load hidden rows, with one more query per limited user."""
         asked: dict[int, list[RowPage]] = defaultdict(list)
         people = {person.pk: person for person in pages.values() if reading_scopes(person)}
         for page, person in pages.items():
@@ -191,9 +190,9 @@ class RowFeed(Feed[RowPage], Generic[SnapshotT]):
     def tell(self, pages: Mapping[RowPage, ActorUser]) -> None:
         for page in pages:
             with self.close_on_error(page):
-                self._tell_page(page)
+                self._notify_page(page)
 
-    def _tell_page(self, page: RowPage) -> None:
+    def _notify_page(self, page: RowPage) -> None:
         snapshot = self.found.get(page.row_id)
         if snapshot is None or page in self._hidden:
             page.end(NOT_FOUND)
@@ -206,25 +205,25 @@ class RowFeed(Feed[RowPage], Generic[SnapshotT]):
 
 
 CHECK_SECONDS: Final = 2.0
-"""How often pages are looked at that nothing is told to: who was logged out must not stay connected."""
+"""Seconds between checks of pages without news, because a logged-out user must not stay connected."""
 LOOK_SECONDS: Final = 5.0
-"""How often feeds are read that no notification came for."""
+"""Seconds between reads of feeds without a notification."""
 PAUSE_SECONDS: Final = 0.05
-"""From the beginning of a turn to the next, so that many notifications at once are one turn's work."""
+"""Minimum seconds between two turns, so that a burst of notifications is handled in one turn."""
 
 
 class Hub:
-    """The pages of an event loop, by the feed that they follow."""
+    """The open pages of an event loop, by feed."""
 
     def __init__(self) -> None:
         self._feeds: dict[type[Feed[Any]], Feed[Any]] = {}
         self._loop = asyncio.get_running_loop()
         self._wake = asyncio.Event()
-        self._looked_at = self._checked_at = float("-inf")
+        self._read_at = self._checked_at = float("-inf")
         self._is_failing = False
 
     def join(self, kind: type[Feed[Page]], page: Page) -> bool:
-        """Tell the page from now on; False where too many are open."""
+        """Add the page; return False if too many are open."""
         feed = self._feeds.get(kind)
         pages = feed.pages if feed is not None else ()
         own = sum(one.connection.user_id == page.connection.user_id for one in pages)
@@ -232,9 +231,9 @@ class Hub:
             return False
         if feed is None:
             feed = self._feeds[kind] = kind()
-            woken = partial(self._wake_from_thread, feed)
+            wake = partial(self._wake_from_thread, feed)
             feed.subscriptions = [
-                listen(channel, lambda _: woken(), lost=woken) for channel in kind.channels
+                listen(channel, lambda _: wake(), lost=wake) for channel in kind.channels
             ]
         feed.pages.add(page)
         self._wake_feed(feed)
@@ -246,7 +245,7 @@ class Hub:
             self._wake.set()
 
     async def run(self) -> None:
-        """Until the last page is closed."""
+        """Run until the last page is closed."""
         try:
             while self._feeds:
                 begun = time.monotonic()
@@ -254,7 +253,7 @@ class Hub:
                 try:
                     await self._turn()
                     self._is_failing = False
-                except Exception:  # a database that is away for a moment ends no connection
+                except Exception:  # a temporary database failure must not close connections
                     if not self._is_failing:
                         logger.exception("open pages are told nothing until this works again")
                     self._is_failing = True
@@ -267,18 +266,18 @@ class Hub:
             self._drop_ended(everyone=True)
 
     async def _turn(self) -> None:
-        """Read the feeds that have news, or all if that is due, and tell their pages."""
+        """Read the feeds with news, or all at intervals, and notify their pages."""
         now = time.monotonic()
         is_check = now >= self._checked_at + CHECK_SECONDS
-        if now >= self._looked_at + self._look_seconds():
-            self._looked_at = now
+        if now >= self._read_at + self._read_interval():
+            self._read_at = now
             for feed in self._feeds.values():
                 feed.has_news = True
         feeds = [feed for feed in self._feeds.values() if feed.has_news]
         everyone = [page for feed in self._feeds.values() for page in feed.pages]
         pages = {feed: list(feed.pages) for feed in feeds}
         for feed in feeds:
-            feed.has_news = False  # news that come meanwhile are for the next turn
+            feed.has_news = False  # news during this turn count for the next one
         try:
             tell = await database_sync_to_async(read_feeds)(pages, everyone if is_check else ())
         except BaseException:
@@ -289,13 +288,13 @@ class Hub:
             self._checked_at = now
         tell()
 
-    def _look_seconds(self) -> float:
+    def _read_interval(self) -> float:
         if is_listening() and not self._is_failing:
             return LOOK_SECONDS
         return float(settings.LIVE_POLL_SECONDS)
 
     def _seconds_to_next_turn(self) -> float:
-        due_at = min(self._looked_at + self._look_seconds(), self._checked_at + CHECK_SECONDS)
+        due_at = min(self._read_at + self._read_interval(), self._checked_at + CHECK_SECONDS)
         return max(due_at - time.monotonic(), 0.0)
 
     def _drop_ended(self, *, everyone: bool = False) -> None:
@@ -311,18 +310,17 @@ class Hub:
         self._wake.set()
 
     def _wake_from_thread(self, feed: Feed[Any]) -> None:
-        with suppress(RuntimeError):  # the loop has ended, and its pages with it
+        with suppress(RuntimeError):  # the loop has ended together with its pages
             self._loop.call_soon_threadsafe(self._wake_feed, feed)
 
 
 def read_feeds(
     pages: Mapping[Feed[Any], Sequence[OpenPage]], checked: Sequence[OpenPage]
 ) -> Callable[[], None]:
-    """Read feeds for their pages. What it answers tells them, and puts out who may hear nothing any more, also of
-    those that are only checked.
+    """Read feeds for their pages. Return a function that sends the news and closes unauthorised pages.
 
-    A feed that fails keeps no other one back. Besides what the feeds read, two queries where there is something to
-    tell or somebody to check.
+    Pages in `checked` are only authorised. A failing feed does not affect others. Runs two queries more than the
+    feeds if there is anything to send or to check.
     """
     told: dict[Feed[Any], Collection[OpenPage]] = {}
     for feed, some in pages.items():
@@ -350,11 +348,11 @@ def read_feeds(
 
 
 hubs: Final[dict[asyncio.AbstractEventLoop, tuple[Hub, asyncio.Task[None]]]] = {}
-"""A hub in each event loop; its task starts with the first page and ends with the last."""
+"""The hub of each event loop. Its task starts with the first page and ends with the last."""
 
 
 def hub_here() -> Hub:
-    """The hub of the running event loop."""
+    """Return the hub of the running event loop."""
     loop = asyncio.get_running_loop()
     if loop not in hubs:
         hub = Hub()
@@ -365,6 +363,6 @@ def hub_here() -> Hub:
             finally:
                 del hubs[loop]
 
-        # It begins when the caller waits, and has joined by then.
+        # The task starts at the caller's next await, after the caller has joined.
         hubs[loop] = hub, loop.create_task(run())
     return hubs[loop][0]

@@ -1,6 +1,6 @@
-"""What open pages are told: that an event happened, and who is at a post.
+"""Messages to open pages: that an event happened, and who has a post open.
 
-A message never holds a title, a payload or words of visitors.
+A message never contains a title, a payload or text from visitors.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from proofroom.core.outbox.events import find_kind, kind_of
 
 @dataclass(frozen=True, slots=True)
 class EventMessage:
-    """An event, as far as anybody may hear of it."""
+    """The parts of an event that all recipients may see."""
 
     id: int
     uid: UUID
@@ -52,19 +52,19 @@ _COLUMNS: Final = (
 
 
 def load_events(which: Q, most: int) -> list[EventMessage]:
-    """The first events of these, in order of id. One query."""
+    """Return the first matching events in order of id. One query."""
     rows = Event.objects.filter(which).order_by("id").values_list(*_COLUMNS)[:most]
     return [EventMessage(*row) for row in rows]
 
 
 def load_last_events(most: int) -> list[EventMessage]:
-    """The last events, in order of id. One query."""
+    """Return the last events in order of id. One query."""
     rows = Event.objects.order_by("-id").values_list(*_COLUMNS)[:most]
     return [EventMessage(*row) for row in reversed(rows)]
 
 
 def message(event: EventMessage, user_id: int) -> JsonObject:
-    """The event on the wire, for one person."""
+    """Return the message about an event for one user."""
     return {
         "id": str(event.uid),
         "event": event.name,
@@ -146,7 +146,7 @@ PRESENCE_CHANNEL: Final = "presence"
 
 
 def who_is_at(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
-    """Return who is at these posts."""
+    """Return the open pages of these posts."""
     found: dict[UUID, list[OpenEditor]] = {}
     if post_ids:
         for audience in post_audiences:
@@ -156,7 +156,7 @@ def who_is_at(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
 
 
 def presence_message(user_id: int, pages: Sequence[OpenEditor]) -> list[JsonObject]:
-    """The pages on the wire, for one person."""
+    """Return the message about open pages for one user."""
     return [
         {
             "key": page.key,

@@ -1,4 +1,4 @@
-"""Sessions of open pages: who may open a websocket, and who may keep it open."""
+"""Authorisation of websockets: at the connection and while it is open."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.core.second_factor import lacks_second_factor
 
 @dataclass(frozen=True, slots=True)
 class PageConnection:
-    """A websocket as far as its rights go: its session, the hash that this was bound to, and what it needs."""
+    """The rights of a websocket: its session, the session's auth hash, and the required permission."""
 
     user_id: int
     session_key: str
@@ -27,7 +27,7 @@ class PageConnection:
 
 
 def authorize(scope: dict[str, Any], permission: str) -> PageConnection | None:
-    """The connection of a scope through `AuthMiddlewareStack`; None for who may not come in."""
+    """Return the connection of an `AuthMiddlewareStack` scope; None if it is not authorised."""
     user, session = scope["user"], scope["session"]
     if not (user.is_authenticated and user.is_staff and user.has_perm(permission)):
         return None
@@ -39,7 +39,7 @@ def authorize(scope: dict[str, Any], permission: str) -> PageConnection | None:
 def still_authorized(connections: Collection[PageConnection]) -> dict[PageConnection, ActorUser]:
     """Return the users of connections whose session and permission are still valid.
 
-    Two queries, and one where somebody has a role that the site made.
+    Runs two queries, and one more if a user has a custom role.
     """
     store = import_module(settings.SESSION_ENGINE).SessionStore
     keys = store.get_model_class()._default_manager.filter(

@@ -1,4 +1,4 @@
-"""Websockets that tell open pages: from this site only, and refused while the database is away."""
+"""Websockets of open pages: same origin only, and refused while the database is unreachable."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from proofroom.core.realtime.hub import (
 from proofroom.core.realtime.sessions import PageConnection, authorize
 
 
-class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[misc]  # channels has no types
-    """Lets in who holds the permission, and sends what the hub says to the page."""
+class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[misc]  # channels is untyped
+    """Accepts users with the permission, and sends the page's queued messages."""
 
     permission: ClassVar[str]
     feed: ClassVar[type[Feed[Any]]]
@@ -42,11 +42,11 @@ class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[m
     _sending: asyncio.Task[None] | None = None
 
     def page_of(self, connection: PageConnection) -> Page:
-        """The page that the address asks for. Raises `ValueError` where it makes no sense."""
+        """Return the page for the query string. Raises `ValueError` if it is invalid."""
         raise NotImplementedError
 
     async def connect(self) -> None:
-        # A role that the site made is read from the database.
+        # In a thread, because a custom role is read from the database.
         connection = await database_sync_to_async(authorize)(self.scope, self.permission)
         if connection is None:
             await self.close(NOT_AUTHORIZED)
@@ -79,8 +79,8 @@ class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[m
             self._hub.leave(self.feed, self._page)
 
     async def _send_all(self, page: Page) -> None:
-        with suppress(OSError):  # the page is gone; the server says so in a message of its own
-            # Waits while the page takes nothing; what is said meanwhile fills the queue, and no more.
+        with suppress(OSError):  # the page is gone; the server sends a disconnect message
+            # Sending waits while the page does not read; the bounded queue then closes it.
             while isinstance(message := await page.queue.get(), dict):
                 await self.send_json(message)
             await self.close(message)
@@ -90,40 +90,40 @@ Application = Callable[..., Awaitable[None]]
 
 
 def from_this_site(application: Application) -> Application:
-    """`AllowedHostsOriginValidator`, which meets an Origin that cannot be read with an error, refuses that too."""
+    """Return `AllowedHostsOriginValidator`, which also refuses an invalid Origin instead of raising an error."""
     validated = AllowedHostsOriginValidator(application)
 
-    async def checked(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def check_origin(scope: dict[str, Any], receive: Any, send: Any) -> None:
         inner = validated
         for name, value in scope["headers"]:
             if name == b"origin":
                 try:
-                    urlsplit(value.decode("latin-1")).port  # noqa: B018  # reading it is the check
+                    urlsplit(value.decode("latin-1")).port  # noqa: B018  # raises ValueError if invalid
                 except ValueError:
                     inner = WebsocketDenier()
         await inner(scope, receive, send)
 
-    return checked
+    return check_origin
 
 
 TRY_AGAIN_LATER: Final = 1013
-"""The code that RFC 6455's registry has for it."""
+""""Try Again Later" in the IANA registry of WebSocket close codes (RFC 6455)."""
 _RESPONSE: Final = "websocket.http.response"
 
 
 def unless_database_away(application: Application) -> Application:
-    """The application, whose errors are answers where the database is away."""
+    """Answer errors of an unreachable database with 503 or a close code."""
 
-    async def answered(scope: dict[str, Any], receive: Any, send: Any) -> None:
+    async def wrapped(scope: dict[str, Any], receive: Any, send: Any) -> None:
         is_open = False
 
-        async def noted(message: dict[str, Any]) -> None:
+        async def send_and_track(message: dict[str, Any]) -> None:
             nonlocal is_open
             is_open = is_open or message["type"] == "websocket.accept"
             await send(message)
 
         try:
-            await application(scope, receive, noted)
+            await application(scope, receive, send_and_track)
         except Exception as error:
             if not is_database_away(error):
                 raise
@@ -133,7 +133,7 @@ def unless_database_away(application: Application) -> Application:
             else:
                 await _refuse(send)
 
-    return answered
+    return wrapped
 
 
 async def _refuse(send: Any) -> None:
