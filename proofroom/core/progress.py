@@ -1,7 +1,7 @@
-"""Progress of a long tool: reported by the tool, shown by the face that called it.
+"""Progress of long-running tools: reported by the tool, shown by the interface that called it.
 
-A tool says `report(3, 10, "de")` and asks `check_cancelled()` between its steps. Where nobody follows, as in an
-agent's run, both do nothing.
+A tool calls `report(3, 10, "de")` and `check_cancelled()` between its steps. Without a follower, as in an agent's
+run, both do nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from typing import Protocol
 
 
 class CallCancelled(BaseException):
-    """The caller does not wait any more. No `Exception`: a tool that goes on after one item failed stops at this."""
+    """The caller has cancelled the call. Derived from `BaseException`, so that tools that continue after errors
+    stop.
+    """
 
 
 class Follower(Protocol):
-    """Follows the progress of a call. `check` raises `CallCancelled` when the caller has cancelled the call."""
+    """Receives the progress of a call. `check` raises `CallCancelled` after the caller has cancelled it."""
 
     def report(self, done: float, total: float | None, message: str) -> None: ...
 
@@ -29,7 +31,7 @@ _follower: ContextVar[Follower | None] = ContextVar("tool_follower", default=Non
 
 @contextmanager
 def follow_progress(follower: Follower) -> Iterator[None]:
-    """Within the block the tool tells `follower`."""
+    """Report the progress of tools in the block to `follower`."""
     token = _follower.set(follower)
     try:
         yield
@@ -38,14 +40,14 @@ def follow_progress(follower: Follower) -> Iterator[None]:
 
 
 def report(done: float, total: float | None = None, message: str = "") -> None:
-    """Say that `done` of `total` steps are over, the latest about `message`."""
+    """Report that `done` of `total` steps are finished. `message` describes the latest one."""
     follower = _follower.get()
     if follower is not None:
         follower.report(done, total, message)
 
 
 def check_cancelled() -> None:
-    """Raise `CallCancelled` when the caller has cancelled; what the transaction around wrote is undone."""
+    """Raise `CallCancelled` if the caller has cancelled. The surrounding transaction is rolled back."""
     follower = _follower.get()
     if follower is not None:
         follower.check()

@@ -1,6 +1,6 @@
-"""Full-text search: one way to put texts in and to ask for them, over PostgreSQL and SQLite.
+"""Full-text search with one interface for PostgreSQL and SQLite.
 
-All words of a question must be there, the last one at least as a beginning; accents and case do not count.
+All words of a query must match, the last one as a prefix. Accents and case are ignored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is kept to be searched: a table with an entry for each thing that can be found."""
+"""The search index: a table with an entry for each object that can be found."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Final
 from uuid import UUID
 
 RANK: Final = "search_rank"
-"""What the rows of `matching` can be ordered by; the best is the greatest."""
+"""Annotation to order the rows of `matching`. Greater is better."""
 WEIGHTS: Final = (1_000_000, 10_000, 100, 1)
-"""What a word counts in each of the four texts of an entry: once in the first beats a thousand times below."""
+"""Weights of a word in the four texts of an entry. One match in the first text outweighs a thousand in the third."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchTable:
-    """A table with an entry for each thing that can be found: `key` is the column of the thing's id.
+    """A table with an entry for each object. `key` is the column of the object's id.
 
-    On PostgreSQL it has a column `document`, and for `RankedRows` a column `title` with the words of the first text;
-    on SQLite the words stand in `<name>_words`, by the entry's id.
+    On PostgreSQL it has a column `document`, and for `RankedRows` a column `title` with the words of the first text.
+    On SQLite the words are in `<name>_words`, by the entry's id.
     """
 
     name: str
@@ -26,7 +26,7 @@ class SearchTable:
 
 @dataclass(frozen=True, slots=True)
 class SearchText:
-    """A thing that can be found, with its four texts, the weightiest first."""
+    """An object to index with its four texts, the most important first."""
 
     key: UUID
     locale: str

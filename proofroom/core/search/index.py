@@ -1,4 +1,4 @@
-"""Puts entries in, and finds the rows whose entries have all words, on either database."""
+"""Writing the index, and finding rows whose entries have all words, on both databases."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ M = TypeVar("M", bound=Model)
 
 
 def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
-    """Keep the words of things, in place of what was kept of them. In the transaction of their change."""
+    """Replace the entries of objects. Call it in the transaction of their change."""
     updates = puts(table, entries)
     if connection.vendor == "postgresql":
         for update in updates:
@@ -33,24 +33,24 @@ def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
 
 
 def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:
-    """The statements that `put` sends, to be sent one after the other or with an insert."""
+    """Return the statements of `put`, to execute one by one or with an insert."""
     return backend().puts(table, entries)
 
 
 def matching(
     rows: QuerySet[M], table: SearchTable, text: str, *, locales: Iterable[str]
 ) -> QuerySet[M]:
-    """The rows whose entry has all words of the text, with their rank; none for a text without words.
+    """Return the rows whose entry has all words of the text, with their rank; empty for a text without words.
 
-    `locales` are those of the rows: their languages say what forms a word has.
+    `locales` are the languages of the rows, which determine the forms of words.
     """
     return match_words(rows, SearchedWords(table, query_words(text), tuple(locales)))
 
 
 def find_present(table: SearchTable, asked: Sequence[tuple[str, QuerySet[Any]]]) -> list[bool]:
-    """Return for each text whether one of its rows has an entry with all of its words, whole. One query at most.
+    """Return for each text whether one of its rows has an entry with all of its words in full. At most one query.
 
-    A text without a word is in no entry.
+    A text without words is in no entry.
     """
     conditions: list[str] = []
     parameters: list[Any] = []
@@ -62,7 +62,7 @@ def find_present(table: SearchTable, asked: Sequence[tuple[str, QuerySet[Any]]])
         found = backend().holds(table, words)
         keys, key_parameters = rows.order_by().values("pk").query.sql_with_params()
         conditions.append(
-            f'EXISTS (SELECT 1 FROM "{table.name}" WHERE {found.where} '  # noqa: S608  # names of ours, words are parameters
+            f'EXISTS (SELECT 1 FROM "{table.name}" WHERE {found.where} '  # noqa: S608  # only our own names, words are parameters
             f'AND "{table.name}"."{table.key}" IN ({keys}))'
         )
         parameters += [*found.parameters, *key_parameters]
@@ -78,7 +78,8 @@ def match_words(
     found = SearchQuery(where="1 = 0", rank="(SELECT 0)")
     if question.words:
         found = backend().question(question, key_of(rows.model), part, way)
-    # The ORM has no way to join a table that ranks: names are ours, words are parameters.
+    # The ORM cannot join a table that ranks. Only our own names are in the SQL; words are
+    # parameters.
     return rows.extra(  # noqa: S610
         tables=list(found.tables),
         where=[found.where],
@@ -89,7 +90,7 @@ def match_words(
 
 
 def key_of(model: type[Model]) -> str:
-    """The column of the key, as SQL names it."""
+    """Return the primary key column as SQL."""
     return f'"{model._meta.db_table}"."{model._meta.pk.column}"'
 
 

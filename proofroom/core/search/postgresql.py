@@ -19,13 +19,13 @@ LANGUAGES: Final = {
     "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "sv": "swedish",
     "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
-"""The text search configuration of a language; for any other, words are kept as they are."""
+"""Text search configurations by language. Words of other languages are not stemmed."""
 _CLASSES: Final = "ABCD"
 _RANKS: Final = ", ".join(str(weight / WEIGHTS[0]) for weight in reversed(WEIGHTS))
 
 
 def language_of(locale: str) -> str:
-    """Return the text search configuration of PostgreSQL for a language."""
+    """Return PostgreSQL's text search configuration for a language."""
     return LANGUAGES.get(locale.partition("-")[0], _SIMPLE)
 
 
@@ -34,9 +34,10 @@ class PostgresqlSearch:
 
     @staticmethod
     def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:
-        """Words are kept folded, as stems of the folded ones, and as stems of those with accents.
+        """Return the statements that index words folded, as stems of the folded words, and as stems of the accented
+        words.
 
-        Stems alone would lose stop words and the beginnings of words; folded words alone, every other form.
+        Stems alone would lose stop words and prefixes; folded words alone would lose all inflected forms.
         """
         bound = []
         for entry in entries:
@@ -50,7 +51,7 @@ class PostgresqlSearch:
                     parts.append(f"setweight(to_tsvector('{language}', %s), '{weight}')")
                     parameters.append(" ".join(words.folded + words.accented))
             sql = (
-                f'INSERT INTO "{table.name}" ("{table.key}", word_rules, document) '  # noqa: S608  # names of ours
+                f'INSERT INTO "{table.name}" ("{table.key}", word_rules, document) '  # noqa: S608  # only our own names
                 f"VALUES (%s, {WORD_RULES}, {' || '.join(parts)}) "
                 f'ON CONFLICT ("{table.key}") DO UPDATE '
                 "SET word_rules = EXCLUDED.word_rules, document = EXCLUDED.document RETURNING 1"
@@ -62,10 +63,10 @@ class PostgresqlSearch:
     def question(
         question: SearchedWords, row_key: str, part: Part = Part.ALL, way: Way = Way.INDEX
     ) -> SearchQuery:
-        """Every word in one of its forms; the last one may be the beginning of a word.
+        """Return the SQL for each word in one of its forms, the last one also as a prefix.
 
-        The planner learns neither the words nor how many entries they find: it would compare all entries for a
-        common word, without counting what it costs to fetch documents of some kilobytes.
+        The words are in subqueries, so that the planner cannot estimate their number of matches. It would otherwise
+        compare all entries for a common word, because it ignores the cost of reading documents of several kilobytes.
         """
         every, any_, parameters = PostgresqlSearch._words(question)
         entry = f'"{question.table.name}"'
@@ -76,13 +77,13 @@ class PostgresqlSearch:
             Part.OTHERS: f"{entry}.document @@ {every} AND NOT {entry}.title @@ {every}",
         }[part]
         if way is Way.EACH:
-            where = f"(SELECT {where} FROM {entry} WHERE {of_row})"  # noqa: S608  # names of ours, here and below
+            where = f"(SELECT {where} FROM {entry} WHERE {of_row})"  # noqa: S608  # only our own names, here and below
         else:
             keys = f'SELECT {entry}."{question.table.key}" FROM {entry} WHERE {where}'  # noqa: S608
-            # Inside a function, IN stays a set to look into and is not made a join.
+            # Inside a function, IN remains a hashed subplan instead of becoming a join.
             is_in = f"COALESCE({row_key} IN ({keys}), FALSE)"
             where = f"{row_key} = ANY(ARRAY({keys}))" if way is Way.INDEX else is_in
-        # Ranked word by word, as bm25 does: how near they stand to one another costs all pairs of their places.
+        # Ranked word by word, like bm25. Proximity ranking would compare all pairs of positions.
         rank = f"ts_rank('{{{_RANKS}}}', {entry}.document, {any_})"
         return SearchQuery(
             where=where,
@@ -93,7 +94,7 @@ class PostgresqlSearch:
 
     @staticmethod
     def count_entries(question: SearchedWords, limit: int) -> tuple[int, int]:
-        """Return how many entries have every word, and how many in their title; at most `limit`."""
+        """Return the number of entries with every word, and of those with all in the title; each at most `limit`."""
         every, _, parameters = PostgresqlSearch._words(question)
         counts = (
             f'(SELECT count(*) FROM (SELECT FROM "{question.table.name}" '  # noqa: S608
@@ -104,7 +105,7 @@ class PostgresqlSearch:
 
     @staticmethod
     def holds(table: SearchTable, words: Sequence[Word]) -> SearchQuery:
-        """Every word, whole and in no other form."""
+        """Return the SQL for every word in full and in no other form."""
         every = " & ".join(f"'{word.folded}'" for word in words)
         return SearchQuery(
             where=f"\"{table.name}\".document @@ to_tsquery('{_SIMPLE}', %s)",
@@ -114,7 +115,7 @@ class PostgresqlSearch:
 
     @staticmethod
     def _words(question: SearchedWords) -> tuple[str, str, list[str]]:
-        """Return subqueries for every word and for any of them, and the parameters of either."""
+        """Return subqueries for all words and for any of them, and the parameters of each."""
         languages = sorted({language_of(locale) for locale in question.locales} - {_SIMPLE})
         wanted, parameters = [], []
         for place, word in enumerate(question.words):

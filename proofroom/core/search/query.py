@@ -1,4 +1,4 @@
-"""What is looked for, and the SQL that a database makes of it."""
+"""Search queries and their SQL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofroom.core.search.words import Word
 
 @dataclass(frozen=True, slots=True)
 class SearchedWords:
-    """What is looked for: words, the last one at least as a beginning, in the languages of these locales."""
+    """The words of a query, the last one as a prefix, and the locales to search."""
 
     table: SearchTable
     words: Sequence[Word]
@@ -22,7 +22,7 @@ class SearchedWords:
 
 
 class Part(Enum):
-    """Which entries are meant of those that have every word."""
+    """A subset of the entries that have every word."""
 
     ALL = auto()
     TITLES = auto()
@@ -30,21 +30,21 @@ class Part(Enum):
 
 
 class Way(Enum):
-    """How PostgreSQL compares entries with the words. SQLite has one way only."""
+    """The way PostgreSQL compares entries with the words. SQLite has only one."""
 
     INDEX = auto()
-    """The index finds the entries, then each has its row read: for words that few entries have."""
+    """Find entries with the index, then read the row of each: for rare words."""
     SET = auto()
-    """The index finds the entries, then rows are looked up among them, in the order that is asked for."""
+    """Find entries with the index, then look up rows among them in the requested order."""
     EACH = auto()
-    """Rows are read in their order, and each is compared, until enough fit: for words that most entries have."""
+    """Read rows in their order and compare each until enough match: for very common words."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """SQL that holds for a row if its entry has every word, and how well it fits: more is better.
+    """SQL that selects a row if its entry has every word, and its rank: greater is better.
 
-    `tables` are joined to the rows; the condition of the join is part of `where`.
+    `tables` are joined to the rows; the join condition is part of `where`.
     """
 
     where: str
@@ -55,6 +55,6 @@ class SearchQuery:
 
 
 def fetch_pair(sql: str, parameters: Sequence[str]) -> tuple[int, int]:
-    """Run a query of one row with two numbers, on the replica where there is one."""
+    """Run a query with two numbers, on the replica if there is one."""
     ((first, second),) = fetch(reading_connection(), sql, parameters)
     return first, second

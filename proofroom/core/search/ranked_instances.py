@@ -1,4 +1,4 @@
-"""What a search finds, as instances or values, counted and sliced as a queryset is."""
+"""Search results as instances or values, which can be counted and sliced like a queryset."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ M = TypeVar("M", bound=Model)
 
 
 class RankedInstances(RankedRows, Generic[M]):
-    """What a search finds among rows; counted and sliced as a queryset is.
+    """The results of a search among rows, which can be counted and sliced like a queryset.
 
-    `newest` is the order by age, which ends with the key. `shown` makes of rows what slices have; where that is
-    `values()`, the key is among them as `id`.
+    `newest` is the order by age and ends with the key. `shown` turns rows into the results of slices; if it uses
+    `values()`, they must include the key as `id`.
     """
 
     def __init__(
@@ -35,17 +35,17 @@ class RankedInstances(RankedRows, Generic[M]):
         self._shown = shown
 
     def filter(self, **conditions: Any) -> RankedInstances[M]:
-        """Those of them that also fit these conditions."""
+        """Return the results that also match these conditions."""
         return RankedInstances(
             self._rows.filter(**conditions), self._question, self._newest, self._shown
         )
 
     def matching(self) -> QuerySet[M]:
-        """All of them as a queryset, in the order of the rows."""
+        """Return all results as a queryset in the order of the rows."""
         return self._matching(Part.ALL, Way.INDEX if self._are_few else Way.SET)
 
     def ranked(self) -> QuerySet[M]:
-        """All of them as a queryset in the order of their rank, which takes long where they are many."""
+        """Return all results as a queryset in the order of their rank. Slow if there are many."""
         return self.matching().order_by(f"-{RANK}", *self._newest)
 
     def count(self) -> int:
@@ -60,7 +60,7 @@ class RankedInstances(RankedRows, Generic[M]):
             row["id"] if isinstance(row, Mapping) else row.pk: row
             for row in self._shown(self._rows.filter(pk__in=keys))
         }
-        # One that was deleted in between is missing.
+        # A row deleted in between is missing.
         return [rows[key] for key in keys if key in rows]
 
     @property

@@ -1,4 +1,4 @@
-"""The keys of what a search finds, by statements that are compiled once."""
+"""Keys of search results, read with statements that are compiled once."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from proofroom.core.search.ranked_rows import RankedRows
 
 
 class RankedKeys(RankedRows):
-    """The keys of what a search finds, for pages that are asked for often.
+    """The keys of search results, for frequently requested pages.
 
-    `rows` makes the rows of its arguments, in which alone one search differs from another: what is asked of them is
-    compiled once for each form of a question.
+    `rows` returns the rows for its arguments. Searches with the same `rows` and the same form of query share a
+    compiled statement.
     """
 
     def __init__(
@@ -40,12 +40,13 @@ class RankedKeys(RankedRows):
         self._total: int | None = None
 
     def page(self, begin: int, end: int) -> list[UUID]:
-        """Some of them, the best first. Two queries for words that few entries have, one where none has them."""
+        """Return a slice of the keys, the best first. Two queries for rare words, one if no entry has them."""
         if not self._entries:
             return []
         if not self._are_few:
             return self._keys_of_many(begin, end)
         rows = self._read(_best_keys, Part.ALL, Way.INDEX, begin, end)
+        # The total is a window function in the same query; SQLite's rows don't have it.
         if rows:
             self._total = rows[0].get("total")
         return [row["pk"] for row in rows]
@@ -60,7 +61,7 @@ class RankedKeys(RankedRows):
         return self._make_rows(*self._arguments)
 
     def _count_part(self, part: Part, way: Way) -> int:
-        rows = self._read(_number_of_keys, part, way, 0, 1)
+        rows = self._read(_count_keys, part, way, 0, 1)
         return rows[0]["total"] if rows else 0
 
     def _newest_with_rank(self, part: Part, way: Way, limit: int) -> list[tuple[UUID, float]]:
@@ -71,22 +72,22 @@ class RankedKeys(RankedRows):
         return [row["pk"] for row in self._read(_newest_keys, part, way, begin, end)]
 
     def _read(self, read: _Read, part: Part, way: Way, begin: int, end: int) -> list[Row]:
-        fits = backend().question(self._question, key_of(self._model), part, way)
-        words = list(dict.fromkeys((*fits.parameters, *fits.rank_parameters)))
+        condition = backend().question(self._question, key_of(self._model), part, way)
+        words = list(dict.fromkeys((*condition.parameters, *condition.rank_parameters)))
         form = _QueryForm(
-            fits.where,
-            fits.rank,
-            tuple(fits.tables),
-            tuple(map(words.index, fits.parameters)),
-            tuple(map(words.index, fits.rank_parameters)),
+            condition.where,
+            condition.rank,
+            tuple(condition.tables),
+            tuple(map(words.index, condition.parameters)),
+            tuple(map(words.index, condition.rank_parameters)),
         )
-        statement = _compiled(self._make_rows, self._newest, form, read, begin, end)
+        statement = _compile(self._make_rows, self._newest, form, read, begin, end)
         return statement.rows(*self._arguments, *words)
 
 
 @dataclass(frozen=True, slots=True)
 class _QueryForm:
-    """A question but for its words: SQL, and for each of its parameters the place of the word."""
+    """The SQL of a query without its words, with the index of the word for each parameter."""
 
     where: str
     rank: str
@@ -99,7 +100,7 @@ _Read = Callable[[QuerySet[Any], Sequence[str]], QuerySet[Any, Any]]
 
 
 @lru_cache(maxsize=200)
-def _compiled(
+def _compile(
     rows: Callable[..., QuerySet[Any]],
     newest: Sequence[str],
     form: _QueryForm,
@@ -107,12 +108,12 @@ def _compiled(
     begin: int,
     end: int,
 ) -> Statement:
-    """Some of the rows that fit a question of a form. Takes the arguments of `rows`, then the words."""
+    """Return the statement for a slice of the matching rows. Takes the arguments of `rows`, then the words."""
     count = max((*form.words, *form.rank_words)) + 1
 
     def build(*arguments: str) -> QuerySet[Any, Any]:
         words = arguments[-count:]
-        found = rows(*arguments[:-count]).extra(  # noqa: S610  # names of ours
+        found = rows(*arguments[:-count]).extra(  # noqa: S610  # only our own names
             tables=list(form.tables),
             where=[form.where],
             params=[words[place] for place in form.words],
@@ -126,7 +127,7 @@ def _compiled(
 
 def _best_keys(found: QuerySet[Any], newest: Sequence[str]) -> QuerySet[Any, Any]:
     ranked = found.order_by(f"-{RANK}", *newest)
-    # SQLite knows no bm25 beside a window.
+    # SQLite cannot use bm25 together with a window function.
     is_counted = connection.vendor == "postgresql"
     return ranked.values("pk", total=Window(Count("*"))) if is_counted else ranked.values("pk")
 
@@ -135,5 +136,5 @@ def _newest_keys(found: QuerySet[Any], newest: Sequence[str]) -> QuerySet[Any, A
     return found.order_by(*newest).values("pk", RANK)
 
 
-def _number_of_keys(found: QuerySet[Any], newest: Sequence[str]) -> QuerySet[Any, Any]:
+def _count_keys(found: QuerySet[Any], newest: Sequence[str]) -> QuerySet[Any, Any]:
     return found.order_by().values(total=Window(Count("*")))

@@ -1,4 +1,4 @@
-"""The best of many rows without looking at all of them."""
+"""The best of many rows without reading all of them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from proofroom.core.search.postgresql import PostgresqlSearch
 from proofroom.core.search.query import Part, SearchedWords, Way, fetch_pair
 
 MAX_RANKED: Final = 1_000
-"""Entries with the words up to which each of them is ranked, which costs some 10 µs: their whole texts are read."""
+"""Number of matching entries up to which all are ranked. Ranking reads the whole text, about 10 µs per entry."""
 MAX_OF_MANY: Final = 200
-"""Rows that are ranked where there are more, the newest ones."""
+"""Number of newest rows that are ranked if there are more."""
 MAX_IN_SET: Final = 10_000
-"""Entries up to which finding all of them is cheaper than comparing rows until enough fit."""
+"""Number of entries up to which reading them all is cheaper than comparing rows until enough match."""
 
 
 class RankedRows(ABC):
-    """What a search finds among rows, the best first, however it asks for them.
+    """Search results among rows, the best first.
 
-    Where few entries have the words, all rows are ranked. Else those with all words in their title come first, then
-    the others; of both, the newest `MAX_OF_MANY` are in the order of their rank, and those behind them are by age.
+    If few entries match, all rows are ranked. Otherwise rows with all words in their title come first, then the
+    others. Of both, the newest `MAX_OF_MANY` are ordered by rank, and the rest by age.
     """
 
     def __init__(self, question: SearchedWords, newest: Sequence[str]) -> None:
@@ -39,39 +39,39 @@ class RankedRows(ABC):
     @property
     @abstractmethod
     def _queryset(self) -> QuerySet[Any]:
-        """The rows, whatever words they have."""
+        """The rows to search in."""
 
     @abstractmethod
     def count(self) -> int:
-        """Return how many there are exactly. Takes the longer the more entries have the words."""
+        """Return the exact number of results. Takes longer the more entries match."""
 
     @abstractmethod
     def _count_part(self, part: Part, way: Way) -> int:
-        """How many rows of a part there are."""
+        """Return the number of rows of a part."""
 
     @abstractmethod
     def _newest_with_rank(self, part: Part, way: Way, limit: int) -> list[tuple[UUID, float]]:
-        """The newest rows of a part, with their rank."""
+        """Return the newest rows of a part with their rank."""
 
     @abstractmethod
     def _keys_by_age(self, part: Part, way: Way, begin: int, end: int) -> list[UUID]:
-        """Keys of a part, the newest first."""
+        """Return keys of a part, the newest first."""
 
     def estimate(self, limit: int) -> RowCount:
-        """Return how many there are, exactly up to `limit` and where that is cheap.
+        """Return the number of results, exact up to `limit` or if counting is cheap.
 
-        Beyond, the share among the newest rows is taken for the share among all of them.
+        Beyond, the share of matches among the newest rows is extrapolated to all rows.
         """
         if connection.vendor != "postgresql" or way_for(self._entries) is not Way.EACH:
             return RowCount(self.count())
         place = Window(RowNumber(), order_by=[_order(name) for name in self._newest])
         rows = self._queryset.order_by().annotate(place=place).values("pk", "place")
         sql, parameters = rows.query.sql_with_params()
-        fits = PostgresqlSearch.question(self._question, "seen.pk", way=Way.EACH)
+        condition = PostgresqlSearch.question(self._question, "seen.pk", way=Way.EACH)
         found, seen = fetch_pair(
             f"SELECT count(*), coalesce(max(place), 0) FROM (SELECT place FROM ({sql}) AS seen "  # noqa: S608
-            f"WHERE {fits.where} LIMIT {limit + 1}) AS fitting",
-            [*parameters, *fits.parameters],
+            f"WHERE {condition.where} LIMIT {limit + 1}) AS fitting",
+            [*parameters, *condition.parameters],
         )
         if found <= limit:
             return RowCount(found)
@@ -79,7 +79,7 @@ class RankedRows(ABC):
         return RowCount(found * everything // seen, is_exact=False)
 
     def _keys_of_many(self, begin: int, end: int) -> list[UUID]:
-        """Keys of rows where many entries have the words."""
+        """Return a slice of the keys if many entries match."""
         wanted = end - begin
         keys: list[UUID] = []
         for part, entries in ((Part.TITLES, self._titles), (Part.OTHERS, self._entries)):
@@ -90,7 +90,7 @@ class RankedRows(ABC):
             if begin < MAX_OF_MANY:
                 newest = self._newest_with_rank(part, way, MAX_OF_MANY)
                 size = len(newest)
-                # The sort is stable: of equals the newer one comes first.
+                # The sort is stable, so equal ranks stay ordered by age.
                 ranked = sorted(newest, key=lambda row: -row[1])
                 keys += [key for key, _ in ranked[begin:end]]
             if size == MAX_OF_MANY and end > MAX_OF_MANY:
@@ -116,7 +116,9 @@ class RankedRows(ABC):
 
     @cached_property
     def _counts(self) -> tuple[int, int]:
-        """Return how many entries have every word, whatever rows are asked for, and how many in their title."""
+        """Return the number of entries with every word, and of those with all in the title, regardless of the
+        rows.
+        """
         if not self._question.words:
             return 0, 0
         return backend().count_entries(self._question, MAX_IN_SET + 1)

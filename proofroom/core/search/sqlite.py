@@ -11,7 +11,7 @@ from proofroom.core.search.words import WORD_RULES, Word, cut
 
 
 class SqliteSearch:
-    """An FTS5 table beside the entries, ranked by bm25. It knows no stems, and cuts at blanks what is cut already."""
+    """An FTS5 table beside the entries, ranked by bm25, without stemming. The text is already split into words."""
 
     @staticmethod
     def puts(table: SearchTable, entries: Iterable[SearchText]) -> list[BoundUpdate]:
@@ -19,7 +19,7 @@ class SqliteSearch:
         for entry in entries:
             key = entry.key.hex
             sql = (
-                f'INSERT INTO "{table.name}" ("{table.key}", word_rules) '  # noqa: S608  # names of ours
+                f'INSERT INTO "{table.name}" ("{table.key}", word_rules) '  # noqa: S608  # only our own names
                 f"VALUES (%s, {WORD_RULES}) "
                 f'ON CONFLICT ("{table.key}") DO UPDATE SET word_rules = {WORD_RULES}'
             )
@@ -36,10 +36,10 @@ class SqliteSearch:
     def question(
         question: SearchedWords, row_key: str, part: Part = Part.ALL, way: Way = Way.INDEX
     ) -> SearchQuery:
-        """Every word; the last one may be the beginning of a word."""
+        """Return the SQL for every word, the last one as a prefix."""
         table, name = question.table, f"{question.table.name}_words"
         every = SqliteSearch._words(question)
-        sought = {
+        expressions = {
             Part.ALL: every,
             Part.TITLES: f"a : ({every})",
             Part.OTHERS: f"({every}) NOT (a : ({every}))",
@@ -49,12 +49,12 @@ class SqliteSearch:
             f'AND "{table.name}"."{table.key}" = {row_key}',
             rank=f'-bm25("{name}", {", ".join(map(str, WEIGHTS))})',
             tables=[table.name, name],
-            parameters=[sought[part]],
+            parameters=[expressions[part]],
         )
 
     @staticmethod
     def count_entries(question: SearchedWords, limit: int) -> tuple[int, int]:
-        """Return how many entries have every word, and how many in their title; at most `limit`."""
+        """Return the number of entries with every word, and of those with all in the title; each at most `limit`."""
         name, every = f"{question.table.name}_words", SqliteSearch._words(question)
         count = (
             f'(SELECT count(*) FROM (SELECT 1 FROM "{name}" WHERE "{name}" MATCH %s LIMIT {limit}))'  # noqa: S608
@@ -63,7 +63,7 @@ class SqliteSearch:
 
     @staticmethod
     def holds(table: SearchTable, words: Sequence[Word]) -> SearchQuery:
-        """Every word, whole and in no other form."""
+        """Return the SQL for every word in full and in no other form."""
         name = f"{table.name}_words"
         every = " AND ".join(f'"{word.folded}"' for word in words)
         return SearchQuery(

@@ -1,4 +1,4 @@
-"""Tools: what AI clients and agents may call. One registry, one way to read the arguments of a call."""
+"""Tools that AI clients and agents may call: their registry and the parsing of their arguments."""
 
 from __future__ import annotations
 

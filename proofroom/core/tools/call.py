@@ -1,4 +1,4 @@
-"""One call of a tool, from its raw arguments to the JSON of its answer, or a text that says how to mend the call."""
+"""Calls of tools: parsing of raw arguments, execution, and error texts that explain how to correct a call."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ MAX_ERRORS_SHOWN = 12
 
 
 def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
-    """The tool's arguments. Raises `RuleViolation` (`invalid_arguments`) with the whole lesson as
-    its message."""
+    """Parse the tool's arguments. Raises `RuleViolation` (`invalid_arguments`) with all errors in its message."""
     found = _read(tool, raw)
     if isinstance(found, BaseModel):
         return found
@@ -40,7 +39,7 @@ def parse_arguments(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel:
 
 
 def argument_errors(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return what of the arguments is wrong, by path; empty where `parse_arguments` would take them."""
+    """Return the errors of the arguments by path; empty if `parse_arguments` accepts them."""
     found, errors = _read(tool, raw), dict[str, list[str]]()
     for path, sentence in [] if isinstance(found, BaseModel) else found:
         errors.setdefault(path, []).append(sentence)
@@ -48,10 +47,10 @@ def argument_errors(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> dict[str, 
 
 
 def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tuple[str, str]]:
-    """The arguments, or where something is wrong and what."""
+    """Return the parsed arguments, or the errors as pairs of path and sentence."""
     schema = lean_schema(tool.arguments)
     try:
-        # Raise `RuleViolation` on a boolean where a number is asked for: pydantic would read it as 0 or 1.
+        # Refuse a boolean for an integer: pydantic would read it as 0 or 1.
         for name, value in raw.items():
             if (
                 isinstance(value, bool)
@@ -72,7 +71,7 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
     except ValidationError as error:
         found = faults_of(
             error,
-            lambda item: _sentence(item, schema),
+            lambda item: _error_sentence(item, schema),
             root="arguments",
             limit=MAX_ERRORS_SHOWN,
         )
@@ -81,7 +80,7 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
 
 
 def signature(tool: Tool[BaseModel]) -> str:
-    """`list_posts(q?, limit?)`: the names, a question mark where one may be left out."""
+    """Return the tool's signature, like `list_posts(q?, limit?)`. Optional arguments have a question mark."""
     schema = lean_schema(tool.arguments)
     required = schema.get("required", ())
     names = [name if name in required else f"{name}?" for name in schema["properties"]]
@@ -89,7 +88,7 @@ def signature(tool: Tool[BaseModel]) -> str:
 
 
 def nearest(word: str, known: list[str]) -> str | None:
-    """The known name that the word most likely meant."""
+    """Return the known name most similar to the word."""
     found = get_close_matches(word, known, n=1, cutoff=0.6)
     if found:
         return found[0]
@@ -99,9 +98,10 @@ def nearest(word: str, known: list[str]) -> str | None:
 
 
 def without_absent(model: type[BaseModel], raw: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what a client wrote for an argument that it leaves out: null, and an empty text that is no text.
+    """Remove null and empty values that a client sent for omitted arguments.
 
-    Only optional arguments, also those of objects within; what an object without declared keys holds stays.
+    Only for optional arguments, including those in nested objects. The content of objects without declared keys
+    stays. An empty text stays if the argument is a text.
     """
     fields = _fields_by_name(model)
     given: dict[str, Any] = {}
@@ -120,7 +120,7 @@ def without_absent(model: type[BaseModel], raw: Mapping[str, Any]) -> dict[str, 
 
 @cache
 def _fields_by_name(model: type[BaseModel]) -> dict[str, FieldInfo]:
-    """Return the fields that `model` offers, by the names that it takes them by."""
+    """Return the offered fields of `model` by their names and aliases."""
     offered = lean_schema(model)["properties"]
     fields = {}
     for name, field in model.model_fields.items():
@@ -139,7 +139,7 @@ def _without_absent_within(annotation: object, value: Any) -> Any:
 
 
 def _takes_text(name: str, annotation: object) -> bool:
-    """Return whether an empty text can be a value. No id and no choice is empty."""
+    """Return whether an empty text can be a value. Ids and choices are never empty."""
     if name == "id" or name.endswith(("Id", "_id")):
         return False
     kinds = list(_kinds_in(annotation, within_lists=False))
@@ -147,7 +147,7 @@ def _takes_text(name: str, annotation: object) -> bool:
 
 
 def _kinds_in(annotation: object, *, within_lists: bool = True) -> Iterator[object]:
-    """The types that a value may have, and those of the items of a list."""
+    """Yield the types that a value may have, including those of list items."""
     origin = get_origin(annotation)
     if origin is Literal:
         yield from {type(choice) for choice in get_args(annotation) if choice != ""} - {str}
@@ -167,8 +167,10 @@ def _is_model(kind: object) -> TypeGuard[type[BaseModel]]:
 
 
 def _parse_json_strings(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """Some clients send an object or a list as a string of JSON: open it where a string would be
-    wrong. Raises `RuleViolation` on an argument that was meant so and cannot be read."""
+    """Parse objects and lists that a client sent as JSON strings, unless the argument is a string.
+
+    Raises `RuleViolation` for invalid JSON.
+    """
     opened = dict(raw)
     for name, value in raw.items():
         wanted = schema["properties"].get(name, {}).get("type")
@@ -185,7 +187,7 @@ def _parse_json_strings(raw: Mapping[str, Any], schema: Schema) -> dict[str, Any
     return opened
 
 
-def _sentence(error: ErrorDetails, schema: Schema) -> str:
+def _error_sentence(error: ErrorDetails, schema: Schema) -> str:
     location, path = error["loc"], error_path(error["loc"], root="arguments")
     if error["type"] == "extra_forbidden":
         known = _known_names(schema, location[:-1])
@@ -214,27 +216,27 @@ def _known_names(schema: Schema, location: tuple[int | str, ...]) -> list[str]:
 
 
 RESULT_MAX_BYTES: Final = 1_000_000
-_NAME_SHOWN: Final = 128
-_notes: ContextVar[list[bool] | None] = ContextVar("reads_untrusted", default=None)
+_NAME_MAX: Final = 128
+_untrusted_notes: ContextVar[list[bool] | None] = ContextVar("reads_untrusted", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The JSON of an answer, and whether visitors or other sites may have written some of it."""
+    """The JSON of an answer. `is_untrusted` is True if it may contain text from visitors or other sites."""
 
     body: bytes
     is_untrusted: bool
 
 
 def note_untrusted() -> None:
-    """Say, from within a tool, that its answer holds words of visitors or of other sites."""
-    notes = _notes.get()
+    """Mark the current tool's answer as containing text from visitors or other sites."""
+    notes = _untrusted_notes.get()
     if notes is not None:
         notes.append(True)
 
 
 def find_tool(name: str) -> Tool[BaseModel]:
-    """The tool of exactly that name. Raises `NotFound` (`unknown_tool`)."""
+    """Return the tool with this name. Raises `NotFound` (`unknown_tool`)."""
     tool = get_tool(name)
     if tool is None:
         raise NotFound(unknown_tool(name), code="unknown_tool")
@@ -242,23 +244,23 @@ def find_tool(name: str) -> Tool[BaseModel]:
 
 
 def unknown_tool(name: str, known: list[str] | None = None) -> str:
-    """That there is no such tool, and which one was probably meant."""
+    """Return the error message for an unknown tool, with the most similar name."""
     names = [tool.name for tool in all_tools()] if known is None else known
-    guess = nearest(name[:_NAME_SHOWN], names)
+    guess = nearest(name[:_NAME_MAX], names)
     hint = f" (did you mean {guess}?)" if guess else "."
-    return f"Unknown tool: {strip_unstorable(name)[:_NAME_SHOWN]}{hint}"
+    return f"Unknown tool: {strip_unstorable(name)[:_NAME_MAX]}{hint}"
 
 
 def call(
     tool: Tool[BaseModel], actor: Actor, arguments: BaseModel, most: int = RESULT_MAX_BYTES
 ) -> ToolResult:
-    """The tool's answer, of `most` bytes. Raises `CmsError`."""
+    """Call the tool and return its answer, at most `most` bytes. Raises `CmsError`."""
     notes: list[bool] = []
-    token = _notes.set(notes)
+    token = _untrusted_notes.set(notes)
     try:
         body = orjson.dumps(tool.handler(actor, arguments), option=orjson.OPT_UTC_Z)
     finally:
-        _notes.reset(token)
+        _untrusted_notes.reset(token)
     if len(body) > most:
         raise RuleViolation(
             f"The answer of {tool.name} has {len(body):,} bytes; at most {most:,} are "
@@ -271,18 +273,18 @@ def call(
 def call_raw(
     tool: Tool[BaseModel], actor: Actor, raw: Mapping[str, Any], most: int = RESULT_MAX_BYTES
 ) -> ToolResult:
-    """The same from raw arguments."""
+    """Call the tool with raw arguments."""
     return call(tool, actor, parse_arguments(tool, raw), most)
 
 
 def refusal_text(error: CmsError) -> str:
-    """Return what a refusal says to a model: the sentence, what was wrong where, and the version that stands."""
+    """Return the text of an error for a model: the message, the details by path, and the current version."""
     lines = [error.message]
     found = [(path, said) for path, sentences in error.details.items() for said in sentences]
     path, sentence = found[0] if len(found) == 1 else ("", "")
-    # Where inside of a value something is wrong, the message must say as well.
-    is_told = sentence in error.message and ("." not in path or path in error.message)
-    if len(found) != 1 or not is_told:
+    # For an error inside of a value, the message must also contain the path.
+    is_included = sentence in error.message and ("." not in path or path in error.message)
+    if len(found) != 1 or not is_included:
         lines += [f"- {path}: {sentence}" for path, sentence in found if sentence != error.message]
     if isinstance(error, Conflict) and error.current is not None:
         lines.append(f"The version that stands now is {error.current}.")
@@ -290,5 +292,5 @@ def refusal_text(error: CmsError) -> str:
 
 
 def strip_unstorable(name: str) -> str:
-    """A name that a caller made up, without what databases refuse."""
+    """Return a name from a caller without characters that databases refuse."""
     return name.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

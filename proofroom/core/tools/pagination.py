@@ -1,6 +1,6 @@
 """Pages of tools: `{items, total, nextCursor}`.
 
-A cursor is a short text that only the list that gave it understands.
+A cursor is a short text that is valid only for the list that returned it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from proofroom.core.search import RankedInstances
 from proofroom.core.tools import Arguments, Result
 
 Part = datetime | UUID | int | str
-"""What a cursor may hold: the values of the row where a page ended."""
+"""The values of a cursor, from the last row of a page."""
 
 CURSOR_MAX: Final = 2_000
 _SEAL: Final = 6
@@ -35,14 +35,14 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def seal_cursor(parts: Sequence[Part], *, of: str) -> str:
-    """A cursor of the list `of`: its tool and filters. The seal keeps out what no list gave."""
-    body = b"".join(_packed(part) for part in parts)
+    """Return a signed cursor for the list `of`: its tool and filters. The signature prevents forged cursors."""
+    body = b"".join(_pack(part) for part in parts)
     seal = _seal(body, of, settings.SECRET_KEY)
     return base64.urlsafe_b64encode(seal + body).decode().rstrip("=")
 
 
 def open_cursor(cursor: str, *, of: str) -> list[Part]:
-    """Return what `seal_cursor` put in. Raises `RuleViolation` for one that is not of this list."""
+    """Return the values of a cursor. Raises `RuleViolation` if it belongs to another list."""
     try:
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (binascii.Error, ValueError):
@@ -73,7 +73,7 @@ def _seal(body: bytes, of: str, key: str) -> bytes:
     return made.digest()[:_SEAL]
 
 
-def _packed(part: Part) -> bytes:
+def _pack(part: Part) -> bytes:
     if isinstance(part, datetime):
         return b"d" + struct.pack(">q", (part - _EPOCH) // _MICROSECOND)
     if isinstance(part, UUID):
@@ -103,16 +103,16 @@ Rows = QuerySet[Any, Any]
 Present = Callable[[list[Any]], list[JsonObject]]
 
 
-def _no_flag(value: object) -> object:
+def _refuse_bool(value: object) -> object:
     if isinstance(value, bool):
         raise ValueError("input should be a number")
     return value
 
 
 class Paged(Arguments):
-    """A page of a list. `concise` is what it takes to choose, `full` the rest of what there is to read."""
+    """A page of a list. `concise` has what is needed to choose, `full` all details."""
 
-    limit: Annotated[int, BeforeValidator(_no_flag)] = Field(20, ge=1, le=100)
+    limit: Annotated[int, BeforeValidator(_refuse_bool)] = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=CURSOR_MAX)
     format: Format = "concise"
 
@@ -122,7 +122,7 @@ class Paged(Arguments):
 
 
 class ToolPage(Result):
-    """`nextCursor` is there when more follows."""
+    """`nextCursor` is present if more follows."""
 
     items: list[Any]
     total: int
@@ -132,7 +132,7 @@ class ToolPage(Result):
 def page(
     arguments: Paged, tool: str, rows: Sequence[T], present: Callable[[T], JsonObject]
 ) -> JsonObject:
-    """A part of what is all at hand, such as definitions."""
+    """Return a page of items that are in memory, such as definitions."""
     of = _list_of(arguments, tool)
     start = 0
     if arguments.cursor is not None:
@@ -151,17 +151,20 @@ def page_after(
     present: Present,
     total: RowCount | None = None,
 ) -> JsonObject:
-    """A part of rows in the order of columns, the last of which is unique: what comes in between repeats and hides
-    no other row. They are counted where `total` does not say it."""
+    """Return a page of rows ordered by columns, the last of which is unique.
+
+    Rows inserted between two calls neither repeat nor hide others. Rows are counted unless `total` is given.
+    """
     total = RowCount(rows.count()) if total is None else total
     if arguments.cursor is not None:
-        # Rows behind the one with this key.
+        # Rows after the row with this key.
         key, behind = open_cursor(arguments.cursor, of=_list_of(arguments, tool)), Q()
         for place in reversed(range(len(order))):
             column, is_falling = order[place].lstrip("-"), order[place].startswith("-")
             beyond = Q(**{f"{column}__{'lt' if is_falling else 'gt'}": key[place]})
             behind = beyond if not behind else beyond | (Q(**{column: key[place]}) & behind)
-        # Said of the first column once more, so that an index can begin there.
+        # Repeat the first column as a plain condition, so that an index on it can be used despite
+        # the OR.
         rows = rows.filter(behind, **{f"{column}__{'lte' if is_falling else 'gte'}": key[0]})
     found = list(rows.order_by(*order)[: arguments.limit + 1])
     return page_of_found(arguments, tool, found, total, order, present)
@@ -175,7 +178,7 @@ def page_of_found(
     order: Sequence[str],
     present: Present,
 ) -> JsonObject:
-    """A part of rows that are read already: one more than the page holds, where there are more."""
+    """Return a page of rows that were already read, including one more row if there are more."""
     part = list(found[: arguments.limit])
     following = None
     if len(found) > len(part):
@@ -192,8 +195,7 @@ def page_of_ranked(
     present: Present,
     created: str = "created_at",
 ) -> JsonObject:
-    """A part of what a search found, best first, in the order that the rows have: on later pages of what there was
-    when the first one was read."""
+    """Return a page of search results, best first. Later pages show only rows that existed at the first call."""
     of, start, since = _list_of(arguments, tool), 0, timezone.now()
     if arguments.cursor is not None:
         start, since = cast("tuple[int, Any]", open_cursor(arguments.cursor, of=of))

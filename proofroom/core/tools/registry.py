@@ -1,10 +1,9 @@
-"""The one registry of tools: those of `<app>/tools.py`, or of every file of `<app>/tools/`, of each installed app.
+"""The registry of tools, used by agents and the MCP server. Tools are in `<app>/tools.py` or the files of
+`<app>/tools/`.
 
-Agents and the MCP server consume them.
-
-A tool is a plain function `(actor, arguments) -> dict` over a service, with a pydantic class for its arguments
-(`extra="forbid"`, camelCase aliases on the wire). It raises `proofroom.core.errors.CmsError` for a refusal; the
-face that called it turns the error into text that says how to mend the call.
+A tool is a function `(actor, arguments) -> dict` over a service, with a pydantic class for its arguments
+(`extra="forbid"`, camelCase aliases on the wire). It raises `proofroom.core.errors.CmsError`; the calling interface
+turns the error into a text that explains how to correct the call.
 """
 
 from __future__ import annotations
@@ -27,8 +26,10 @@ from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
 
 Kind = Literal["read", "stage", "remove", "open"]
-"""read: changes nothing. stage: writes AI Review or a thing of its own. remove: takes something away.
-open: reaches outside (agents, webhooks)."""
+"""read: changes nothing. stage: writes AI Review or its own objects. remove: deletes something.
+
+open: reaches other systems (agents, webhooks).
+"""
 
 
 class Arguments(BaseModel):
@@ -44,11 +45,11 @@ class Arguments(BaseModel):
 
 
 class NoArguments(Arguments):
-    """For tools that take none."""
+    """Arguments of tools without any."""
 
 
 class Result(BaseModel):
-    """Base of what a tool promises to answer; names are camelCase on the wire."""
+    """Base of declared results of tools; names are camelCase on the wire."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, defer_build=True)
 
@@ -58,13 +59,13 @@ A = TypeVar("A", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Tool(Generic[A]):
-    """A named thing that an AI client or an agent may call.
+    """A tool that AI clients and agents may call.
 
-    `permission` is asked of the caller before the handler runs; the service asks again for what it does.
-    `result`, where the shape is stable, is what the handler answers; clients may rely on it. The answer of a tool
-    that `reads_untrusted` may hold words of visitors or of other sites. One that `waits` may take long: faces run
-    it apart from the quick ones. One that `costs` spends money at a provider: faces let it be called more rarely.
-    One that may run `on_event_loop` reads, mostly by a single statement.
+    `permission` is checked before the handler runs; the service checks its own permissions again. `result` is the
+    declared shape of the answer, if it is stable; clients may rely on it. `reads_untrusted`: the answer may contain
+    text from visitors or other sites. `waits`: the tool may take long, so interfaces run it apart from quick ones.
+    `costs`: it spends money at a provider, so interfaces limit its calls more. `on_event_loop`: it only reads, mostly
+    with a single statement, and may run on the event loop.
     """
 
     name: str
@@ -99,9 +100,9 @@ def tool(
     costs: bool = False,
     on_event_loop: bool = False,
 ) -> Callable[[Callable[[Actor, A], JsonObject]], Callable[[Actor, A], JsonObject]]:
-    """Register the decorated function under its own name; its docstring's text is the description.
+    """Register the decorated function as a tool; its docstring becomes the description.
 
-    The annotation of its parameter `arguments` is what callers may send.
+    The annotation of its parameter `arguments` is the class of its arguments.
     """
 
     def register(handler: Callable[[Actor, A], JsonObject]) -> Callable[[Actor, A], JsonObject]:
@@ -127,7 +128,7 @@ def tool(
             kind=kind,
             permission=permission,
             arguments=arguments,
-            handler=handler,  # type: ignore[arg-type]  # each is called with its own arguments
+            handler=handler,  # type: ignore[arg-type]  # only called with its own arguments
             group=group,
             idempotent=kind == "read" if idempotent is None else idempotent,
             result=result,
@@ -143,7 +144,7 @@ def tool(
 
 @cache
 def load_tools() -> None:
-    """Import the tools of every installed app, once per process: they register themselves."""
+    """Import the tools of all installed apps once per process. They register themselves."""
     autodiscover_modules("tools")
     for app in apps.get_app_configs():
         package = modules.get(f"{app.name}.tools")
@@ -152,12 +153,12 @@ def load_tools() -> None:
 
 
 def all_tools() -> Iterable[Tool[BaseModel]]:
-    """Every registered tool, in order of name."""
+    """Return all registered tools in order of name."""
     load_tools()
     return [_tools[name] for name in sorted(_tools)]
 
 
 def get_tool(name: str) -> Tool[BaseModel] | None:
-    """The tool of that name."""
+    """Return the tool with this name; None if there is none."""
     load_tools()
     return _tools.get(name)
