@@ -1,7 +1,7 @@
-"""The only way out: every call to an address that people or content name goes through here.
+"""Outgoing HTTP: every call to a URL that users or content provide goes through this package.
 
-Such an address is resolved once, each address behind its name is judged, and the connection goes to one that was
-judged. There are no proxies, no redirects, no cookies and no waiting without an end.
+The host is resolved once, each of its addresses is checked, and the connection goes to a checked address. There are
+no proxies, no redirects, no cookies and no unlimited waits.
 """
 
 from __future__ import annotations

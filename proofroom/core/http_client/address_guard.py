@@ -1,6 +1,6 @@
-"""The address guard: reads the address of a call once and judges whether it may be reached.
+"""The address guard: parses the URL of a call and checks whether its addresses may be called.
 
-What was judged is what is called.
+The call connects to exactly the addresses that were checked, so that DNS rebinding has no effect.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from proofroom.core.validation.limits import URL_MAX
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# What Python's own lists of special networks leave out in some of its versions, or never had.
-_KINDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+# Listed here, because `ipaddress` lacks some of these networks, depending on the Python version.
+_NETWORKS_BY_KIND: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("a metadata", ("169.254.169.254", "168.63.129.16", "100.100.100.200", "192.0.0.192")),
     ("a metadata", ("fd00:ec2::254", "fd20:ce::254")),
     ("a loopback", ("127.0.0.0/8", "::1")),
@@ -39,15 +39,15 @@ _KINDS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("a reserved", ("203.0.113.0/24", "240.0.0.0/4")),
     ("a reserved", ("2001::/23", "2001:db8::/32", "3fff::/20")),
 )
-_REFUSED: Final = tuple(
-    (kind, ip_network(network)) for kind, networks in _KINDS for network in networks
+_FORBIDDEN_NETWORKS: Final = tuple(
+    (kind, ip_network(network)) for kind, networks in _NETWORKS_BY_KIND for network in networks
 )
 _PUBLIC_IPV6: Final = IPv6Network("2000::/3")
 _NAT64: Final = IPv6Network("64:ff9b::/96")
 
 
 class CallRefused(CmsError):
-    """The rules forbid this call, now and later."""
+    """The rules forbid this call. A retry does not help."""
 
     status = 422
     code = "outgoing_refused"
@@ -59,7 +59,7 @@ class CallRefused(CmsError):
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """The private addresses that the operator lets through."""
+    """Private addresses that the operator allows."""
 
     hosts: frozenset[str]
     networks: tuple[Network, ...]
@@ -69,16 +69,16 @@ class Allowed:
 
 
 def allowed_hosts() -> Allowed:
-    """Return what OUTGOING_ALLOWED_HOSTS names."""
+    """Return the hosts and networks of OUTGOING_ALLOWED_HOSTS."""
     return _allowed(tuple(settings.CMS_ENV.outgoing_allowed_hosts))
 
 
 @lru_cache(maxsize=16)
-def _allowed(words: tuple[str, ...]) -> Allowed:
+def _allowed(entries: tuple[str, ...]) -> Allowed:
     hosts: set[str] = set()
     networks: list[Network] = []
-    for word in words:
-        bare = word.strip().strip("[]").lower().rstrip(".")
+    for entry in entries:
+        bare = entry.strip().strip("[]").lower().rstrip(".")
         try:
             networks.append(ip_network(bare, strict=False))
         except ValueError:
@@ -87,15 +87,14 @@ def _allowed(words: tuple[str, ...]) -> Allowed:
 
 
 def refuse_addresses(host: str, addresses: Iterable[Address]) -> None:
-    """Raise `CallRefused` if any of the addresses behind a host may not be reached.
-
-    One is enough: who answers with a public and a private address hopes for the second to be taken.
-    """
+    """Raise `CallRefused` if any address of a host is forbidden."""
     rules = allowed_hosts()
     if host in rules.hosts:
         return
+    # One forbidden address is enough: a host with a public and a private address may hope that the
+    # second is used.
     for address in addresses:
-        inner = _inner(address)
+        inner = _embedded_ipv4(address)
         kind = blocked_kind(inner)
         if kind and not rules.has(address) and not rules.has(inner):
             leads = "is" if str(address) == host else "leads to"
@@ -106,8 +105,8 @@ def refuse_addresses(host: str, addresses: Iterable[Address]) -> None:
 
 
 def blocked_kind(address: Address) -> str:
-    """Return what keeps an address from being called, with its article; empty for a public one."""
-    for kind, network in _REFUSED:
+    """Return the kind of a forbidden address with its article; empty for an allowed one."""
+    for kind, network in _FORBIDDEN_NETWORKS:
         if address in network:
             return kind
     if isinstance(address, IPv6Address) and address not in _PUBLIC_IPV6:
@@ -115,8 +114,8 @@ def blocked_kind(address: Address) -> str:
     return "" if address.is_global else "a reserved"
 
 
-def _inner(address: Address) -> Address:
-    """The IPv4 address that an IPv6 address is another way of writing; otherwise the address."""
+def _embedded_ipv4(address: Address) -> Address:
+    """Return the IPv4 address inside a mapped or NAT64 IPv6 address; otherwise the address itself."""
     if isinstance(address, IPv6Address):
         if address.ipv4_mapped is not None:
             return address.ipv4_mapped
@@ -131,12 +130,12 @@ _AUTHORITY: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _NO_HOST: Final = "The address has no host that could be called."
-_KEPT: Final = "!$&'()*+,;=:@/~%"
+_SAFE_CHARACTERS: Final = "!$&'()*+,;=:@/~%"
 
 
 @dataclass(frozen=True, slots=True)
 class CallTarget:
-    """The target of a call. `literal` is the address that the URL gives instead of a name."""
+    """The target of a call. `literal` is set if the URL has an IP address instead of a name."""
 
     scheme: str
     host: str
@@ -152,7 +151,7 @@ class CallTarget:
 
 
 def check_url(url: str, field: str = "url") -> None:
-    """Raise `RuleViolation` on that field for an address that could never be called. Asks no name server."""
+    """Raise `RuleViolation` on `field` for a URL that can never be called. Makes no DNS query."""
     try:
         target_of(url)
     except CallRefused as refused:
@@ -160,7 +159,7 @@ def check_url(url: str, field: str = "url") -> None:
 
 
 def target_of(url: str) -> CallTarget:
-    """The parts of an address, in the one way of writing them. Raises `CallRefused`."""
+    """Parse and normalise a URL. Raises `CallRefused`."""
     if not url:
         raise CallRefused("The address must begin with https:// or http://.")
     if len(url) > URL_MAX:
@@ -181,13 +180,14 @@ def target_of(url: str) -> CallTarget:
     number = int(port) if port else _PORTS[parts.scheme]
     if number not in _PORTS.values() and not 1024 <= number <= 65535:
         raise CallRefused("The port of the address must be 80, 443, or from 1024 to 65535.")
-    path = quote(parts.path or "/", safe=_KEPT)
+    path = quote(parts.path or "/", safe=_SAFE_CHARACTERS)
     if parts.query:
-        path = f"{path}?{quote(parts.query, safe=_KEPT + '?')}"
+        path = f"{path}?{quote(parts.query, safe=_SAFE_CHARACTERS + '?')}"
     target = CallTarget(parts.scheme, name, number, path, literal)
     if literal is not None:
         refuse_addresses(name, [literal])
     elif name == "localhost" or name.endswith(".localhost"):
+        # These names are always loopback (RFC 6761), whatever a resolver answers.
         refuse_addresses(name, [IPv4Address("127.0.0.1")])
     return target
 
@@ -202,7 +202,7 @@ def _authority(netloc: str) -> tuple[str, str]:
     if host.startswith("["):
         return host, port
     if not host.isascii():
-        # In the letters that name servers know.
+        # DNS needs the ASCII form.
         try:
             host = idna.encode(host, uts46=True).decode()
         except UnicodeError:
@@ -211,10 +211,11 @@ def _authority(netloc: str) -> tuple[str, str]:
 
 
 def _literal(host: str) -> Address | None:
-    """The address that a host writes out, in any of the ways that the system would understand."""
+    """Return the IP address of a host, in any notation that the system's resolver accepts; None for a name."""
     try:
         if host.startswith("["):
             return IPv6Address(host[1:-1])
+        # A last label that is a number makes it an address, as in 127.1, 0x7f000001 or 2130706433.
         if _NUMBER.fullmatch(host.rpartition(".")[2]):
             return IPv4Address(socket.inet_aton(host))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Connections to a host: resolved once, judged, and opened to what was judged; a further call may use one again."""
+"""Connections to a host: resolved once, checked, opened to a checked address, and possibly reused."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from proofroom.core.http_client.address_guard import Address, CallTarget, refuse
 
 @dataclass(frozen=True, slots=True)
 class HttpResult:
-    """Somebody answered. `headers` have names in lower case.
+    """A response. `headers` have lower-case names.
 
-    `body` is what came of it, up to the limit; `note` says why it is not whole, where it is not.
+    `body` is what was received, up to the limit. `note` is the reason if it is incomplete.
     """
 
     status: int
@@ -35,7 +35,7 @@ class HttpResult:
 
 
 class Unreachable(CmsError):
-    """Nobody answered: the network, TLS, or the time. Another try may go better."""
+    """There was no response, because of the network, TLS or a timeout. A retry may succeed."""
 
     status = 502
     code = "unreachable"
@@ -49,12 +49,14 @@ class Unreachable(CmsError):
 PAUSE_ABOVE: Final = 64 * 1024
 LARGEST_HEAD: Final = 32 * 1024
 MOST_BYTES: Final = 512 * 1024
-"""Of one answer, on the wire, beyond what is read of its body: whoever sends 1xx without an end, or chunks of one
-byte, is not heard out. The system hands over up to 256 KB at once."""
+"""Bytes of one response on the wire, beyond the limit of its body.
+
+Stops servers that send endless 1xx responses or chunks of one byte. The system delivers up to 256 KB at once.
+"""
 
 
 class Broken(Exception):
-    """The peer sent no answer, or broke it off. The text may be shown."""
+    """The peer sent no response, or only a part. The message may be shown to users."""
 
 
 class HttpConnection(asyncio.Protocol):
@@ -71,7 +73,7 @@ class HttpConnection(asyncio.Protocol):
         self._waiter: asyncio.Future[None] | None = None
         self._expiry: asyncio.TimerHandle | None = None
 
-    # What the event loop tells.
+    # Called by the event loop.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
@@ -79,7 +81,7 @@ class HttpConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         if not self._busy:
-            self.close()  # nobody asked: it would be taken for the answer to the next call
+            self.close()  # unexpected data would be taken for the response to the next call
         elif self._transport is not None and len(self._buffer) > PAUSE_ABOVE:
             self._transport.pause_reading()
         self._wake()
@@ -97,28 +99,28 @@ class HttpConnection(asyncio.Protocol):
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 
-    # What the client does.
+    # Called by the client.
 
     @property
     def is_usable(self) -> bool:
-        """Whether a further call may be sent: the last one is over on both sides, and nothing came since."""
+        """True if another call may be sent: the last one is complete on both sides, and no data arrived since."""
         return not (self._ended or self._buffer or self._transport is None) and (
             self._http.our_state is self._http.their_state is h11.IDLE
         )
 
     @property
     def has_heard(self) -> bool:
-        """Whether anything came since the call."""
+        """True if any data arrived since the call."""
         return self._received > 0
 
     def close(self) -> None:
-        """At once: who is at the other end may never agree to a polite end."""
+        """Close without a TLS shutdown, because the peer may never answer it."""
         self._ended = True
         if self._transport is not None:
             self._transport.abort()
 
     def ask(self, request: h11.Request, body: bytes, *, max_bytes: int) -> None:
-        """Hand a call to the system. It is not waited for: an answer may come before all of it was read."""
+        """Send a request without waiting for it: the response may come before all of the request was read."""
         self._busy, self._received = True, 0
         self._most = max_bytes + MOST_BYTES
         if self._expiry is not None:
@@ -132,14 +134,14 @@ class HttpConnection(asyncio.Protocol):
             self._transport.write(b"".join(part for part in data if part))
 
     async def head(self) -> h11.Response:
-        """Status and headers. Raises `Broken`."""
+        """Return status and headers. Raises `Broken`."""
         while True:
             event = await self._event()
             if isinstance(event, h11.Response):
                 return event
 
     async def part(self) -> bytes | None:
-        """The next part of the body; none at its end. Raises `Broken`."""
+        """Return the next part of the body; None at its end. Raises `Broken`."""
         while True:
             event = await self._event()
             if isinstance(event, h11.Data):
@@ -148,7 +150,7 @@ class HttpConnection(asyncio.Protocol):
                 return None
 
     def finish(self, keep: float) -> None:
-        """The answer was read, or given up. Kept that long if both sides are done and nothing is left over."""
+        """End the call. The connection stays open for `keep` seconds if both sides are done and no data is left."""
         self._busy = False
         done = self._http.our_state is self._http.their_state is h11.DONE
         if not done or self._ended or self._buffer or self._http.trailing_data != (b"", False):
@@ -189,45 +191,46 @@ MOST_AT_ONCE: Final = 64
 
 
 class Names:
-    """The questions that one client has open. Whoever asks for the same name meanwhile gets the same answer."""
+    """Pending DNS queries of one client. Concurrent queries for the same name share one answer."""
 
     def __init__(self) -> None:
-        self._asked: dict[str, asyncio.Future[list[Address]]] = {}
+        self._pending: dict[str, asyncio.Future[list[Address]]] = {}
 
     async def addresses(self, host: str) -> list[Address]:
-        """Every address of a host, in the system's order. Raises `Unreachable`."""
-        future = self._asked.get(host)
+        """Return all addresses of a host in the system's order. Raises `Unreachable`."""
+        future = self._pending.get(host)
         if future is None:
             future = self._ask(host)
         return await asyncio.shield(future)
 
     def _ask(self, host: str) -> asyncio.Future[list[Address]]:
-        if len(self._asked) >= MOST_AT_ONCE:
+        if len(self._pending) >= MOST_AT_ONCE:
             raise Unreachable("Too many name servers have not answered yet.")
         loop = asyncio.get_running_loop()
         future: asyncio.Future[list[Address]] = loop.create_future()
-        # Nobody may be left to hear that a name is unknown.
+        # Retrieve the exception, because asyncio logs it if all callers have gone.
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
-        self._asked[host] = future
+        self._pending[host] = future
 
         def ask() -> None:
             found: list[Address] | Exception
             try:
                 rows = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
                 found = list(dict.fromkeys(ip_address(row[4][0]) for row in rows))
-            except Exception:  # the caller waits, whatever the resolver raises
+            except Exception:  # the caller must get an answer, whatever the resolver raises
                 found = Unreachable(f"The name {host} could not be resolved.")
-            with contextlib.suppress(RuntimeError):  # the loop ended meanwhile
+            with contextlib.suppress(RuntimeError):  # the loop may have ended
                 loop.call_soon_threadsafe(self._answer, host, future, found)
 
-        # A daemon: the system gives up after half a minute, and the end of a process should not wait for it.
+        # A daemon thread, because the resolver may take half a minute and must not delay the end of
+        # the process.
         Thread(target=ask, name="outgoing-names", daemon=True).start()
         return future
 
     def _answer(
         self, host: str, future: asyncio.Future[list[Address]], found: list[Address] | Exception
     ) -> None:
-        self._asked.pop(host, None)
+        self._pending.pop(host, None)
         if isinstance(found, Exception):
             future.set_exception(found)
         else:
@@ -239,7 +242,7 @@ CONNECT_SECONDS: Final = 3.0
 
 @lru_cache(maxsize=1)
 def trusted() -> ssl.SSLContext:
-    """Certificates are checked against the machine's authorities, or the shipped ones where it has none."""
+    """Return a context that trusts the machine's certificate authorities, or the shipped ones if it has none."""
     known = ssl.get_default_verify_paths()
     context = ssl.create_default_context(
         cafile=None if known.cafile or known.capath else certifi.where()
@@ -249,9 +252,9 @@ def trusted() -> ssl.SSLContext:
 
 
 async def connect(target: CallTarget, names: Names, tls: ssl.SSLContext) -> HttpConnection:
-    """A connection to the first address that takes it. The certificate has to be that of the name.
+    """Connect to the first address that accepts. The certificate must match the name.
 
-    Raises `CallRefused` before any connection if one address is forbidden, `Unreachable` if none answers.
+    Raises `CallRefused` before connecting if any address is forbidden, and `Unreachable` if none accepts.
     """
     addresses = [target.literal] if target.literal else await names.addresses(target.host)
     refuse_addresses(target.host, addresses)
@@ -264,7 +267,8 @@ async def connect(target: CallTarget, names: Names, tls: ssl.SSLContext) -> Http
             async with asyncio.timeout(left / (len(addresses) - place)):
                 _, line = await asyncio.get_running_loop().create_connection(
                     HttpConnection,
-                    # The address, never the name: a second question could be answered otherwise.
+                    # The address instead of the name: a second DNS query could return another
+                    # address.
                     str(address),
                     target.port,
                     ssl=tls if secure else None,
@@ -272,11 +276,11 @@ async def connect(target: CallTarget, names: Names, tls: ssl.SSLContext) -> Http
                 )
                 return line
         except (OSError, TimeoutError) as error:
-            failure = Unreachable(_why(target.host, error))
+            failure = Unreachable(_connect_error(target.host, error))
     raise failure
 
 
-def _why(host: str, error: Exception) -> str:
+def _connect_error(host: str, error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"The certificate of {host} is not valid: {error.verify_message.rstrip('.')}."
     if isinstance(error, ssl.SSLError):

@@ -1,4 +1,6 @@
-"""Asking a process of our own on this machine. Nobody can send this elsewhere: it takes a port, not an address."""
+"""Requests to a process of this site on the same machine. Takes a port, not an address, so that it cannot reach
+others.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ _HOST: Final = "127.0.0.1"
 
 
 def own_status(port: int, path: str, *, headers: Mapping[str, str] | None = None) -> int | None:
-    """The status that a GET is answered with; None where nobody answers in time. The body is not read."""
+    """Return the status of a GET; None if there is no response in time. The body is not read."""
     line = http.client.HTTPConnection(_HOST, port, timeout=SECONDS)
     try:
         line.request("GET", path, headers=dict(headers or {}))

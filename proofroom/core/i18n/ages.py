@@ -1,4 +1,4 @@
-"""How long ago something was, as lists say it."""
+"""Ages of times, as shown in lists."""
 
 from __future__ import annotations
 
@@ -18,33 +18,34 @@ from proofroom.core.i18n.time_zones import exact_time
 
 
 class _Unit(str):
-    """The name of a unit of `timesince`. Django's looks its plural up each time, which takes longer than all else of
-    an age."""
+    """The name of a unit of `timesince`, with cached plurals. Django's lookup takes longer than the rest of an
+    age.
+    """
 
     def __mod__(self, numbers: Any) -> str:
-        return _in_units(get_language(), str(self), numbers["num"])
+        return _format_unit(get_language(), str(self), numbers["num"])
 
 
 _UNITS: Final[dict[str, str]] = {name: _Unit(name) for name in TIME_STRINGS}
 
 
 @lru_cache(1024)
-def _in_units(language: str | None, unit: str, number: int) -> str:
-    """In the language that is active."""
+def _format_unit(language: str | None, unit: str, number: int) -> str:
+    """Return a number with its unit in the active language, which must be `language`."""
     return str(TIME_STRINGS[unit] % {"num": number})
 
 
 def age_of(moment: datetime) -> str:
-    """Return how long ago, in words."""
+    """Return the age of a time in words."""
     if timezone.now() - moment < timedelta(minutes=1):
         return _("just now")
     return _("%(age)s ago") % {"age": timesince(moment, time_strings=_UNITS, depth=1)}
 
 
 def age_html(moment: datetime | None) -> SafeString | str:
-    """Return an element with the age, whose tooltip has the moment; a dash where there is none.
+    """Return an element with the age and the exact time as its tooltip; a dash for None.
 
-    What is still to come has no age: it stands there with its date.
+    A time in the future is shown as a date.
     """
     if moment is None:
         return "—"

@@ -1,4 +1,4 @@
-"""The catalogue of a language: kept current with what is there to translate, and compiled."""
+"""The message catalogue of a language: updated from the source texts, and compiled."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _KEYWORDS: Final = (
     "pgettext_lazy:1c,2",
     "npgettext_lazy:1c,2,3",
 )
-# The pages for visitors have a catalogue of their own, beside them.
-_OTHERS: Final = ("site", "modules")
-_DEFINED: Final = "translated_words"
+# Templates of public pages have their own catalogues.
+_OTHER_CATALOGUES: Final = ("site", "modules")
+_WORDS_MODULE: Final = "translated_words"
 
 
 def extract(folder: Path) -> Path:
-    """Write a catalogue without translations into the folder, which is empty. Answers its place."""
+    """Write a catalogue without translations into the empty folder. Return its path."""
     lines = [f"gettext_noop({text!r})" for text in sorted({*words_of_definitions()} - {""})]
     names = [
         *_python(folder),
         *_templates(folder),
-        _keep(folder, Path(settings.BASE_DIR) / f"{_DEFINED}.py", "\n".join(lines)),
+        _write_source(folder, Path(settings.BASE_DIR) / f"{_WORDS_MODULE}.py", "\n".join(lines)),
     ]
     made = folder / "words.pot"
-    # Paths come from the project itself; no shell reads them.
+    # The paths come from the project itself, and no shell is used.
     subprocess.run(  # noqa: S603
         [
             *(
@@ -67,11 +67,11 @@ def extract(folder: Path) -> Path:
 
 
 def words_of_definitions() -> Iterator[str]:
-    """Yield what only definitions and models hold; pages look these words up as they show them."""
+    """Yield texts of definitions and models, which are translated when they are shown."""
     with translation.override("en"):
         yield from words_of_models()
         for app in apps.get_app_configs():
-            name = f"{app.name}.{_DEFINED}"
+            name = f"{app.name}.{_WORDS_MODULE}"
             if find_spec(name) is not None:
                 yield from importlib.import_module(name).words()
 
@@ -88,24 +88,26 @@ def _python(folder: Path) -> Iterator[str]:
     for package in sorted(packages):
         for file in sorted((Path(settings.BASE_DIR) / package).rglob("*.py")):
             if "migrations" not in file.parts:
-                yield _keep(folder, file, file.read_text())
+                yield _write_source(folder, file, file.read_text())
 
 
 def _templates(folder: Path) -> Iterator[str]:
     home = Path(settings.BASE_DIR) / "templates"
     for file in sorted(home.rglob("*")):
-        is_other = file.is_relative_to(home) and file.relative_to(home).parts[0] in _OTHERS
+        is_other = (
+            file.is_relative_to(home) and file.relative_to(home).parts[0] in _OTHER_CATALOGUES
+        )
         if file.is_file() and not is_other:
-            yield _keep(folder, file, templatize(file.read_text(), origin=str(file)))
+            yield _write_source(folder, file, templatize(file.read_text(), origin=str(file)))
 
 
-def _keep(folder: Path, file: Path, text: str) -> str:
+def _write_source(folder: Path, file: Path, text: str) -> str:
     name = f"{'-'.join(file.relative_to(settings.BASE_DIR).parts)}.py"
     (folder / name).write_text(text)
     return name
 
 
-_GAP: Final = "\n\n"
+_BLANK_LINE: Final = "\n\n"
 
 
 def catalogue_of(language: str) -> Path:
@@ -113,35 +115,35 @@ def catalogue_of(language: str) -> Path:
 
 
 def current(language: str) -> str:
-    """The text of the catalogue with every word that is there now, and none that is gone."""
+    """Return the text of the catalogue with all current texts and without obsolete ones."""
     with TemporaryDirectory() as folder:
         found = extract(Path(folder))
-        # xgettext writes some words twice, of templates that are read in pieces.
+        # xgettext writes some texts of templates twice.
         found.write_bytes(_run("msguniq", "--no-wrap", str(found)))
         merged = _run(
             "msgmerge",
             *("--no-fuzzy-matching", "--no-location", "--no-wrap", "--sort-output", "--quiet"),
             *(str(catalogue_of(language)), str(found)),
         )
-        kept = Path(folder) / "merged.po"
-        kept.write_bytes(merged)
-        text = _run("msgattrib", "--no-obsolete", "--no-wrap", str(kept)).decode()
-    # The head is written by hand: programs would put dates into it that every run changes.
-    head = catalogue_of(language).read_text().rstrip("\n").partition(_GAP)[0]
-    return f"{head}\n\n{text.partition(_GAP)[2]}"
+        merged_file = Path(folder) / "merged.po"
+        merged_file.write_bytes(merged)
+        text = _run("msgattrib", "--no-obsolete", "--no-wrap", str(merged_file)).decode()
+    # The header is written by hand: the gettext tools would add dates that change with every run.
+    head = catalogue_of(language).read_text().rstrip("\n").partition(_BLANK_LINE)[0]
+    return f"{head}\n\n{text.partition(_BLANK_LINE)[2]}"
 
 
 def compiled(catalogue: Path) -> bytes:
-    """Return what programs read. Raises `CalledProcessError` where a translation lacks a placeholder."""
+    """Return the compiled catalogue. Raises `CalledProcessError` if a translation lacks a placeholder."""
     return _run("msgfmt", "--check-format", "--output-file=-", str(catalogue))
 
 
 def untranslated(catalogue: Path) -> str:
-    """The entries that have no translation yet, or one that is a guess."""
+    """Return the entries without a translation."""
     return _run("msgattrib", "--untranslated", "--no-wrap", str(catalogue)).decode()
 
 
 def _run(name: str, *arguments: str) -> bytes:
     command: Sequence[str] = (program(name), *arguments)
-    # Programs of GNU gettext on files of the project; no shell reads them.
+    # GNU gettext on files of the project; no shell is used.
     return subprocess.run(command, check=True, capture_output=True).stdout  # noqa: S603

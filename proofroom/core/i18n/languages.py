@@ -1,4 +1,4 @@
-"""The languages of content as people call them, and those of the admin."""
+"""Names of the languages of the content and of the admin."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proofroom.core.errors import invalid
 
 
 def language_name(code: str) -> str:
-    """The name in the reader's language; with the code where it is a variety, such as `de-AT`."""
+    """Return the name in the reader's language, with the code if it has a region or script, such as `de-AT`."""
     try:
         info = get_language_info(code)
     except KeyError:
@@ -21,7 +21,7 @@ def language_name(code: str) -> str:
 
 
 def validate_language(code: str) -> None:
-    """Refuse a language that the admin is not translated into."""
+    """Raise `ValidationError` for a language that the admin is not translated into."""
     if code not in dict(settings.LANGUAGES):
         raise ValidationError(_("This language is not available."), code="unknown_language")
 
@@ -37,11 +37,11 @@ def require_site_language(code: str) -> None:
 
 
 def site_languages() -> list[tuple[str, str]]:
-    """The languages of the site to choose from."""
+    """Return the languages of the site as choices."""
     return [(code, language_name(code)) for code in settings.CMS_ENV.locales]
 
 
 def other_languages() -> list[tuple[str, str]]:
-    """The languages of the site but the default one."""
+    """Return the languages of the site except the default one."""
     default: str = settings.CMS_ENV.default_locale
     return [(code, name) for code, name in site_languages() if code != default]

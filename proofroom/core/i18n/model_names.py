@@ -1,7 +1,7 @@
-"""Names of models, of their fields and of their choices, said in the reader's language.
+"""Translated names of models, of their fields and of their choices.
 
-Set when the apps are ready instead of written at every field: migrations see what the classes say, and a name
-that nobody wrote (made of the field's) is translated like every other.
+They are set when the apps are ready instead of at every field: migrations then contain the plain texts, and names
+that Django derives from field names are translated, too.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from django.db import models
 from django.utils.choices import CallableChoiceIterator
 from django.utils.translation import gettext_lazy
 
-# What readers call a field, where its name is a word of the code.
+# Names for readers, for fields whose own name is technical.
 _NAMES: Final = {
     "agent_id": "agent",
     "by_name": "started by",
@@ -35,7 +35,7 @@ _NAMES: Final = {
 
 
 def speak_the_readers_language() -> None:
-    """To be called once, when all apps are ready."""
+    """Make the names of all models lazily translated. Call it once, when all apps are ready."""
     for app in own_apps():
         app.verbose_name = gettext_lazy(str(app.verbose_name))
         for model in app.get_models():
@@ -47,7 +47,7 @@ def speak_the_readers_language() -> None:
                 field.verbose_name = gettext_lazy(name)
                 if field.help_text:
                     field.help_text = gettext_lazy(str(field.help_text))
-                # A function says its labels in the reader's language itself.
+                # Choices from a function are translated by it.
                 if field.choices and not isinstance(field.choices, CallableChoiceIterator):
                     field.choices = [
                         (value, gettext_lazy(str(label))) for value, label in field.choices
@@ -55,17 +55,17 @@ def speak_the_readers_language() -> None:
 
 
 def words_of_models() -> Iterator[str]:
-    """Yield what of that the admin shows, in English. To be called in English."""
+    """Yield the names that the admin shows. Call it with English active."""
     yield from (str(app.verbose_name) for app in own_apps() if [*app.get_models()])
     for model in filter(admin.site.is_registered, apps.get_models()):
-        shown = admin.site.get_model_admin(model)
+        model_admin = admin.site.get_model_admin(model)
         yield from (str(model._meta.verbose_name), str(model._meta.verbose_name_plural))
-        sheets = [sheet for _, sheet in shown.fieldsets or ()]
+        sheets = [sheet for _, sheet in model_admin.fieldsets or ()]
         named = [
-            *shown.list_display,
-            *shown.list_filter,
-            *shown.readonly_fields,
-            *(shown.fields or ()),
+            *model_admin.list_display,
+            *model_admin.list_filter,
+            *model_admin.readonly_fields,
+            *(model_admin.fields or ()),
         ]
         names = {
             str(name) for name in [*named, *(name for sheet in sheets for name in sheet["fields"])]
@@ -78,7 +78,7 @@ def words_of_models() -> Iterator[str]:
 
 
 def own_apps() -> list[AppConfig]:
-    """Those of the product and of the site's project, and not Django's or other libraries'."""
+    """Return the apps of the product and of the site's project, without Django's and other libraries'."""
     home = Path(settings.BASE_DIR)
     return [
         app

@@ -1,4 +1,4 @@
-"""Time zones: those that can be chosen, and moments as the reader's zone has them."""
+"""Time zones to choose from, and times in the reader's zone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _REGIONS: Final = frozenset(
 
 @cache
 def time_zone_names() -> tuple[str, ...]:
-    """Names like `Europe/Berlin` in their order, and `UTC`."""
+    """Return names like `Europe/Berlin` in order, and `UTC`."""
     names = sorted(name for name in available_timezones() if name.split("/")[0] in _REGIONS)
     return (*names, "UTC")
 
@@ -36,7 +36,7 @@ def validate_time_zone(name: str) -> None:
 
 
 def time_zone_choices() -> Iterator[tuple[str, str | list[tuple[str, str]]]]:
-    """Yield the zones for a form by region, each with the distance to UTC that it has today."""
+    """Yield the zones as form choices by region, each with its current UTC offset."""
     now = timezone.now()
     for region, names in groupby(time_zone_names(), key=lambda name: name.partition("/")[0]):
         if region == "UTC":
@@ -51,31 +51,31 @@ def time_zone_choices() -> Iterator[tuple[str, str | list[tuple[str, str]]]]:
 
 
 def current_zone_name() -> str:
-    """The reader's zone in words, such as "America/New York"."""
+    """Return the reader's zone for display, such as "America/New York"."""
     return timezone.get_current_timezone_name().replace("_", " ")
 
 
 def exact_time(moment: datetime) -> str:
-    """The moment in the reader's zone, with the name of the zone."""
-    return _in_zone(moment, timezone.get_current_timezone(), get_language())
+    """Return a time in the reader's zone, with the name of the zone."""
+    return _format_time(moment, timezone.get_current_timezone(), get_language())
 
 
 @lru_cache(4096)
-def _in_zone(moment: datetime, zone: tzinfo, language: str | None) -> str:
-    """In the language that is active. Kept: lists are looked at again and again, and each has many moments."""
+def _format_time(moment: datetime, zone: tzinfo, language: str | None) -> str:
+    """Return a time in the active language. Cached, because lists show many times and are opened often."""
     at = date_format(timezone.localtime(moment, zone), "DATETIME_FORMAT")
     return f"{at} ({current_zone_name()})"
 
 
 def to_local_input(moment: datetime) -> str:
-    """The moment as the value of an `<input type="datetime-local">`, in the reader's zone."""
+    """Return the value of an `<input type="datetime-local">` in the reader's zone."""
     return f"{timezone.localtime(moment):%Y-%m-%dT%H:%M}"
 
 
 def from_local_input(text: str) -> datetime:
-    """The moment that somebody wrote in their zone, in UTC.
+    """Return the UTC time of an input in the reader's zone.
 
-    Raises `ValueError` for what is no time, and `ValidationError` for a time that the clocks skip or show twice.
+    Raises `ValueError` for an invalid time, and `ValidationError` for a time that the clocks skip or repeat.
     """
     naive = datetime.fromisoformat(text)
     if naive.tzinfo is not None:

@@ -1,1 +1,1 @@
-"""Checks of values from outside, and the errors that they raise."""
+"""Validation of values from outside, and its errors."""

@@ -1,4 +1,4 @@
-"""Turns pydantic's errors into refusals: sentences for people by the path of the value."""
+"""Conversion of pydantic errors into `RuleViolation`, with sentences for people by path."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofroom.core.i18n import in_words
 
 MAX_ERRORS: Final = 50
 MAX_KEY_LENGTH: Final = 80
-"""Characters that are shown of a key, which may be anything that the caller sent."""
+"""Maximum length of a key in messages, because keys come from the caller."""
 _SENTENCES: Final = {
     "missing": gettext_noop("This is required."),
     "extra_forbidden": gettext_noop("There is no field of this name."),
@@ -50,7 +50,7 @@ _SENTENCES: Final = {
     "uuid_parsing": gettext_noop("This must be an ID (a UUID)."),
     "string_pattern_mismatch": gettext_noop("This is not written as it must be."),
 }
-"""By pydantic's types of errors, in place of its own sentences, which speak of Python."""
+"""Sentences by pydantic's error type. Pydantic's own messages use Python terms."""
 _EMPTY: Final = gettext_noop("This must not be empty.")
 _NONE: Final[Mapping[str, str]] = {}
 Describe = Callable[[ErrorDetails], str]
@@ -58,7 +58,7 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def validate_input(values: Mapping[str, Any], shape: type[M]) -> M:
-    """Return the values as `shape`. Raises `RuleViolation` keyed by path."""
+    """Validate the values as `shape`. Raises `RuleViolation` keyed by path."""
     try:
         return shape.model_validate(dict(values))
     except ValidationError as error:
@@ -66,7 +66,7 @@ def validate_input(values: Mapping[str, Any], shape: type[M]) -> M:
 
 
 def violation_of(error: ValidationError, model: type[BaseModel]) -> RuleViolation:
-    """Return the refusal of a request body, which names the keys that there are."""
+    """Return the error of a request body, which lists the known keys for an unknown one."""
     known = ", ".join(field.alias or name for name, field in model.model_fields.items())
 
     def describe(item: ErrorDetails) -> str:
@@ -81,7 +81,7 @@ def violation_of(error: ValidationError, model: type[BaseModel]) -> RuleViolatio
 
 
 def refuse(details: Mapping[str, list[str]]) -> RuleViolation:
-    """Return a refusal with these details, whose message is the first of them."""
+    """Return an error with these details and the first of them as its message."""
     path, sentences = next(iter(details.items()))
     return RuleViolation(f"{path}: {sentences[0]}", details=details)
 
@@ -89,7 +89,7 @@ def refuse(details: Mapping[str, list[str]]) -> RuleViolation:
 def details_of(
     error: ValidationError, describe: Describe, *, prefix: str = "", limit: int = MAX_ERRORS
 ) -> dict[str, list[str]]:
-    """Return the sentences of an error by path. Paths begin with `prefix`."""
+    """Return the sentences of an error by path. `prefix` is prepended to the paths."""
     details: dict[str, list[str]] = {}
     for path, sentence in faults_of(error, describe, prefix=prefix, root="body", limit=limit):
         details.setdefault(path, []).append(sentence)
@@ -97,7 +97,7 @@ def details_of(
 
 
 def first_fault(error: ValidationError, describe: Describe, *, root: str) -> tuple[str, str]:
-    """Return the path and the sentence of what is wrong first."""
+    """Return the path and the sentence of the first error."""
     return faults_of(error, describe, root=root, limit=1)[0]
 
 
@@ -109,7 +109,7 @@ def faults_of(
     prefix: str = "",
     limit: int | None = None,
 ) -> list[tuple[str, str]]:
-    """Return the path and the sentence of everything that is wrong; `root` is the path of the value as a whole."""
+    """Return the paths and sentences of all errors. `root` is the path of the whole value."""
     return [
         (
             error_path([*([prefix] if prefix else []), *item["loc"]], root=root),
@@ -120,21 +120,21 @@ def faults_of(
 
 
 def error_path(location: Iterable[int | str], *, root: str) -> str:
-    """Return the path of a location, such as `fields.0.label`, or `root` for the value as a whole."""
+    """Return the path of a location, such as `fields.0.label`, or `root` for the whole value."""
     return ".".join(map(shorten_key, location)) or root
 
 
 def shorten_key(key: int | str) -> str:
-    """Return a key as a caller may see it: short, and encodable even where JSON held a lone surrogate."""
+    """Return a key for a message: shortened, and encodable even if the JSON had a lone surrogate."""
     text = str(key).encode("utf-8", "replace").decode()
     return text if len(text) <= MAX_KEY_LENGTH else text[: MAX_KEY_LENGTH - 1] + "…"
 
 
 def describe_translated(item: ErrorDetails, own: Mapping[str, str] = _NONE) -> str:
-    """Return what is wrong in the reader's language, in the `own` words of a place for its type or in those of all.
+    """Return the error's sentence in the reader's language. `own` overrides the default sentences by type.
 
-    Our validators speak the reader's language themselves: a `ValueError`, or a custom error with its `sentence`.
-    Anything else is said in English as pydantic does, and in other languages not at all.
+    Our validators (a `ValueError` or a custom error with a `sentence`) are already translated. For other errors
+    English readers get pydantic's message, all others a general one.
     """
     kind, limits = item["type"], dict(item.get("ctx", {}))
     if kind == "value_error" or "sentence" in limits:
@@ -152,5 +152,5 @@ def describe_translated(item: ErrorDetails, own: Mapping[str, str] = _NONE) -> s
 
 
 def reason_of(item: ErrorDetails) -> str:
-    """Return pydantic's message, or that of the validator which raised it."""
+    """Return pydantic's message, or the message of the validator that raised it."""
     return item["msg"].removeprefix("Value error, ")

@@ -1,4 +1,4 @@
-"""Forms whose fields an input class declares, so that the admin's form and the API's body are one declaration."""
+"""Forms whose fields come from an input class, so that the admin and the API share one declaration."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ B = TypeVar("B", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class FormField:
-    """Annotates a field of an input class with the form field that asks people for it.
+    """Annotation of an input class's field with its form field.
 
-    `make` is called for each form, so that choices are those of the moment. `name` is the name in the form, where
-    that is not the one of the wire.
+    `make` is called for each form, so that choices are current. `name` is the name in the form if it differs from the
+    wire name.
     """
 
     make: Callable[[], forms.Field]
@@ -29,22 +29,22 @@ class FormField:
 
 
 class InputForm(forms.Form):
-    """A form that asks for the fields of `input_class` in their order, and for those that it declares itself.
+    """A form with the fields of `input_class` in their order, and the fields it declares itself.
 
-    Fields have the names of the wire, as the refusals of services have them, unless `FormField` says otherwise.
+    Fields have the wire names, which services use in errors, unless `FormField` overrides them.
     """
 
     input_class: ClassVar[type[BaseModel]]
     asked_fields: ClassVar[tuple[str, ...]] = ()
-    """The fields of the input class that it asks for, in this order; without any, all that have a form field."""
+    """Names and order of the input class's fields in the form; if empty, all fields with a form field."""
     own_fields_after: ClassVar[str] = ""
-    """The field of the input class after which the form's own fields stand; without one they are last."""
+    """The input class's field after which the form's own fields are placed; by default they are last."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         derived = {
             name: part.make()
-            for part, name, _wire_name in self._asked()
+            for part, name, _wire_name in self._input_fields()
             if part is not None and name not in self.fields
         }
         before = list(derived)
@@ -54,24 +54,24 @@ class InputForm(forms.Form):
         self.order_fields(self.field_order)
 
     def read_input(self, shape: type[B]) -> B:
-        """Return what was sent as `shape`, which is the input class or one with its fields.
+        """Return the submitted values as `shape`: the input class or one with its fields.
 
-        Without the form's own fields. Raises `RuleViolation` by field where the class refuses one.
+        Excludes the form's own fields. Raises `RuleViolation` by field.
         """
         values = {
             wire_name: self.cleaned_data[name]
-            for _part, name, wire_name in self._asked()
+            for _part, name, wire_name in self._input_fields()
             if name in self.cleaned_data
         }
         return validate_input(values, shape)
 
     def input_values(self) -> dict[str, Any]:
-        """Return the checked values by the names of `input_class`."""
+        """Return the validated values by the field names of `input_class`."""
         return self.read_input(self.input_class).model_dump()
 
     @classmethod
-    def _asked(cls) -> Iterator[tuple[FormField | None, str, str]]:
-        """Yield how to ask for each field, if at all, with its names in the form and on the wire."""
+    def _input_fields(cls) -> Iterator[tuple[FormField | None, str, str]]:
+        """Yield for each field its form field (or None), its form name and its wire name."""
         for field in cls.asked_fields or cls.input_class.model_fields:
             info = cls.input_class.model_fields[field]
             part = _form_field_in(info.metadata) or _form_field_in([info.annotation])
@@ -80,7 +80,7 @@ class InputForm(forms.Form):
 
 
 def _form_field_in(parts: Iterable[object]) -> FormField | None:
-    """Return the form field among the parts of an annotation; in a partial body it stands within `Optional`."""
+    """Return the form field in an annotation. In a partial body it is nested in `Optional`."""
     for part in parts:
         found = part if isinstance(part, FormField) else _form_field_in(get_args(part))
         if found is not None:
@@ -89,14 +89,14 @@ def _form_field_in(parts: Iterable[object]) -> FormField | None:
 
 
 def with_label(label: str | Promise, path: str, sentences: Iterable[str]) -> list[str]:
-    """Return what a service said about the field at `path`, as the reader knows that field."""
+    """Replace the path at the start of a service's sentences with the field's label."""
     parts = path.split(".")
     names = [".".join(parts[at:]) for at in range(len(parts))]
-    said = []
+    replaced = []
     for sentence in sentences:
         name = next((name for name in names if sentence.startswith(f"{name} ")), None)
         if str(label) and name is not None:
             rest = sentence.removeprefix(f"{name} ")
             sentence = gettext("“%(label)s” %(rest)s") % {"label": label, "rest": rest}
-        said.append(sentence)
-    return said
+        replaced.append(sentence)
+    return replaced

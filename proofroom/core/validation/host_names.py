@@ -1,4 +1,4 @@
-"""Which hosts an address may name: one rule for the addresses that people, clients and settings give."""
+"""Valid host names: one rule for URLs from users, clients and settings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import idna
 
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
-"""With underscores, which names of services within a network have."""
-_LONGEST: Final = 253
+"""Labels may contain underscores, which names of services in networks have."""
+_MAX_LENGTH: Final = 253
 
 
 def is_host(host: str) -> bool:
-    """Return whether it is a name that a name server could know, or an IP address without brackets."""
+    """Return whether a host is a possible DNS name, or an IP address without brackets."""
     try:
         if ":" in host:
             return not IPv6Address(host).scope_id
@@ -23,13 +23,13 @@ def is_host(host: str) -> bool:
         labels = name.lower().removesuffix(".").split(".")
         if labels[-1].isdigit():
             return bool(IPv4Address(name))
-    except ValueError:  # of an address, and of a name in other letters
+    except ValueError:  # from an IP address or from IDNA
         return False
-    return len(name) <= _LONGEST and all(_LABEL.fullmatch(label) for label in labels)
+    return len(name) <= _MAX_LENGTH and all(_LABEL.fullmatch(label) for label in labels)
 
 
 def has_valid_host(address: str) -> bool:
-    """Return whether an address of the web names a host that can be one. Others, such as paths, name none."""
+    """Return whether an http(s) URL has a valid host. True for other values, such as paths."""
     if not address.lower().startswith(("http:", "https:")):
         return True
     try:
@@ -40,7 +40,7 @@ def has_valid_host(address: str) -> bool:
 
 
 def is_loopback_host(host: str) -> bool:
-    """Return whether a name or address, with or without brackets, is this machine's own."""
+    """Return whether a host, with or without brackets, is a loopback name or address."""
     host = host.strip("[]").lower()
     try:
         return host == "localhost" or ip_address(host).is_loopback

@@ -1,4 +1,4 @@
-"""Values from outside: what could not be stored, read back or searched anywhere, and texts as they are kept."""
+"""Checks of values from outside: values that cannot be stored, and normalised texts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from proofroom.core.json import Json
 
 MAX_DEPTH: Final = 64
 MAX_INTEGER: Final = 2**53
-"""Beyond it readers of JSON disagree about which number it is, and some cannot write it again."""
+"""JSON parsers lose precision beyond this (RFC 8259, section 6), and some cannot write such numbers."""
 
 _PLAIN: Final = frozenset({str, int, float, bool, type(None)})
-"""Asked for first: most of a body is of these, and asking for kinds of collections is slow."""
+"""Checked first, because most values have these types and `isinstance` with abstract collections is slow."""
 _Fault = tuple[tuple[str, ...], str]
 
 
 def is_deeper(value: object, levels: int = MAX_DEPTH) -> bool:
-    """Return whether objects and lists stand in one another deeper than that."""
+    """Return whether objects and lists are nested deeper than `levels`."""
     if type(value) in _PLAIN or not isinstance(value, Mapping | list | tuple):
         return False
     items = value.values() if isinstance(value, Mapping) else value
@@ -32,10 +32,9 @@ def is_deeper(value: object, levels: int = MAX_DEPTH) -> bool:
 
 
 def refuse_unstorable(value: object, field: str = "") -> None:
-    """Raise `RuleViolation`, keyed by the path below `field`, for the first thing that cannot be stored.
+    """Raise `RuleViolation` for the first value that cannot be stored, keyed by its path below `field`.
 
-    That is NUL or half of a character in a text or a key, a number that is none or beyond 2**53, and nesting
-    beyond 64 levels.
+    These are NUL and lone surrogates in texts and keys, NaN, numbers beyond 2**53, and nesting beyond 64 levels.
     """
     fault = _fault(value, MAX_DEPTH)
     if fault is not None:
@@ -50,7 +49,7 @@ def _fault(value: object, levels: int) -> _Fault | None:
     if value is None:
         return None
     if isinstance(value, int | float):
-        # The comparison is false for NaN too.
+        # Written so that NaN fails: every comparison with it is false.
         fits = abs(value) <= MAX_INTEGER
         return None if fits else ((), "must be a number between -2**53 and 2**53")
     if not isinstance(value, Mapping | list | tuple):
@@ -81,28 +80,34 @@ def _text_fault(text: str) -> str:
 
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 NOT_ON_A_LINE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e]")
-"""What one line of text does not have: control characters, tabs among them, whatever breaks a line, and what turns
-the direction of all that follows, so that a name is read as another. No-break spaces, soft hyphens and joiners are
-ordinary: French, Persian and many emoji are written with them."""
+"""Characters not allowed in one line of text: control characters including tabs, line breaks, and bidirectional
+overrides.
+
+Overrides could make a name look like another one. No-break spaces, soft hyphens and joiners are allowed: French,
+Persian and many emoji need them.
+"""
 
 NOT_IN_LINES: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
-"""What text of several lines does not have: control characters but tabs and line breaks."""
+"""Characters not allowed in text of several lines: control characters except tabs and line breaks."""
 
 
 def character_at(found: re.Match[str], before: int = 0) -> dict[str, object]:
-    """Return which character was found, and where, for a sentence; `before` characters were cut off the text."""
+    """Return the code and position of a character for a message. `before` characters were stripped from the text."""
     return {"ord": f"{ord(found.group()[0]):04X}", "start": found.start() + before}
 
 
 def is_one_line(text: str) -> bool:
-    """Return whether a text can be stored, and stands on one line without control characters."""
+    """Return whether a text can be stored and is a single line without control characters."""
     return NOT_ON_A_LINE.search(text) is None and not _text_fault(text)
 
 
 def clean_line(
     name: str, value: Json, limit: int, *, required: bool = False, lines: bool = False
 ) -> str:
-    """Text of at most so many characters, on one line unless `lines`; `RuleViolation` keyed by the field's name."""
+    """Return the stripped text of at most `limit` characters. Raises `RuleViolation` on the field `name`.
+
+    It must be one line unless `lines` is True.
+    """
     if value is None and not required:
         return ""
     if not isinstance(value, str):
@@ -137,12 +142,12 @@ def clean_line(
 
 
 def clean_name(value: Json, limit: int) -> str:
-    """The name of something, on one line of at most so many characters. Raises `RuleViolation` on `name`."""
+    """Return a name as one line of at most `limit` characters. Raises `RuleViolation` on `name`."""
     return clean_line("name", value, limit, required=True)
 
 
 def parse_uuid(value: object) -> UUID | None:
-    """The id that a value is, or spells; None for everything else."""
+    """Return the UUID that a value is or spells; None for other values."""
     if isinstance(value, UUID):
         return value
     try:
@@ -152,6 +157,6 @@ def parse_uuid(value: object) -> UUID | None:
 
 
 def parse_uuids(values: Iterable[object]) -> list[UUID]:
-    """The ids among the values, each once, in their order."""
+    """Return the distinct UUIDs among the values, in their order."""
     found = (id_ for value in values if (id_ := parse_uuid(value)) is not None)
     return list(dict.fromkeys(found))

@@ -1,4 +1,4 @@
-"""JSON Schema of pydantic classes, without what pydantic adds and no reader needs."""
+"""JSON Schema of pydantic classes without superfluous keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NULL: Final[Schema] = {"type": "null"}
 
 
 class PlainJsonSchema(GenerateJsonSchema):
-    """Adds no titles to fields, and no defaults of null."""
+    """A generator without titles of fields and without null defaults."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:
         return False
@@ -28,9 +28,9 @@ class PlainJsonSchema(GenerateJsonSchema):
 def inline_schema(
     model: type[BaseModel], trim: Callable[[Schema], Schema], *, mode: JsonSchemaMode = "validation"
 ) -> Schema:
-    """Return the schema of a class without references. `trim` returns each node as it is to stay.
+    """Return the schema of a class without references. `trim` is applied to each node.
 
-    A class that holds itself is described down to its first repetition.
+    A recursive class is expanded until it repeats.
     """
     full = model.model_json_schema(mode=mode, schema_generator=PlainJsonSchema)
     definitions = full.pop("$defs", {})
@@ -54,7 +54,8 @@ def _inline(
     def inline(value: Any) -> Any:
         return _inline(value, definitions, trim, seen) if isinstance(value, dict) else value
 
-    # Only where schemas stand: a property may be called "title" or "default", and a default may be any value.
+    # Only keys that contain schemas: a property may be named "title" or "default", and a default
+    # may be any value.
     if "properties" in node:
         node["properties"] = {name: inline(value) for name, value in node["properties"].items()}
     for key in {"items", "additionalProperties"} & node.keys():

@@ -1,4 +1,4 @@
-"""JSON that a person typed, and what is wrong with it in words that name the line."""
+"""JSON typed by users, with error messages that name the line."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _REASONS: Final = {
         "Line %(line)s: the JSON ends before “%(excerpt)s”. Remove what follows."
     ),
 }
-"""By the message of the standard library, without its place."""
+"""Sentences by the standard library's message without its position."""
 _TRAILING_COMMA: Final = gettext_lazy("Line %(line)s: remove the comma before “%(excerpt)s”.")
 _UNREADABLE: Final = gettext_lazy("Line %(line)s: “%(excerpt)s” cannot be read.")
 
 
 def read_json(text: str) -> Json:
-    """Return the value that was typed. Raises `ValueError` with a sentence for whoever typed it."""
+    """Parse JSON. Raises `ValueError` with a sentence for the user."""
     try:
         found: Json = json.loads(text)
     except json.JSONDecodeError as error:
         reason = _reason(error)
     except RecursionError:
         reason = _("It is nested too deeply.")
-    except ValueError:  # an integer of more digits than Python reads
+    except ValueError:  # an integer with more digits than Python parses
         reason = _("It has a number with too many digits.")
     else:
         return found

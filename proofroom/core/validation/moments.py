@@ -1,4 +1,4 @@
-"""Moments as people and programs write them."""
+"""Times as users and programs write them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Final
 from django.utils.dateparse import parse_datetime
 
 LATEST_YEAR: Final = 9000
-"""Readers may add a time zone or some years to a moment, and no calendar has a year 10000."""
+"""The last accepted year. Later code may add time zones or years, and Python's last year is 9999."""
 _MAX_CHARACTERS: Final = 40
 
 
 def parse_moment(value: object, *, zone: tzinfo | None = None) -> datetime | None:
-    """The moment in UTC that a text in ISO 8601 names; None for everything else.
+    """Return the UTC time of an ISO 8601 text; None for other values.
 
-    `zone` is that of a text without one, such as `2030-01-31T08:00:00`, which else names no moment.
+    `zone` applies to a text without a zone, such as `2030-01-31T08:00:00`; without `zone` such a text is not
+    accepted.
     """
     if not isinstance(value, str) or len(value) > _MAX_CHARACTERS:
         return None

@@ -1,4 +1,4 @@
-"""Slugs: of letters a to z, as names in code and addresses of the API are, and of any script, as pages have them."""
+"""Slugs: ASCII ones for names in code and API URLs, and ones in any script for pages."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ _ASCII_SLUG: Final = re.compile(ASCII_SLUG_PATTERN)
 
 
 def is_ascii_slug(text: object, limit: int) -> bool:
-    """Return whether it is words of a to z and digits, joined by single hyphens, of at most so many characters."""
+    """Return whether a text has only words of a to z and digits, joined by single hyphens, and at most `limit`
+    characters.
+    """
     return isinstance(text, str) and len(text) <= limit and bool(_ASCII_SLUG.fullmatch(text))
 
 
 def clean_ascii_slug(field: str, value: object, limit: int) -> str:
-    """The value of a field that is an ASCII slug. Raises `RuleViolation` on that field."""
+    """Return an ASCII slug. Raises `RuleViolation` on the field."""
     if not is_ascii_slug(value, limit):
         raise invalid(
             field,
@@ -35,7 +37,7 @@ def clean_ascii_slug(field: str, value: object, limit: int) -> str:
 
 
 def clean_slug(value: str, limit: int) -> str:
-    """The slug of a page or term, in any script, its accents composed. Raises `RuleViolation` on `slug`."""
+    """Return the slug of a page or term in any script, in NFC. Raises `RuleViolation` on `slug`."""
     value = unicodedata.normalize("NFC", value)
     if len(value) > limit or not is_slug(value):
         raise invalid(
