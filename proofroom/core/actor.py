@@ -1,4 +1,4 @@
-"""The actor: somebody who does something, and the door it came through. Every service takes one."""
+"""The actor of a service call: a user and the channel of the request. Every service takes one."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class ActorUser(Protocol):
 
 @dataclass(slots=True)
 class Visitor:
-    """Somebody who has no account, and no rights."""
+    """A user without an account and without rights."""
 
-    pk: int = None  # type: ignore[assignment]  # what records an actor stores nobody
+    pk: int = None  # type: ignore[assignment]  # the outbox stores no actor for it
     email: str = ""
     username: str = "visitor"
     role: str = "visitor"
@@ -47,30 +47,30 @@ class Visitor:
 
 
 SYSTEM: Final = Visitor(username="system", role="system")
-"""The site itself, where nobody asked."""
+"""The site itself: work that no user started."""
 
 
 MAX_HOPS: Final = 3
-"""Events and runs that follow one from another; beyond, nothing starts: two could call each other for ever."""
+"""Longest chain of events and runs that start each other. The limit ends loops of two that start each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """A user acting through a door.
+    """A user acting through a channel.
 
-    `agent_id` and `run_id` name the agent and its run where the words come from one; `names_agent` says that an AI
-    client chose that agent, rather than that its account stands in for a client without one. `token_id` names the
-    API token that a program calls with in a person's name, `principal` the credential of an AI client.
-    `permissions`, where set, and `limited_to` narrow the user's own rights and never widen them; what is limited to a
-    part of the content has no right that holds for the whole site. `event_id` and `hop` carry the cause chain of work
-    that an event started.
+    `agent_id` and `run_id` name the agent and its run, if an agent wrote the content. `names_agent` is True if an AI
+    client chose that agent; False if the agent's account only represents a client without one. `token_id` names the
+    API token that a program uses on behalf of a person, `principal` the credential of an AI client. `permissions` (if
+    set) and `limited_to` reduce the user's own rights and never extend them; an actor limited to a part of the
+    content has no permission that covers the whole site. `event_id` and `hop` are the cause chain of work that an
+    event started.
 
-    An agent's run is narrowed further, and hands that on to the runs it starts: `tools`, where set, are the only
-    ones it may call; outside of the translation group `confined_to` it may propose nothing; once it has read what
-    visitors or other sites wrote (`has_read_untrusted`) it may only read.
+    An agent's run has further limits, which the runs it starts inherit: `tools` (if set) are the only tools it may
+    call, `confined_to` is the only translation group it may propose changes to, and after reading text from visitors
+    or other sites (`has_read_untrusted`) it may only read.
 
-    `diagnoses`: the operator or an administrator granted this credential the diagnostics tools, whatever its
-    user's role; the grant counts in `require_diagnosis` and nowhere else.
+    `diagnoses` is True if the operator or an administrator granted this credential the diagnostics tools. Only
+    `require_diagnosis` checks it.
     """
 
     user: ActorUser
@@ -91,19 +91,19 @@ class Actor:
 
     @property
     def scopes(self) -> Collection[ContentScope]:
-        """All that limit the rights to a part of the content: those of the user, and of what opened the door."""
+        """All limits to a part of the content: the user's and the credential's."""
         return (*self.user.scopes, *self.limited_to)
 
     @property
     def credential(self) -> str:
-        """What opened the door, where it was no session: never the secret itself."""
+        """The identifier of the token or client, empty for a session. Never the secret itself."""
         if self.token_id is not None:
             return f"token:{self.token_id}"
         return f"mcp:{self.principal}"[:100] if self.principal else ""
 
     @property
     def is_person(self) -> bool:
-        """Whether a person acts here: not an agent, not an AI client, not an account made for one."""
+        """True for a person: not an agent, not an AI client, not an account made for one."""
         return (
             self.via not in ("mcp", "agent")
             and self.agent_id is None
@@ -112,11 +112,11 @@ class Actor:
 
     @property
     def is_session(self) -> bool:
-        """Whether the person is here themselves, rather than a program with their API token."""
+        """True for a logged-in person; False for a program with an API token."""
         return self.is_person and self.token_id is None
 
     def can(self, permission: str, thing: Model | None = None) -> bool:
-        """The one question about rights; with a thing, whether they hold for it, too."""
+        """Return whether the actor has the permission and, if a thing is given, whether it covers the thing."""
         if not self.user.is_active:
             return False
         if self.permissions is not None and permission not in self.permissions:
@@ -130,7 +130,7 @@ class Actor:
         )
 
     def require(self, permission: str, thing: Model | None = None) -> None:
-        """Raise `NotAllowed` unless the actor has the permission, with a thing also for it."""
+        """Raise `NotAllowed` unless the actor has the permission; with a thing, also for that thing."""
         if thing is not None and self.can(permission) and not self.can(permission, thing):
             raise NotAllowed(
                 _("Your role does not cover this content."),
@@ -150,7 +150,9 @@ class Actor:
             self.require(permission)
 
     def require_person(self, what: str) -> None:
-        """Keep agents and AI clients out of Review and live content, whatever their user may do."""
+        """Raise `NotAllowed` for agents and AI clients, whatever permissions their user has. Guards Review and
+        live content.
+        """
         if not self.is_person:
             raise NotAllowed(
                 _(
@@ -162,7 +164,7 @@ class Actor:
             )
 
     def require_session(self, what: str) -> None:
-        """Keep programs out of what a person must do themselves, whatever their token may do."""
+        """Raise `NotAllowed` for anything but a logged-in person, whatever permissions the token has."""
         self.require_person(what)
         if not self.is_session:
             raise NotAllowed(
@@ -171,7 +173,7 @@ class Actor:
             )
 
     def require_inside(self, translation_group: UUID | None) -> None:
-        """Keep a run that works on a post from proposing anything for another; None is a post that is to be made."""
+        """Raise `NotAllowed` if the run is confined to another translation group. None is a post to be created."""
         if self.confined_to is not None and translation_group != self.confined_to:
             raise NotAllowed(
                 _("This run can only propose changes to one post and its translations."),
@@ -181,9 +183,9 @@ class Actor:
     def as_account(
         self, user: ActorUser, *, agent_id: str | None, limits: Collection[ContentScope]
     ) -> Actor:
-        """The same door in another account's name, within all that limits this one, and within `limits` too."""
+        """Return the actor for another account on the same channel, with the limits of both and `limits`."""
         return replace(self, user=user, agent_id=agent_id, limited_to=(*self.scopes, *limits))
 
     def as_agent(self, agent_id: str, run_id: str | None = None) -> Actor:
-        """The same actor, speaking for an agent."""
+        """Return the actor acting as an agent."""
         return replace(self, agent_id=agent_id, run_id=run_id)

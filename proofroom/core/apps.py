@@ -13,7 +13,7 @@ class CoreConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        import proofroom.core.api.lazy_views  # registers its check
+        import proofroom.core.api.lazy_views  # registers its system check
         import proofroom.core.diagnostics.public_site  # likewise
         import proofroom.core.site_icon  # noqa: F401  # likewise
         from proofroom.core import outbox
@@ -25,7 +25,7 @@ class CoreConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.admin.undo import undo_kinds
-        from proofroom.core.database import migrate  # registers its check, too
+        from proofroom.core.database import migrate  # also registers a system check
         from proofroom.core.i18n.model_names import speak_the_readers_language
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.core.observability.operations import watch_connection

@@ -1,4 +1,4 @@
-"""Rows in parts, as many as one statement can name or memory should hold at once."""
+"""Iteration over rows in batches that fit into one statement and into memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BATCH_SIZE: Final = 500
 
 
 def batches(rows: Iterable[T], size: int = BATCH_SIZE) -> Iterator[list[T]]:
-    """The rows in lists of that many, which are asked for one after the other."""
+    """Yield the rows in lists of at most `size`, consuming the input lazily."""
     left = iter(rows)
     while part := list(islice(left, size)):
         yield part

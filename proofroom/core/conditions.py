@@ -1,4 +1,4 @@
-"""Conditions that files state about what happened: a field, an operator, a value."""
+"""Conditions on events in definition files: a field, an operator, a value."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Operator = Literal[
     "in",
     "exists",
 ]
-_LONGEST_TEXT: Final = 10_000
-"""Characters of a value that a pattern is held against."""
+_MAX_TEXT: Final = 10_000
+"""Maximum length of a value that a pattern is matched against."""
 _MISSING: Final = object()
 
 
 class Condition(DefinitionPart):
-    """Whether the value at a dotted path is as it should be."""
+    """A comparison of the value at a dotted path."""
 
     field: str = Field(min_length=1, max_length=300)
     operator: Operator
@@ -38,7 +38,7 @@ class Condition(DefinitionPart):
             raise ValueError("the operator in takes a list as its value")
         if self.operator == "exists" and self.value not in (None, True, False):
             raise ValueError("the operator exists takes true or false as its value, or none")
-        if self.operator in ("greater_than", "less_than") and _order(self.value) is None:
+        if self.operator in ("greater_than", "less_than") and _comparable_type(self.value) is None:
             raise ValueError(f"the operator {self.operator} takes a number or a text as its value")
         if self.operator == "matches":
             self._require_pattern()
@@ -52,29 +52,31 @@ class Condition(DefinitionPart):
             raise ValueError(f"the pattern {fault}")
 
     def holds(self, values: Mapping[str, object]) -> bool:
-        """Return whether it is so. What is of another type than the value is not equal, smaller or larger."""
+        """Return whether the condition is met. Values of different types are neither equal, smaller nor larger."""
         found = value_at(values, self.field, _MISSING)
         match self.operator:
             case "exists":
                 return (found is not _MISSING and found is not None) == (self.value is not False)
             case "equals":
-                return _same(found, self.value)
+                return _equals(found, self.value)
             case "not_equals":
-                return not _same(found, self.value)
+                return not _equals(found, self.value)
             case "in":
-                return isinstance(self.value, list) and _among(found, self.value)
+                return isinstance(self.value, list) and _contains(found, self.value)
             case "contains":
                 if isinstance(found, str):
                     return isinstance(self.value, str) and self.value in found
-                return isinstance(found, list | tuple) and _among(self.value, found)
+                return isinstance(found, list | tuple) and _contains(self.value, found)
             case "matches":
                 if not isinstance(found, str) or not isinstance(self.value, str):
                     return False
-                return patterns.matches(self.value, found, _LONGEST_TEXT)
+                return patterns.matches(self.value, found, _MAX_TEXT)
             case _:
-                if _order(found) is None or _order(found) is not _order(self.value):
+                if _comparable_type(found) is None or _comparable_type(
+                    found
+                ) is not _comparable_type(self.value):
                     return False
-                larger: bool = found > self.value  # type: ignore[operator]  # both are of one order
+                larger: bool = found > self.value  # type: ignore[operator]  # both have the same type
                 return (
                     larger
                     if (1 if self.operator == "greater_than" else -1) > 0
@@ -83,7 +85,7 @@ class Condition(DefinitionPart):
 
 
 def value_at(values: object, path: str, default: object = None) -> object:
-    """Return what stands at a dotted path; a number is the place in a list, counted from 0."""
+    """Return the value at a dotted path. A number is an index in a list, starting at 0."""
     found = values
     for name in path.split("."):
         if isinstance(found, Mapping) and name in found:
@@ -99,17 +101,17 @@ def value_at(values: object, path: str, default: object = None) -> object:
     return found
 
 
-def _same(found: object, value: object) -> bool:
-    """Equality as JSON has it, where true is not 1."""
+def _equals(found: object, value: object) -> bool:
+    """Return whether two JSON values are equal. In JSON, true is not 1."""
     return isinstance(found, bool) == isinstance(value, bool) and found == value
 
 
-def _among(found: object, values: Sequence[object]) -> bool:
-    return any(_same(found, value) for value in values)
+def _contains(found: object, values: Sequence[object]) -> bool:
+    return any(_equals(found, value) for value in values)
 
 
-def _order(value: object) -> type | None:
-    """Return what a value can be compared with: numbers with numbers, texts (dates too) with texts."""
+def _comparable_type(value: object) -> type | None:
+    """Return the type a value can be compared with: numbers with numbers, texts (including dates) with texts."""
     if isinstance(value, bool):
         return None
     return float if isinstance(value, int | float) else str if isinstance(value, str) else None

@@ -1,7 +1,7 @@
-"""The content that somebody's rights are limited to: by post type, language, section of the page tree and term.
+"""Limits of permissions to a part of the content: by post type, language, section of the page tree and term.
 
-A role has one, and so can a token or a run of an agent. What is outside of it does not exist for them, or, where
-`reads_all` is set, can be read and not changed. Apps say of their own things whether they are inside.
+Roles, tokens and runs of agents can have one. Content outside is invisible to them or, with `reads_all`, read-only.
+Apps decide for their own models what is inside.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ READING: Final = frozenset(
         "posts.view",
     }
 )
-"""Permissions that change nothing: where a scope has `reads_all`, they hold outside of it, too."""
+"""Permissions that change nothing. With `reads_all` they also cover content outside of the scope."""
 Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 WHOLE_SITE: Final = frozenset(
     {
@@ -42,15 +42,15 @@ WHOLE_SITE: Final = frozenset(
         "webhooks.manage",
     }
 )
-"""What cannot be limited to a part of the content: it changes or shows the whole site."""
+"""Permissions that cannot be limited to a part of the content, because they cover the whole site."""
 
 
 @dataclass(frozen=True, slots=True)
 class ContentScope:
-    """Inside is what fits each part that is not empty.
+    """A limit to a part of the content. Inside is what matches each set that is not empty.
 
-    `types` and `locales` are names. `sections` are ids of posts: each stands for itself, for all below its address,
-    and for the same in the other languages. `terms` are ids of terms, of which a post carries one.
+    `types` and `locales` are names. `sections` are ids of posts: each covers the post, all posts below its path, and
+    their translations. `terms` are ids of terms, of which a post needs one.
     """
 
     types: frozenset[str] = frozenset()
@@ -61,15 +61,17 @@ class ContentScope:
     found: dict[str, tuple[str, ...]] = field(
         init=False, default_factory=dict, compare=False, repr=False
     )
-    """What apps have looked up for it, while this object lives: a request, or a task."""
+    """Lookups cached by apps for the lifetime of this object: a request or a task."""
 
     @property
     def is_limited(self) -> bool:
-        """Whether anything at all is outside."""
+        """True if any content is outside."""
         return any((self.types, self.locales, self.sections, self.terms))
 
     def is_within(self, other: ContentScope) -> bool:
-        """Whether whoever has `other` can give this one: each part that limits them limits it at least as much."""
+        """Return whether a user limited to `other` may grant this scope: it must be at least as narrow in each
+        set.
+        """
         return all(
             not theirs or (bool(own) and own <= theirs)
             for own, theirs in (
@@ -81,7 +83,7 @@ class ContentScope:
         ) and (other.reads_all or not other.is_limited or not self.reads_all)
 
     def to_json(self) -> JsonObject:
-        """What is set, in a fixed order; empty for a scope without limits."""
+        """Return the limits in a fixed order; empty for a scope without limits."""
         if not self.is_limited:
             return {}
         parts: JsonObject = {
@@ -95,7 +97,7 @@ class ContentScope:
 
     @classmethod
     def from_json(cls, value: Mapping[str, object]) -> ContentScope:
-        """Read what `to_json` wrote."""
+        """Parse the result of `to_json`."""
         lists = cast("Mapping[str, Sequence[str]]", value)
         return cls(
             types=frozenset(lists.get("types", ())),
@@ -107,11 +109,11 @@ class ContentScope:
 
 
 class Scoped(Protocol):
-    """An account or an actor: somebody whose rights can be limited."""
+    """An account or an actor whose rights may be limited."""
 
     @property
     def scopes(self) -> Collection[ContentScope]:
-        """All that limit them; none for most."""
+        """All limits; usually none."""
 
 
 scope_checks: Hook[[Model, ContentScope], bool] = Hook()
@@ -132,13 +134,13 @@ post_lookups: ExtensionPoint[PostLookup] = ExtensionPoint()
 
 
 class ScopePart(Protocol):
-    """What a part of scopes, `sections` or `terms`, is made of: things with ids and words for people."""
+    """The objects that `sections` or `terms` of scopes refer to, with their labels."""
 
     def label_all(self, ids: Collection[UUID], who: Scoped) -> Mapping[UUID, str]:
-        """Those of these ids that somebody may see, with what people call them. One query."""
+        """Return labels of the given ids that the user may view. One query."""
 
     def offer(self, who: Scoped) -> Mapping[UUID, str]:
-        """Some that they are likely to choose, where they have no search. One query."""
+        """Return likely choices for a form without search. One query."""
 
 
 scope_parts: ExtensionPoint[ScopePart] = ExtensionPoint()
@@ -158,46 +160,48 @@ def visible_post_ids(who: Scoped) -> QuerySet[Any, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class ContentLimits:
-    """Somebody of whom nothing counts but what limits them."""
+    """A user reduced to their limits."""
 
     scopes: tuple[ContentScope, ...]
 
 
 def limits_of(who: Scoped, permission: str) -> ContentLimits:
-    """What limits one permission of somebody: where it changes something, what they may only read is outside too."""
+    """Return the limits of one permission. If it changes content, content that is only readable counts as outside."""
     held = scopes_for(permission, who.scopes)
     return ContentLimits(tuple(replace(scope, reads_all=False) for scope in held))
 
 
 def label_scope_ids(part: str, ids: Collection[UUID], who: Scoped) -> Mapping[UUID, str]:
-    """What people call the `sections` or `terms` of a scope that `who` may see. One query, none without any."""
+    """Return labels of the `sections` or `terms` of a scope that the user may view. One query, none without ids."""
     found = scope_parts.get(part)
     return found.label_all(ids, who) if ids and found is not None else {}
 
 
 def reading_scopes(who: Scoped) -> list[ContentScope]:
-    """Those of the scopes that limit what somebody may see, too."""
+    """Return the scopes that also limit what the user may view."""
     return [scope for scope in who.scopes if not scope.reads_all]
 
 
 def scopes_for(permission: str, scopes: Iterable[ContentScope]) -> list[ContentScope]:
-    """Those of the scopes that limit a permission."""
+    """Return the scopes that limit a permission."""
     return [scope for scope in scopes if not (scope.reads_all and permission in READING)]
 
 
 def names_left(
     scopes: Iterable[ContentScope], part: Literal["types", "locales"], names: Iterable[str]
 ) -> list[str]:
-    """Those of the names of types or languages that all the scopes leave. No query."""
+    """Return the names of types or languages that all scopes allow. No query."""
     limits = [limit for scope in scopes if (limit := getattr(scope, part))]
     return [name for name in names if all(name in limit for limit in limits)]
 
 
 def is_in_scopes(thing: Model, scopes: Iterable[ContentScope]) -> bool:
-    """Whether a thing is inside of all the scopes. No query without any."""
+    """Return whether an object is inside of all scopes. No query if there are none."""
     return all(all(scope_checks(thing, scope)) for scope in scopes)
 
 
 def own_where_limited(rows: Rows, who: Scoped, user_id: int) -> Rows:
-    """The runs that somebody may see, where one can name content of any part: who is limited sees their own."""
+    """Return the runs the user may view. A run may contain content of any section, so a limited user sees only
+    their own.
+    """
     return rows.filter(by=user_id) if reading_scopes(who) else rows

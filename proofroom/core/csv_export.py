@@ -1,4 +1,4 @@
-"""Lines of CSV, one by one, safe to open in a spreadsheet."""
+"""CSV lines, one at a time, safe to open in a spreadsheet."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 
 from proofroom.core.json import Json
 
-_BEGINS_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_FORMULA_PREFIXES: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 class _Echo:
-    """A file whose `write` answers the line instead of keeping it."""
+    """A file whose `write` returns the line."""
 
     def write(self, line: str) -> str:
         return line
@@ -22,21 +22,21 @@ _writer = csv.writer(_Echo())
 
 
 def header_line(titles: Iterable[str]) -> str:
-    """The header. Without the mark before it Excel takes UTF-8 for something else."""
+    """Return the header line. It begins with a byte order mark, without which Excel does not read UTF-8."""
     return "\ufeff" + line(titles)
 
 
 def line(cells: Iterable[Json]) -> str:
-    """A line that a spreadsheet shows as it is: a text that would begin a formula gets an apostrophe before it."""
-    shown: list[str | int | float] = []
+    """Return a line. Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    row: list[str | int | float] = []
     for value in cells:
         if value is None:
-            shown.append("")
+            row.append("")
         elif isinstance(value, bool):
-            shown.append("true" if value else "false")
+            row.append("true" if value else "false")
         elif isinstance(value, int | float):
-            shown.append(value)
+            row.append(value)
         else:
             text = str(value)
-            shown.append(f"'{text}" if text.startswith(_BEGINS_FORMULA) else text)
-    return str(_writer.writerow(shown))
+            row.append(f"'{text}" if text.startswith(_FORMULA_PREFIXES) else text)
+    return str(_writer.writerow(row))

@@ -1,7 +1,7 @@
-"""Wake-ups between the processes of a site: PostgreSQL's LISTEN and NOTIFY, on one connection of each process.
+"""Wake-ups between the processes of a site with PostgreSQL's LISTEN and NOTIFY, on one connection per process.
 
-A notification says that there may be something to read; the rows are the truth. SQLite has none, and a pooler in
-front of PostgreSQL may lose them: whoever follows rows asks `is_listening`, and looks by itself where that is false.
+A notification only says that there may be something to read; the rows are the truth. SQLite has none, and a pooler in
+front of PostgreSQL may lose them. Code that follows rows must check `is_listening` and poll if it is False.
 """
 
 from __future__ import annotations
@@ -29,18 +29,19 @@ logger = logging.getLogger(__name__)
 PAYLOAD_MAX_BYTES: Final = 7999
 HEARTBEAT_SECONDS: Final = 1.0
 CONFIRMED_SECONDS: Final = 2.0
-"""How long a round trip vouches for the connection."""
+"""Seconds that a successful round trip confirms the connection."""
 PROBE_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = (0.2, 1.0, 2.0, 5.0, 10.0, 30.0)
 IDLE_SECONDS: Final = 60.0
-"""How long the connection stays open when nobody listens any more: a page that is changed for another one closes the
-last websocket and opens the next."""
+"""Seconds that an unused connection stays open. Going to another page closes the last websocket and opens the
+next.
+"""
 
 
 def notify(channel: str, payload: str = "") -> None:
-    """Wake every process that listens to the channel, when the caller's transaction is committed. Nothing on SQLite.
+    """Wake all processes that listen to the channel, when the caller's transaction commits. Does nothing on SQLite.
 
-    Raises `ValueError` where the payload is too long for PostgreSQL.
+    Raises `ValueError` if the payload is too long for PostgreSQL.
     """
     size = len(payload.encode())
     if size > PAYLOAD_MAX_BYTES:
@@ -53,7 +54,7 @@ def notify(channel: str, payload: str = "") -> None:
 
 
 class Subscription:
-    """A listener to one channel, until it is closed. Both functions are called from the thread that listens."""
+    """A listener to one channel. The listening thread calls both functions."""
 
     def __init__(
         self, channel: str, receive: Callable[[str], None], lost: Callable[[], None]
@@ -63,17 +64,17 @@ class Subscription:
         self.lost = lost
 
     def close(self) -> None:
-        """Call neither function any more, but for a call that has begun."""
+        """Stop calling the functions. A call that has begun still finishes."""
         _listener.remove(self)
 
 
 def listen(
     channel: str, receive: Callable[[str], None], *, lost: Callable[[], None]
 ) -> Subscription:
-    """Call `receive(payload)` for every notification, and `lost()` whenever some may have been missed.
+    """Call `receive(payload)` for every notification, and `lost()` if some may have been missed.
 
-    `lost` is called when listening has begun or begun again, when the connection ends, and at each attempt to open it
-    that fails. On SQLite neither is ever called.
+    `lost` is called when listening starts or restarts, when the connection ends, and at each failed attempt to open
+    it. On SQLite neither is ever called.
     """
     subscription = Subscription(channel, receive, lost)
     if connection.vendor == "postgresql":
@@ -82,21 +83,21 @@ def listen(
 
 
 def is_listening() -> bool:
-    """Return whether everything that was notified up to `CONFIRMED_SECONDS` ago has been handed to its listeners."""
+    """Return whether all notifications until `CONFIRMED_SECONDS` ago have been passed to their listeners."""
     return _listener.is_confirmed()
 
 
 def stop_listening() -> None:
-    """End the thread and its connection; the next `listen` begins anew. Subscriptions that are open stay."""
+    """Stop the thread and its connection. The next `listen` restarts it; open subscriptions remain."""
     _listener.stop()
 
 
 class _NotDelivered(Exception):
-    """What was notified over an ordinary connection did not arrive at the one that listens."""
+    """A notification sent over a normal connection did not arrive at the listening one."""
 
 
 class _Listener:
-    """The thread of this process that listens, for as long as somebody wants to hear."""
+    """The listening thread of this process, which runs while there are subscriptions."""
 
     def __init__(self) -> None:
         self._subscriptions: dict[str, list[Subscription]] = defaultdict(list)
@@ -104,7 +105,7 @@ class _Listener:
         self.reset()
 
     def reset(self) -> None:
-        """Begin without a thread: also in a child process, to which none is passed on."""
+        """Start without a thread. Also called in a forked child, which inherits none."""
         self._lock = Lock()
         self._thread: BackgroundLoop | None = None
         self._must_end = False
@@ -117,7 +118,7 @@ class _Listener:
     def add(self, subscription: Subscription) -> None:
         with self._lock:
             if not self._subscriptions[subscription.channel]:
-                self._confirmed_at = float("-inf")  # until the thread listens to this channel too
+                self._confirmed_at = float("-inf")  # until the thread listens to this channel, too
             self._subscriptions[subscription.channel].append(subscription)
             self._must_end = False
             self._start()
@@ -148,18 +149,18 @@ class _Listener:
             thread.join(PROBE_SECONDS + HEARTBEAT_SECONDS)
 
     def _start(self) -> None:
-        """Start the thread unless it runs. The caller holds the lock."""
+        """Start the thread unless it is running. The caller holds the lock."""
         if self._thread is None:
             self._last_used = time.monotonic()
             self._thread = BackgroundLoop("notifications", self._listen)
             self._thread.start()
 
     def _wake(self) -> None:
-        with suppress(BlockingIOError):  # full of wake-ups already
+        with suppress(BlockingIOError):  # the pipe is full of wake-ups already
             self._writer.send(b"\0")
 
     def _listen(self) -> bool:
-        """Listen on one connection for as long as it lasts. Returns False when nobody wants to hear any more."""
+        """Listen on one connection as long as it lasts. Return False if there are no subscriptions left."""
         if self._has_ended():
             return False
         try:
@@ -173,8 +174,8 @@ class _Listener:
         finally:
             self._confirmed_at = float("-inf")
             with self._lock:
-                everybody = [one for some in self._subscriptions.values() for one in some]
-            for subscription in everybody:
+                open_subscriptions = [one for some in self._subscriptions.values() for one in some]
+            for subscription in open_subscriptions:
                 self._call(subscription.lost)
         self._pause(RETRY_SECONDS[min(self._failures, len(RETRY_SECONDS)) - 1])
         return True
@@ -188,8 +189,10 @@ class _Listener:
         return False
 
     def _connect(self) -> psycopg.Connection[Any]:
-        """Open a connection that notifications really arrive at. A pooler may give each statement another session,
-        and LISTEN then does nothing."""
+        """Open a connection and verify that notifications arrive.
+
+        Behind a pooler each statement may run in another session, where LISTEN has no effect.
+        """
         parameters: dict[str, Any] = connection.get_connection_params()
         listening = psycopg.connect(**{**parameters, "autocommit": True})
         try:
@@ -209,34 +212,38 @@ class _Listener:
 
     def _follow(self, listening: psycopg.Connection[Any]) -> None:
         listening.add_notify_handler(self._receive)
-        heard: set[str] = set()
+        listened: set[str] = set()
         while not self._has_ended():
             with self._lock:
                 wanted = set(self._subscriptions)
-            for channel in wanted ^ heard:
+            for channel in wanted ^ listened:
                 command = "LISTEN {}" if channel in wanted else "UNLISTEN {}"
                 listening.execute(sql.SQL(command).format(sql.Identifier(channel)))
-            # The server sends what was notified before it answers: after the answer all of it was handed on.
+            # The server sends pending notifications before the result, so after it all of them have
+            # been received.
             asked_at = time.monotonic()
             listening.execute("SELECT 1")
             with self._lock:
                 if wanted.issuperset(self._subscriptions):
                     self._confirmed_at = asked_at
-                begun = [one for new in wanted - heard for one in self._subscriptions.get(new, ())]
+                begun = [
+                    one for new in wanted - listened for one in self._subscriptions.get(new, ())
+                ]
             if self._failures:
                 self._failures = 0
                 logger.info("notifications from PostgreSQL arrive again")
             for subscription in begun:
                 self._call(subscription.lost)
-            heard = wanted
-            # What arrives until the next round trip is handed on without one, which would cost as much as a write.
+            listened = wanted
+            # Notifications until the next round trip are read without one, because a round trip
+            # costs as much as a write.
             is_woken = False
             while not is_woken and (left := asked_at + HEARTBEAT_SECONDS - time.monotonic()) > 0:
                 is_woken = self._pause(left, listening.fileno())
-                self._hand_on(listening)
+                self._pass_on(listening)
 
-    def _hand_on(self, listening: psycopg.Connection[Any]) -> None:
-        """Hand on what has arrived; the server is asked nothing."""
+    def _pass_on(self, listening: psycopg.Connection[Any]) -> None:
+        """Pass received notifications on, without a query."""
         server = listening.pgconn
         server.consume_input()
         while (arrived := server.notifies()) is not None:
@@ -244,8 +251,10 @@ class _Listener:
                 server.notify_handler(arrived)
 
     def _pause(self, seconds: float, *files: int) -> bool:
-        """Wait until something arrives, somebody wakes the thread, or for so long. Answers whether somebody did."""
-        with selectors.DefaultSelector() as selector:  # `select` knows no file above the 1,024th
+        """Wait for data, a wake-up or the timeout. Return True after a wake-up."""
+        with (
+            selectors.DefaultSelector() as selector
+        ):  # `select` fails with file descriptors above 1,023
             for file in (self._reader.fileno(), *files):
                 selector.register(file, selectors.EVENT_READ)
             ready = {key.fd for key, _ in selector.select(seconds)}
@@ -263,7 +272,7 @@ class _Listener:
     def _call(self, function: Callable[..., None], *arguments: str) -> None:
         try:
             function(*arguments)
-        except Exception:  # one listener that fails must not keep the others from hearing
+        except Exception:  # one failing listener must not affect the others
             logger.exception("a listener to notifications failed")
 
 

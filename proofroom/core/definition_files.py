@@ -1,7 +1,7 @@
-"""Definitions that are files: `<id>` and a suffix in a folder of any installed app, and in one more folder.
+"""Definitions in files: `<id>` with a suffix, in a folder of each installed app and in one further folder.
 
-A later folder replaces a definition of the same id. A file that cannot be read leaves its definition out and is a
-problem for a system check; it never takes the site down.
+A later folder overrides a definition with the same id. A file that cannot be read is skipped and reported by a system
+check; it never takes the site down.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ ID_PATTERN: Final = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
 ID_MAX: Final = 80
 _SIZE_MAX: Final = 200_000
 _QUOTED: Final = re.compile(r"'(?!<)[^']{4,}'")
-"""Words of a file that an error quotes; names such as '<block end>' are those of the format."""
+"""Quoted parts of a file in an error message. Names like '<block end>' belong to the format and stay."""
 
 
 class DefinitionPart(BaseModel):
-    """A part of what a file may say: names in camelCase, unknown ones refused."""
+    """A part of a definition file: keys in camelCase, unknown keys refused."""
 
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
         alias_generator=to_camel,
-        # Only the names of the wire: a snake_case key in a file is a mistake to point out.
+        # Only camelCase: a snake_case key in a file is an error to report.
         populate_by_name=False,
         hide_input_in_errors=True,
     )
@@ -50,12 +50,12 @@ class FileDefinition(DefinitionPart):
 
 D = TypeVar("D", bound=FileDefinition)
 Reader = Callable[[str], object]
-"""Makes the values of a file from its text."""
+"""Parses the text of a file into values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """The reason why a file, or a field of it, cannot be used."""
+    """The reason why a file or one of its fields is invalid."""
 
     file: Path
     field: str
@@ -64,7 +64,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue(Generic[D]):
-    """The content of the folders at one moment; `stamps` are the files and when each was last changed."""
+    """The content of the folders at one time. `stamps` are the files with their modification times."""
 
     definitions: Mapping[str, D]
     files: Mapping[str, Path]
@@ -73,7 +73,7 @@ class Catalogue(Generic[D]):
 
 
 class Unreadable(Exception):
-    """The faults of a file, as pairs of field and reason."""
+    """The problems of a file as pairs of field and reason."""
 
     def __init__(self, *problems: tuple[str, str]) -> None:
         super().__init__(problems)
@@ -83,7 +83,7 @@ class Unreadable(Exception):
 class DefinitionFiles(Generic[D]):
     """The definitions of one kind.
 
-    `folder` is the folder's name in apps, `further` says where else to look, `readers` has one for each suffix.
+    `folder` is the folder's name in apps, `further` returns an additional folder, `readers` has a parser per suffix.
     """
 
     def __init__(
@@ -101,14 +101,14 @@ class DefinitionFiles(Generic[D]):
         self._catalogue: Catalogue[D] | None = None
 
     def all(self) -> list[D]:
-        """Every definition whose file can be read, in order of id; switched-off ones too."""
+        """Return all readable definitions by id, including disabled ones."""
         return list(self.catalogue().definitions.values())
 
     def get(self, id_: str) -> D | None:
         return self.catalogue().definitions.get(id_)
 
     def catalogue(self) -> Catalogue[D]:
-        """Return what the folders hold: read once, and in DEBUG again whenever a file changed."""
+        """Return the content of the folders. Read once; in DEBUG again after a file changed."""
         with self._lock:
             found = self._catalogue
             if found is None or (settings.DEBUG and found.stamps != self._stamps()):
@@ -116,12 +116,12 @@ class DefinitionFiles(Generic[D]):
             return found
 
     def reload(self) -> None:
-        """Forget what was read; the next question reads the folders again."""
+        """Drop the cached content; the next access reads the folders again."""
         with self._lock:
             self._catalogue = None
 
     def folders(self) -> list[Path]:
-        """Return where definitions are looked for, later ones winning."""
+        """Return the existing folders. Later ones take precedence."""
         found = [Path(app.path) / self.folder for app in apps.get_app_configs()]
         further = self.further()
         if further is not None:
@@ -129,7 +129,7 @@ class DefinitionFiles(Generic[D]):
         return [folder for folder in found if folder.is_dir()]
 
     def read_file(self, path: Path) -> D:
-        """The definition in a file. Raises `Unreadable`."""
+        """Return the definition in a file. Raises `Unreadable`."""
         values = self._values(path)
         values.setdefault("id", path.stem)
         if values["id"] != path.stem:
@@ -163,7 +163,7 @@ class DefinitionFiles(Generic[D]):
             try:
                 definitions[id_] = self.read_file(path)
             except Unreadable as error:
-                # Somebody meant to replace the earlier one; using that instead would be a surprise.
+                # The broken file was meant to override the earlier one, so don't fall back to that.
                 definitions.pop(id_, None)
                 problems += [Problem(path, field, reason) for field, reason in error.problems]
         return Catalogue(dict(sorted(definitions.items())), files, tuple(problems), stamps)
@@ -183,12 +183,12 @@ class DefinitionFiles(Generic[D]):
 def _changed_at(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
-    except OSError:  # a link to nowhere; what it lacks is told when it is read
+    except OSError:  # a broken link; reading it reports the problem
         return 0
 
 
 def from_json(text: str) -> object:
-    """A reader. Raises `Unreadable`."""
+    """Parse JSON. Raises `Unreadable`."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -196,7 +196,7 @@ def from_json(text: str) -> object:
 
 
 def from_yaml(text: str, field: str = "file") -> object:
-    """A reader. Raises `Unreadable` about that field."""
+    """Parse YAML. Raises `Unreadable` for `field`."""
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
@@ -204,10 +204,10 @@ def from_yaml(text: str, field: str = "file") -> object:
 
 
 def _yaml_fault(error: Exception) -> str:
-    """Return what is wrong and where, without the line itself: it may hold a key."""
+    """Return the error and its position, without the text of the line, which may contain a key."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return " ".join(str(error).split())
     mark = error.problem_mark or error.context_mark
-    said = ", ".join(part for part in (error.context, error.problem) if part)
+    message = ", ".join(part for part in (error.context, error.problem) if part)
     where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-    return _QUOTED.sub("'…'", " ".join(said.split())) + where
+    return _QUOTED.sub("'…'", " ".join(message.split())) + where

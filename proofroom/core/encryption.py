@@ -1,4 +1,4 @@
-"""Secrets that the site has to read again, encrypted in the database with a key made from `SECRET_KEY`."""
+"""Encryption of secrets that the site must read again, with a key derived from `SECRET_KEY`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _key(secret: str) -> Fernet:
 
 
 def _keys() -> MultiFernet:
-    """The newest key first: what was written with an older one is still read."""
+    """Return the keys, the newest first. Older ones still decrypt."""
     return MultiFernet(
         [_key(secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
     )
@@ -27,5 +27,5 @@ def encrypt(text: str) -> str:
 
 
 def decrypt(encrypted: str) -> str:
-    """Read what `encrypt` returned. Raises `cryptography.fernet.InvalidToken` without its key."""
+    """Decrypt a result of `encrypt`. Raises `cryptography.fernet.InvalidToken` if its key is gone."""
     return _keys().decrypt(encrypted.encode()).decode()

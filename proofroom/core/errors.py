@@ -1,7 +1,7 @@
-"""The errors that services raise. Every face (REST, admin, MCP, tasks) turns them into its own answer.
+"""Errors raised by services. REST, admin, MCP and tasks each turn them into their own responses.
 
-`message` is a sentence for a person, `code` a word for a machine, `details` maps a field path to sentences:
-the three parts of the error body of every HTTP endpoint.
+`message` is a sentence for people, `code` a word for programs, and `details` maps a field path to sentences: the
+three parts of the error body of every HTTP endpoint.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Details = Mapping[str, Sequence[str]]
 
 
 class CmsError(Exception):
-    """Base of every refusal that a caller is meant to read."""
+    """Base of all errors that are shown to callers."""
 
     status = 500
     code = "error"
@@ -29,28 +29,28 @@ class CmsError(Exception):
 
 
 class NotAuthenticated(CmsError):
-    """No credentials, or wrong ones."""
+    """The credentials are missing or wrong."""
 
     status = 401
     code = "not_authenticated"
 
 
 class NotAllowed(CmsError):
-    """The caller is known and may not do this."""
+    """The caller is known but lacks the permission."""
 
     status = 403
     code = "not_allowed"
 
 
 class NotFound(CmsError):
-    """Absent, or not visible to the caller: both answer the same."""
+    """The object does not exist or the caller may not view it: both get the same answer."""
 
     status = 404
     code = "not_found"
 
 
 class Conflict(CmsError):
-    """The thing changed under the caller. `current` is the version that stands now, where there is one."""
+    """The object changed in the meantime. `current` is its version now, if it has one."""
 
     status = 409
     code = "conflict"
@@ -68,12 +68,12 @@ class Conflict(CmsError):
 
 
 class RuleViolation(CmsError):
-    """Well-formed, but against a rule."""
+    """The input is well-formed but violates a rule."""
 
     status = 422
     code = "invalid"
 
 
 def invalid(field: str, message: str, *, code: str = "invalid") -> RuleViolation:
-    """A rule violation of one field."""
+    """Return a rule violation of one field."""
     return RuleViolation(message, code=code, details={field: [message]})

@@ -1,4 +1,4 @@
-"""Kinds of events of the log itself."""
+"""Kinds of events recorded by core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Find and replace over the texts of every app: each registers what it has, and changes its rows by its own rules."""
+"""Find and replace over the texts of all apps. Each app registers its tables and changes its rows by its own
+rules.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TextPlace:
-    """A value that changes: a text, or a whole rich-text document where a node of it goes."""
+    """A changed value: a text, or a whole rich-text document if one of its nodes is removed."""
 
     table: str
     row: str
@@ -33,14 +35,14 @@ class TextPlace:
 
 @dataclass(slots=True)
 class Edit:
-    """An edit of texts. With `writes` False everything is judged and nothing is written."""
+    """An edit of texts. With `writes` False it is validated but nothing is written."""
 
     reason: str
     writes: bool = True
     problems: dict[str, list[str]] = field(default_factory=dict)
 
     def value(self, table: str, row: str, path: str, value: Json) -> Json:
-        """Return what is to stand there; the value itself, unchanged, where nothing is to change."""
+        """Return the new value for the path; the given value if nothing changes."""
         raise NotImplementedError
 
     def keys(
@@ -52,22 +54,22 @@ class Edit:
         documents: Sequence[str] = (),
         key: str = "pk",
     ) -> list[Any]:
-        """The keys of the rows that may hold a place, by their columns of text and of JSON."""
+        """Return the keys of the rows whose text or JSON columns may contain a match."""
         raise NotImplementedError
 
     def rows_named(self) -> list[tuple[str, str]]:
-        """The rows that the edit is about, by table and id, where it names them."""
+        """Return the rows that the edit names, as pairs of table and id; empty if it names none."""
         raise NotImplementedError
 
     def refuse(self, prefix: str, error: RuleViolation) -> None:
-        """A row cannot be what it would become."""
+        """Record the errors of a row that would become invalid."""
         for path, sentences in (error.details or {"": [error.message]}).items():
             if len(self.problems) < MAX_PROBLEMS:
                 self.problems[".".join(part for part in (prefix, path) if part)] = sentences
 
 
 class Hand:
-    """An edit at work on one row; it remembers what it changed."""
+    """An edit applied to one row, with the places it changed."""
 
     def __init__(self, edit: Edit, table: str, row: object) -> None:
         self.edit = edit
@@ -76,19 +78,19 @@ class Hand:
         self.places: list[TextPlace] = []
 
     def take(self, path: str, value: Json) -> Json:
-        """The value that is to stand at the path."""
+        """Return the new value for the path and record the change."""
         after = self.edit.value(self.table, self.row, path, value)
         if after != value:
             self.places.append(TextPlace(self.table, self.row, path, value, after))
         return after
 
     def fold(self, since: int, path: str, before: Json, after: Json) -> None:
-        """Remember what was changed since then as one change of the value that holds it all."""
+        """Replace the changes recorded since index `since` by one change of the whole value that contains them."""
         del self.places[since:]
         self.places.append(TextPlace(self.table, self.row, path, before, after))
 
     def settle(self, stored: Mapping[str, Json]) -> None:
-        """Take over what the rules made of the values: by path, as they are stored."""
+        """Set the recorded values to what the app's rules stored, by path."""
         now = [replace(place, after=stored.get(place.field, place.after)) for place in self.places]
         self.places = [place for place in now if place.after != place.before]
 
@@ -101,32 +103,32 @@ class TextSource(Protocol):
 
     @property
     def permission(self) -> str:
-        """What somebody needs who may edit these by hand."""
+        """The permission to edit these texts by hand."""
 
     def names(self, keys: Sequence[str]) -> dict[str, tuple[str, str]]:
-        """What people call the rows, and the address of their page in the admin, by key. One query for a batch."""
+        """Return labels of the rows and URLs of their admin pages, by key. One query per batch."""
 
     def find(self, edit: Edit, tables: frozenset[str]) -> list[Any]:
-        """The keys of the rows that may change, which are locked where the edit writes."""
+        """Return the keys of the rows that may change. Locks them if the edit writes."""
 
     def change(
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
     ) -> list[TextPlace]:
-        """Change the rows by the rules of their app; the places that changed."""
+        """Change the rows by the rules of their app. Return the changed places."""
 
 
 text_sources: ExtensionPoint[TextSource] = ExtensionPoint()
-"""The tables that find and replace reaches."""
+"""The tables that find and replace covers."""
 
 
 def select_sources(tables: Iterable[str]) -> list[TextSource]:
-    """Those that hold one of the tables."""
+    """Return the sources with at least one of the tables."""
     wanted = set(tables)
     return [source for source in text_sources if wanted & set(source.tables)]
 
 
 def known_tables() -> list[str]:
-    """Every table that can be named."""
+    """Return the names of all tables."""
     return [table for source in text_sources for table in source.tables]
 
 
@@ -140,7 +142,7 @@ def find_rows(
     texts: Sequence[str],
     documents: Sequence[str] = (),
 ) -> list[Any]:
-    """The keys of the rows that may hold a place, in order; an edit that writes locks them."""
+    """Return the keys of the rows that may contain a match, in order. Locks them if the edit writes."""
     found: list[Any] = []
     for part in batches(edit.keys(table, rows, texts=texts, documents=documents)):
         chosen = rows.filter(pk__in=part).order_by("pk")
@@ -151,7 +153,7 @@ def find_rows(
 
 
 def names_of_rows(rows: QuerySet[M], keys: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The rows as they name themselves, each with the page of its model in the admin."""
+    """Return the string of each row and the URL of its admin page."""
     meta = rows.model._meta
     page = f"admin:{meta.app_label}_{meta.model_name}_change"
     return {
@@ -163,7 +165,10 @@ def names_of_rows(rows: QuerySet[M], keys: Sequence[str]) -> dict[str, tuple[str
 
 @dataclass(frozen=True, slots=True)
 class RowRevisions(Generic[M]):
-    """What a revision holds of a row, and how those of written rows are stored: each with its document before."""
+    """The revisions of a table: how to build a row's document, and how to store the documents of changed rows.
+
+    `record` gets each changed row with its document before the change.
+    """
 
     document_of: Callable[[M], JsonObject]
     record: Callable[[Sequence[tuple[M, JsonObject]], Actor, str], None]
@@ -171,8 +176,11 @@ class RowRevisions(Generic[M]):
 
 @dataclass(frozen=True)
 class RowSource(Generic[M]):
-    """`change` sets the columns of a row from what the hand takes, by the rules of the app, and raises
-    `RuleViolation` where they forbid it. `what` names the thing in the event of each row."""
+    """A source of one table.
+
+    `change_row` sets the columns of a row from `hand.take` by the rules of the app, and raises `RuleViolation` if
+    they forbid the change. `what` names the kind of object in the event of each row.
+    """
 
     table: str
     what: str
@@ -182,13 +190,13 @@ class RowSource(Generic[M]):
     texts: tuple[str, ...]
     documents: tuple[str, ...] = ()
     touched: tuple[str, ...] = ()
-    """Columns that every change sets, beside the texts."""
+    """Further columns that each change sets."""
     follow: Callable[[Sequence[M]], None] | None = None
-    """What is kept of rows that were written, in the transaction of their change."""
+    """Updates other data after rows were written, in the same transaction."""
     revisions: RowRevisions[M] | None = None
-    """Where each write of a row makes a revision."""
+    """Set if each change of a row creates a revision."""
     changeable: Callable[[QuerySet[M], Actor], QuerySet[M]] = lambda rows, actor: rows
-    """Those of rows that the actor may change, where their rights are limited to a part of the content."""
+    """Filters the rows that the actor may change, for users limited to a part of the content."""
 
     @property
     def tables(self) -> tuple[str, ...]:
@@ -206,7 +214,7 @@ class RowSource(Generic[M]):
         places: list[TextPlace] = []
         for part in batches(keys):
             changed: list[M] = []
-            earlier: list[JsonObject] = []
+            documents_before: list[JsonObject] = []
             rows = self.changeable(self.rows(), actor).filter(pk__in=part)
             for row in rows.order_by("pk"):
                 hand = Hand(edit, self.table, row.pk)
@@ -218,12 +226,12 @@ class RowSource(Generic[M]):
                     continue
                 if hand.places:
                     changed.append(row)
-                    earlier.append(before)
+                    documents_before.append(before)
                     places += hand.places
             if edit.writes and changed:
                 self._write(changed, actor)
                 if self.revisions is not None:
-                    pairs = list(zip(changed, earlier, strict=True))
+                    pairs = list(zip(changed, documents_before, strict=True))
                     self.revisions.record(pairs, actor, edit.reason)
         return places
 

@@ -1,16 +1,15 @@
-"""Hooks: places where an app runs what apps above it have registered at start.
+"""Hooks: points where an app runs functions that other apps registered at startup.
 
-The app below declares the hook beside the code that runs it, and knows nobody who registers:
+The lower app declares the hook next to the code that runs it, and does not import the apps that register:
 
     layers_written: Hook[[Post, Sequence[LayerView]], None] = Hook()
 
-Another app registers from its `AppConfig.ready`, or as a decorator:
+Another app registers in its `AppConfig.ready`, or as a decorator:
 
     layers_written.register(update_inbox)
 
-What is called with arguments is a `Hook`; what is an object, such as a source of texts, is registered with an
-`ExtensionPoint`. Nothing is registered twice when `ready` runs again: what is equal counts once, and a name has one
-item, the last.
+Use a `Hook` for functions to call, and an `ExtensionPoint` for objects such as sources of texts. Registering twice,
+as when `ready` runs again, has no effect: an equal item is added once, and a name refers to its last item.
 """
 
 from __future__ import annotations
@@ -33,21 +32,21 @@ class _Entry(Generic[T]):
 
 
 class ExtensionPoint(Generic[T]):
-    """Objects that apps have registered, in the order of `order` and then of registration."""
+    """Objects registered by apps, sorted by `order` and then by registration."""
 
     def __init__(self) -> None:
         self._entries: list[_Entry[T]] = []
 
     def register(self, item: T, *, name: str = "", order: int = 0) -> T:
-        """Add an item, and return it. `get` finds it by its `name`, where it takes the place of another one."""
+        """Add and return an item. `get` finds it by its `name`; it replaces an item with the same name."""
         entry = _Entry(item, name, order)
         if entry not in self._entries:
-            kept = [each for each in self._entries if not name or each.name != name]
-            self._entries = sorted([*kept, entry], key=lambda each: each.order)
+            others = [each for each in self._entries if not name or each.name != name]
+            self._entries = sorted([*others, entry], key=lambda each: each.order)
         return item
 
     def get(self, name: str) -> T | None:
-        """The item that was registered under this name."""
+        """Return the item with this name; None if there is none."""
         return next((entry.item for entry in self._entries if entry.name == name), None)
 
     def __iter__(self) -> Iterator[T]:
@@ -57,7 +56,7 @@ class ExtensionPoint(Generic[T]):
     def registered_temporarily(
         self, *items: T, name: str = "", alone: bool = False
     ) -> Iterator[None]:
-        """Register items for the length of a test. With `alone`, nothing else is registered meanwhile."""
+        """Register items for the block, in a test. With `alone` all other items are hidden."""
         before = self._entries
         self._entries = [] if alone else before
         try:
@@ -69,8 +68,8 @@ class ExtensionPoint(Generic[T]):
 
 
 class Hook(ExtensionPoint[Callable[P, R]], Generic[P, R]):
-    """Functions that are called one after the other, with the same arguments."""
+    """Functions called one after the other with the same arguments."""
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[R]:
-        """Call every function, and return what they return. What one raises ends the call."""
+        """Call all functions and return their results. An exception ends the call."""
         return [entry.item(*args, **kwargs) for entry in self._entries]

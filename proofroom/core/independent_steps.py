@@ -1,4 +1,4 @@
-"""Steps of a task that go on after one of them fails."""
+"""Steps of a task that are independent of each other's failures."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Step: TypeAlias = Callable[[str], AbstractContextManager[None]]
 
 
 class StepsFailed(Exception):
-    """Some steps failed and were logged. The others were done."""
+    """Some steps failed and were logged. The others succeeded."""
 
 
 @contextmanager
 def independent_steps() -> Iterator[Step]:
-    """Go on after a step that fails. Raises `StepsFailed` at the end, so that the task counts as failed.
+    """Continue after failing steps. Raises `StepsFailed` at the end, so that the task counts as failed.
 
         with independent_steps() as step:
             for run in overdue:
                 with step(f"run {run.pk}"):
                     end_run(run)
 
-    A database that is away ends all: no other step would get any further.
+    An unreachable database ends the block at once, because all other steps would fail, too.
     """
     failed: list[str] = []
 

@@ -1,4 +1,4 @@
-"""The JSON value as a type, and moments as JSON has them."""
+"""The type of JSON values, and times in JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JsonObject: TypeAlias = "dict[str, Json]"
 
 
 def sorted_json(value: Json) -> bytes:
-    """JSON with its keys in order, without blanks: the same value has the same bytes on every database."""
+    """Return JSON with sorted keys and without spaces: equal values give equal bytes on every database."""
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
@@ -22,7 +22,7 @@ def format_time(moment: datetime) -> str: ...
 @overload
 def format_time(moment: datetime | None) -> str | None: ...
 def format_time(moment: datetime | None) -> str | None:
-    """ISO 8601 in UTC, ending in Z, to the millisecond."""
+    """Return a time as ISO 8601 in UTC with milliseconds and the suffix Z."""
     if moment is None:
         return None
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,7 +1,7 @@
-"""Saved views of the admin's lists: read, written, shared with the team.
+"""Saved views of the admin's lists: reading, saving and sharing.
 
-A view is private, or shared with everybody who may open the list. Whoever holds `lists.share` shares views and
-changes shared ones; whether a view is shared only its owner says.
+A view is private or shared with all users of the list. Users with `lists.share` share views and change shared ones.
+Only the owner changes whether a view is shared.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from proofroom.core.validation.input_validation import clean_line
 
 SHARE: Final = "lists.share"
 MAX_OWN: Final = 30
-"""Views that somebody has of one list."""
+"""Maximum number of a user's views of one list."""
 MAX_SHARED: Final = 30
-"""Shared views of one list."""
+"""Maximum number of shared views of one list."""
 MAX_COLUMNS: Final = 40
 _MAX_PARAMETERS: Final = 20
 
 
 def list_views(*, actor: Actor, list_name: str) -> list[ListView]:
-    """The actor's own row of a list, their views and the shared ones, by name. One query."""
+    """Return the actor's unnamed row of a list, their views and the shared ones, by name. One query."""
     rows = ListView.objects.filter(Q(owner=actor.user.pk) | Q(is_shared=True), list_name=list_name)
     return list(rows.order_by("name", "pk"))
 
@@ -47,7 +47,7 @@ def save_view(
     columns: Sequence[str],
     is_shared: bool = False,
 ) -> ListView:
-    """Save a new view of the actor's. Raises `RuleViolation` by field, and `NotAllowed`."""
+    """Save a new view of the actor. Raises `RuleViolation` by field, and `NotAllowed`."""
     return restore_view(
         actor=actor,
         owner_id=actor.user.pk,
@@ -70,8 +70,10 @@ def restore_view(
     columns: Sequence[str],
     is_shared: bool,
 ) -> ListView:
-    """Save a view that was deleted again, as its owner's: a shared one may be another person's, and is nobody's
-    where that account is gone. Raises as `save_view`."""
+    """Save a deleted view again, for its owner. Raises the errors of `save_view`.
+
+    A shared view may belong to another user; it has no owner if that account was deleted.
+    """
     _lock(actor)
     if is_shared:
         actor.require(SHARE)
@@ -82,7 +84,7 @@ def restore_view(
         owner_id = accounts.values_list("pk", flat=True).first()
     view = ListView(owner_id=owner_id, list_name=list_name, is_shared=is_shared)
     view.name = clean_line("name", name, LIST_VIEW_NAME_MAX, required=True)
-    view.query, view.columns = _checked_query(query), _checked_columns(columns)
+    view.query, view.columns = _clean_query(query), _clean_columns(columns)
     own = ListView.objects.filter(owner=owner_id, list_name=list_name).exclude(name="")
     if owner_id is not None and own.count() >= MAX_OWN:
         message = _("You have %(most)s views of this list. Delete one first.") % {"most": MAX_OWN}
@@ -103,7 +105,7 @@ def change_view(
     columns: Sequence[str] | None = None,
     is_shared: bool | None = None,
 ) -> ListView:
-    """Change what is given of a view. Raises `NotFound`, `NotAllowed`, and `RuleViolation` by field."""
+    """Change the given attributes of a view. Raises `NotFound`, `NotAllowed`, and `RuleViolation` by field."""
     view = _locked_view(actor, list_name, view_id)
     if is_shared is not None and is_shared != view.is_shared:
         if view.owner_id != actor.user.pk:
@@ -114,16 +116,16 @@ def change_view(
     if name is not None:
         view.name = clean_line("name", name, LIST_VIEW_NAME_MAX, required=True)
     if query is not None:
-        view.query = _checked_query(query)
+        view.query = _clean_query(query)
     if columns is not None:
-        view.columns = _checked_columns(columns)
+        view.columns = _clean_columns(columns)
     _store(view, "changed", actor)
     return view
 
 
 @transaction.atomic
 def delete_view(*, actor: Actor, list_name: str, view_id: int) -> ListView:
-    """Delete a view, and return what it was. Raises `NotFound` and `NotAllowed`."""
+    """Delete and return a view. Raises `NotFound` and `NotAllowed`."""
     view = _locked_view(actor, list_name, view_id)
     _record(view, "deleted", actor)
     ListView.objects.filter(pk=view.pk).delete()
@@ -132,21 +134,21 @@ def delete_view(*, actor: Actor, list_name: str, view_id: int) -> ListView:
 
 @transaction.atomic
 def set_columns(*, actor: Actor, list_name: str, columns: Sequence[str]) -> None:
-    """Choose the columns that the actor sees in the list itself; none for those that it starts with."""
+    """Set the columns that the actor sees in the list without a view; empty for the default ones."""
     _lock(actor)
     own = _own_row(actor, list_name)
-    own.columns = _checked_columns(columns)
+    own.columns = _clean_columns(columns)
     _store(own, "columns", actor)
 
 
 @transaction.atomic
 def set_opening_view(*, actor: Actor, list_name: str, view_id: int | None) -> None:
-    """Choose the view that the list opens with for the actor; None for the list itself. Raises `NotFound`."""
+    """Set the view that opens first for the actor; None for the list itself. Raises `NotFound`."""
     _lock(actor)
     own = _own_row(actor, list_name)
     if view_id is not None:
-        seen = Q(owner=actor.user.pk) | Q(is_shared=True)
-        found = ListView.objects.filter(seen, pk=view_id, list_name=list_name).exclude(name="")
+        visible = Q(owner=actor.user.pk) | Q(is_shared=True)
+        found = ListView.objects.filter(visible, pk=view_id, list_name=list_name).exclude(name="")
         if not found.exists():
             raise _not_found()
     own.opens_id = view_id
@@ -154,13 +156,13 @@ def set_opening_view(*, actor: Actor, list_name: str, view_id: int | None) -> No
 
 
 def _lock(actor: Actor) -> None:
-    """Have what one person saves at once wait for each other."""
+    """Serialise writes of one user by locking the account, so that the limits hold."""
     actor.require_session("save views of lists")
     get_user_model()._default_manager.select_for_update().get(pk=actor.user.pk)
 
 
 def _locked_view(actor: Actor, list_name: str, view_id: int) -> ListView:
-    """A view that the actor may change, locked."""
+    """Return a view that the actor may change, after locking it."""
     _lock(actor)
     rows = ListView.objects.select_for_update().filter(list_name=list_name).exclude(name="")
     view = rows.filter(Q(owner=actor.user.pk) | Q(is_shared=True), pk=view_id).first()
@@ -190,8 +192,8 @@ def _require_room(view: ListView) -> None:
             raise invalid("name", message % {"most": MAX_SHARED}, code="too_many")
 
 
-def _checked_query(query: str) -> str:
-    """The query in its one spelling."""
+def _clean_query(query: str) -> str:
+    """Return the query string in its normalised form."""
     try:
         pairs = parse_qsl(query, max_num_fields=_MAX_PARAMETERS, errors="strict")
     except ValueError:
@@ -202,7 +204,7 @@ def _checked_query(query: str) -> str:
     return cleaned
 
 
-def _checked_columns(columns: Sequence[str]) -> list[str]:
+def _clean_columns(columns: Sequence[str]) -> list[str]:
     if len(columns) > MAX_COLUMNS:
         message = _("A list can show at most %(most)s columns.") % {"most": MAX_COLUMNS}
         raise invalid("columns", message, code="too_many")

@@ -1,12 +1,12 @@
-"""The middleware of the site, with the Content-Security-Policy and the origins that may read its answers.
+"""The middleware of the site, including the Content-Security-Policy and cross-origin access to public responses.
 
-Sessions, CSRF, login, messages and language run only where people manage content. Public pages, the delivery API,
-files and the sitemap need none of them: looking up a session costs a query, and a cookie keeps an answer out of
-shared caches. Where they don't run there is no session, so nothing that a forged request could use. They stay
-subclasses of Django's own, so that the admin's checks find them.
+Sessions, CSRF, login, messages and language run only on management paths. Public pages, the delivery API, files and
+the sitemap need none of them: reading a session costs a query, and a cookie keeps a response out of shared caches.
+Without a session there is nothing that a forged request could use. The classes are subclasses of Django's own, so
+that the admin's system checks find them.
 
-`SECURE_CSP`, `CSP` and `csp_override` have the names that Django 6 uses: upgrading means deleting them here. There
-are no nonces, since no page of this project has an inline script or style.
+`SECURE_CSP`, `CSP` and `csp_override` have the names of Django 6: after upgrading they can be deleted here. There are
+no nonces, because no page of this project has an inline script or style.
 """
 
 from __future__ import annotations
@@ -42,10 +42,12 @@ def is_management(path: str) -> bool:
 
 @sync_and_async_middleware
 def plain_host(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Takes the dot off a `Host` that ends with one. Django allows what it allows without: the same site would go by
-    two names, and write the second into addresses."""
+    """Remove a trailing dot from the `Host` header.
 
-    def drop_dot(request: HttpRequest) -> None:
+    Django accepts it, but the site would then have two names and write the second one into URLs.
+    """
+
+    def remove_dot(request: HttpRequest) -> None:
         name, colon, port = request.META.get("HTTP_HOST", "").partition(":")
         if name.endswith(".") and not name.endswith(".."):
             request.META["HTTP_HOST"] = f"{name[:-1]}{colon}{port}"
@@ -53,14 +55,14 @@ def plain_host(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
     if iscoroutinefunction(get_response):
 
         async def answer_later(request: HttpRequest) -> HttpResponseBase:
-            drop_dot(request)
+            remove_dot(request)
             response: HttpResponseBase = await get_response(request)
             return response
 
         return answer_later
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        drop_dot(request)
+        remove_dot(request)
         response: HttpResponseBase = get_response(request)
         return response
 
@@ -68,7 +70,7 @@ def plain_host(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
 
 
 class ManagementMiddleware(MiddlewareMixin):
-    """Put before one of Django's middlewares: passes public requests by it."""
+    """A mixin for Django's middleware classes that skips public requests."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         if not is_management(request.path_info):
@@ -77,21 +79,21 @@ class ManagementMiddleware(MiddlewareMixin):
 
 
 class ManagementSessionMiddleware(ManagementMiddleware, SessionMiddleware):
-    """Sessions, for management paths."""
+    """Sessions on management paths."""
 
 
 class AdminLocaleMiddleware(LocaleMiddleware):
     """The reader's language in the admin and in previews; English everywhere else.
 
-    What programs read, and what is stored, is the same whoever asks. Public pages take their language from the
-    address.
+    API responses and stored texts must not depend on the caller's language. Public pages take their language from the
+    URL.
     """
 
     def process_request(self, request: HttpRequest) -> None:
         if request.path_info.startswith(settings.READER_LANGUAGE_PREFIXES):
             super().process_request(request)
         else:
-            # A thread may still have the language of the reader whom it answered before.
+            # The thread may still have the language of its previous request.
             translation.activate(settings.LANGUAGE_CODE)
 
     def process_response(
@@ -104,7 +106,7 @@ class AdminLocaleMiddleware(LocaleMiddleware):
 
 
 class ManagementCsrfMiddleware(ManagementMiddleware, CsrfViewMiddleware):
-    """CSRF, for management paths."""
+    """CSRF protection on management paths."""
 
     def process_view(
         self,
@@ -119,16 +121,18 @@ class ManagementCsrfMiddleware(ManagementMiddleware, CsrfViewMiddleware):
 
 
 class ManagementAuthenticationMiddleware(ManagementMiddleware, AuthenticationMiddleware):
-    """`request.user`, for management paths."""
+    """`request.user` on management paths."""
 
 
 class ManagementMessageMiddleware(ManagementMiddleware, MessageMiddleware):
-    """Messages, for management paths."""
+    """Messages on management paths."""
 
 
 class AdminInputMiddleware(MiddlewareMixin):
-    """Answers 400 where a parameter of the admin holds NUL: no browser sends it, and no form field, filter or
-    search would store or find it."""
+    """Answers 400 if a parameter of the admin contains NUL.
+
+    No browser sends it, and PostgreSQL can neither store nor search it.
+    """
 
     def process_view(
         self,
@@ -137,7 +141,8 @@ class AdminInputMiddleware(MiddlewareMixin):
         callback_args: tuple[Any, ...],
         callback_kwargs: dict[str, Any],
     ) -> None:
-        # Here and not earlier, so that the CSRF check has answered and the body is read at most once.
+        # In `process_view`, after the CSRF check, so that an unauthorised body is not read and no
+        # body is read twice.
         if request.path_info.startswith("/admin/"):
             for parameters in (request.GET, request.POST):
                 for name, values in parameters.lists():
@@ -150,7 +155,7 @@ View = TypeVar("View", bound=Callable[..., Any])
 
 
 class CSP(StrEnum):
-    """Source expressions and header names."""
+    """Source expressions and header names of the policy."""
 
     HEADER_ENFORCE = "Content-Security-Policy"
     HEADER_REPORT_ONLY = "Content-Security-Policy-Report-Only"
@@ -165,7 +170,9 @@ class CSP(StrEnum):
 
 
 def build_policy(config: Policy) -> str:
-    """The header's text. A directive of `None` or `False` is left out; `True` stands without sources."""
+    """Return the header's value. Directives with `None` or `False` are omitted; `True` adds a directive without
+    sources.
+    """
     directives = []
     for directive, sources in config.items():
         if sources is None or sources is False:
@@ -174,7 +181,7 @@ def build_policy(config: Policy) -> str:
             directives.append(directive)
             continue
         listed = [sources] if isinstance(sources, str) else sources
-        # A set has no order of its own; a header that changes between processes defeats caches.
+        # The order of a set differs between processes, and a changing header defeats caches.
         ordered = sorted(listed) if isinstance(listed, set) else list(listed)
         if ordered:
             directives.append(" ".join([directive, *map(str, ordered)]))
@@ -182,7 +189,7 @@ def build_policy(config: Policy) -> str:
 
 
 class ContentSecurityPolicyMiddleware(MiddlewareMixin):
-    """Adds the headers to every answer that has none yet."""
+    """Adds the headers to responses that don't have them yet."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
@@ -197,7 +204,7 @@ class ContentSecurityPolicyMiddleware(MiddlewareMixin):
 
 
 def csp_override(config: Policy) -> Callable[[View], View]:
-    """Give one view a policy of its own; an empty one sends no header."""
+    """Set the policy of one view. An empty policy sends no header."""
 
     def decorate(view: View) -> View:
         if iscoroutinefunction(view):
@@ -222,7 +229,9 @@ def csp_override(config: Policy) -> Callable[[View], View]:
 
 
 def allow_admin_frame(view: View) -> View:
-    """Let pages of this site frame a page, which runs and sends nothing itself. Every other page refuses frames."""
+    """Allow pages of this site to frame the view, which may neither run scripts nor submit forms. All others
+    refuse frames.
+    """
     policy: Policy = {
         **settings.SECURE_CSP,
         "script-src": [CSP.NONE],
@@ -243,21 +252,21 @@ OPEN_PATHS: Final = (
     (re.compile(r"/\.well-known/(oauth-|openid-configuration\Z)"), _READ),
     (re.compile(r"/oauth/(token|register|revoke)\Z"), _WRITE),
 )
-"""Addresses with the methods that scripts of other sites may use there."""
+"""Paths and methods that scripts of other sites may use."""
 _EXPOSED_HEADERS: Final = (
     "ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Location"
 )
 _ALLOWED_HEADERS: Final = "Content-Type, If-None-Match"
 _OAUTH_PATH: Final = re.compile(r"/(\.well-known|oauth)/")
 _OAUTH_HEADERS: Final = "Content-Type, If-None-Match, Authorization, MCP-Protocol-Version"
-"""Clients authenticate at the token endpoint, and name the revision of MCP where they read metadata."""
+"""Clients authenticate at the token endpoint and send their MCP revision when they read metadata."""
 _PREFLIGHT_SECONDS: Final = "86400"
 
 
 class PublicOriginsMiddleware(MiddlewareMixin):
-    """Lets scripts of other sites read answers that are public anyway, and without anybody's session.
+    """Lets scripts of other sites read responses that are public anyway.
 
-    `*` is answered, never credentials, so that a browser refuses to hand over what a visitor's session would get.
+    The answer is `*` without credentials, so that browsers refuse to expose responses to a request with a session.
     """
 
     def process_request(self, request: HttpRequest) -> HttpResponse | None:
@@ -296,21 +305,20 @@ def open_methods(path: str) -> list[str]:
 
 
 STAFF_COOKIE: Final = "cms_staff"
-"""Says "somebody of the staff uses this browser", and nothing else.
+"""Cookie that marks a browser of the staff, without any rights.
 
-Pages of the site are the same for everybody and look at no session, so their scripts have to know by themselves
-whether to offer staff what only staff may use, and whether a visit counts. It opens nothing: what is offered asks
-the API, which looks at the session.
+Public pages are the same for all visitors and don't read the session, so their scripts use it to decide whether to
+show staff tools and whether to count a visit. The tools call the API, which checks the session.
 """
 
 
 def is_marked(request: HttpRequest) -> bool:
-    """Return whether the call comes from a browser of somebody of the staff."""
+    """Return whether the request comes from a browser of the staff."""
     return request.COOKIES.get(STAFF_COOKIE) == "1"
 
 
 class StaffMarkerMiddleware(MiddlewareMixin):
-    """Keeps the cookie in step with the session, wherever somebody looked at the session anyway."""
+    """Keeps the staff cookie in sync with the session on requests that read the session anyway."""
 
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase

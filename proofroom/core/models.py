@@ -1,5 +1,6 @@
-"""Events, which are the outbox and the activity log, and their seals; the number of the content's version; failures
-of the task queue; saved views of the admin's lists."""
+"""Events, which are the outbox and the activity log, and their seals; the content version; failures of the task
+queue; saved views of the admin's lists.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +15,11 @@ from django.utils import timezone
 
 
 class Event(models.Model):
-    """Something that happened.
+    """A recorded event.
 
-    `uid` is its name for others, who drop doubles by it. `dispatched_at` is set when every subscriber has been told;
-    `told` names those who were, where others still have to be, which happens again from `next_at` on. `cause` and
-    `hop` are the cause chain: an event that a run caused, which another event started, and so on.
+    Receivers use `uid` to ignore duplicates. `dispatched_at` is set when all subscribers were called; until then
+    `told` has the ids of those that were, and the others are retried from `next_at` on. `cause` and `hop` are the
+    cause chain: an event caused by a run, which another event started, and so on.
     """
 
     uid = models.UUIDField(default=uuid4, unique=True, editable=False)
@@ -26,14 +27,14 @@ class Event(models.Model):
     version = models.PositiveSmallIntegerField(default=1, help_text="Of the payload's shape.")
     post_id = models.UUIDField(null=True, blank=True)
     payload = models.JSONField(default=dict)
-    # Kept as it was, also where the account is gone: the chain of the log covers it.
+    # Unchanged when the account is deleted, because the chain of the log covers it.
     actor = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,
         on_delete=models.DO_NOTHING,
         related_name="+",
         db_constraint=False,
-        db_index=False,  # the index below serves
+        db_index=False,  # covered by event_of_actor
     )
     actor_name = models.CharField(max_length=150, blank=True, help_text="What it was called then.")
     via = models.CharField(max_length=10)
@@ -42,7 +43,7 @@ class Event(models.Model):
     )
     agent_id = models.CharField(max_length=80, blank=True)
     run_id = models.CharField(max_length=40, blank=True)
-    # Kept as it was, also where the cause itself is too old to be kept.
+    # Unchanged when the cause itself has been pruned.
     cause = models.ForeignKey(
         "self", null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
@@ -81,10 +82,10 @@ class Event(models.Model):
 
 
 class Seal(models.Model):
-    """One link of the activity log's chain: what an event said when it was sealed.
+    """A link of the activity log's chain: digests of an event when it was sealed.
 
-    `hash` covers `before`, the hash of the link before it, and both digests. The payload's digest is salted, so
-    that it tells nothing of words that were forgotten: `salt` goes with them.
+    `hash` covers `before` (the previous link's hash) and both digests. The payload's digest is salted; when the
+    payload is forgotten, `salt` is deleted, so that guesses of the text cannot be confirmed.
     """
 
     seq = models.PositiveBigIntegerField(primary_key=True)
@@ -107,11 +108,10 @@ def new_epoch() -> str:
 
 
 class ContentVersion(models.Model):
-    """One row that grows with every change of live content; caches and ETags are keyed by it.
+    """A single row that changes with every change of live content. Caches and ETags use it as their key.
 
-    `moved_at` grows with it, by a second at least: HTTP dates tell nothing finer apart. `changes` has a line for each
-    of the last changes, the newest first: its number, and the tags of what it changed. `epoch` is made with the row:
-    numbers count within one.
+    `moved_at` grows by at least a second, the resolution of HTTP dates. `changes` has one line per recent change,
+    newest first: its number and the tags of what changed. `epoch` is created with the row and identifies its history.
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
@@ -125,7 +125,7 @@ class ContentVersion(models.Model):
 
 
 class ScheduledTask(models.Model):
-    """When a task that the scheduler asks for every day was last done."""
+    """The time when a daily task was last done."""
 
     name = models.CharField(max_length=100, unique=True)
     done_at = models.DateTimeField()
@@ -135,9 +135,9 @@ class ScheduledTask(models.Model):
 
 
 class QueueFailure(models.Model):
-    """A reason why messages to workers could not be queued; gone when one is queued again.
+    """A reason why messages to workers could not be queued. Deleted when a message is queued again.
 
-    One row for each kind of error. `text` is what it said last, without secrets.
+    There is one row per kind of error. `text` is its last message, without secrets.
     """
 
     error = models.CharField(max_length=100, unique=True)
@@ -159,17 +159,17 @@ def keep_shared_views(
     views: models.QuerySet[ListView],
     using: str,
 ) -> None:
-    """Delete what is an account's own together with it; what it shared stays, as nobody's."""
+    """Delete the private views of a deleted account. Its shared views remain without an owner."""
     models.CASCADE(collector, field, views.filter(is_shared=False), using)
     models.SET_NULL(collector, field, views.filter(is_shared=True), using)
 
 
 class ListView(models.Model):
-    """A saved view of a list of the admin: filters, search and order as `query`, and columns, under a name.
+    """A saved view of a list in the admin: filters, search and order as `query`, and columns.
 
-    `list_name` is the label of the model, such as `content.post`. `columns` are names in their order; with none the
-    list shows those that it starts with. The row without a name holds how its owner left the list itself: its
-    columns, and in `opens` the view that the list opens with. A shared view outlives its owner's account.
+    `list_name` is the label of the model, such as `content.post`. `columns` are names in their order; empty means the
+    default columns. A row without a name has the owner's settings of the plain list: its columns, and in `opens` the
+    view that opens first. A shared view outlives its owner's account.
     """
 
     owner = models.ForeignKey(

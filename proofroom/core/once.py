@@ -1,4 +1,4 @@
-"""What a process builds once, however many of its threads ask for it first."""
+"""Values that a process builds once, even if several threads need them at the same time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ T = TypeVar("T")
 
 
 def once(build: Callable[[], T]) -> Callable[[], T]:
-    """Build the value at the first call, and return the same from then on.
+    """Build the value at the first call, and return the same value afterwards.
 
-    `functools.cache` lets two threads build at the same time. That does no harm where a value is only read; what
-    opens a file, starts a thread or registers itself needs this.
+    With `functools.cache` two threads may both build it. That is harmless for plain values. Use this for code that
+    opens a file, starts a thread or registers something.
     """
     lock = RLock()
     built: list[T] = []

@@ -1,4 +1,4 @@
-"""A log that tells of what many requests meet, and not of each."""
+"""Rate limiting of log records that many requests would repeat."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from threading import Lock
 
 
 class OnceAMinute:
-    """Says for one thing of many alike whether it is the first in a minute of this process."""
+    """A timer that is due at most once a minute in this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -16,7 +16,7 @@ class OnceAMinute:
         self._lock = Lock()
 
     def is_due(self) -> bool:
-        """Whether a minute has passed since this was last true."""
+        """Return True at the first call and when a minute has passed since the last True."""
         with self._lock:
             now = self._clock()
             if self._last is not None and now - self._last < 60:

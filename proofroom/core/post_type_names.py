@@ -1,4 +1,4 @@
-"""The types of posts, for apps that stand below the one that defines them."""
+"""Types of posts, for apps that cannot import the app that defines them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from proofroom.core.hooks import Hook
 
 post_type_sources: Hook[[], Mapping[str, str]] = Hook()
-"""Asked for the types that an app defines: their labels by name."""
+"""Returns the types an app defines: labels by name."""
 
 
 def post_type_labels() -> dict[str, str]:
-    """Every type by name, with what people call it."""
+    """Return the labels of all types by name."""
     return dict(sorted(item for labels in post_type_sources() for item in labels.items()))

@@ -1,4 +1,4 @@
-"""Several processes in one terminal: prefixed output, one end for all."""
+"""Several processes in one terminal, with prefixed output and a common end."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from types import FrameType
 from typing import Protocol, TextIO
 
 GRACE_SECONDS = 7.0
-"""How long children may take to stop by themselves before they are killed."""
+"""Seconds that children have to stop before they are killed."""
 _POLL_SECONDS = 0.02
 _PARENT_SECONDS = 0.5
-"""How often a program looks whether its parent is still there."""
+"""Seconds between checks whether the parent is alive."""
 _COLOURS = (36, 33, 35, 32)
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A module to run under a name, as `python -m` does. Of the warnings that begin so, none is shown."""
+    """A module to run under a name, as with `python -m`. Warnings that start with `ignored_warning` are hidden."""
 
     name: str
     module: str
@@ -38,14 +38,14 @@ class Program:
 
     @property
     def command(self) -> list[str]:
-        """The command for a process of its own, in the running interpreter."""
+        """The command for a separate process, with the running interpreter."""
         return self._run_module(self.module, *self.arguments)
 
     @property
     def bound_command(self) -> list[str]:
         """The command for a process that ends with this one."""
-        beside = "proofroom.core.process_runner"
-        return self._run_module(beside, str(os.getpid()), self.module, *self.arguments)
+        launcher = "proofroom.core.process_runner"
+        return self._run_module(launcher, str(os.getpid()), self.module, *self.arguments)
 
     def _run_module(self, module: str, *arguments: str) -> list[str]:
         ignored = ["-W", f"ignore:{self.ignored_warning}"] if self.ignored_warning else []
@@ -60,7 +60,7 @@ class Program:
 
 
 class Terminal(Protocol):
-    """Prints the output of programs."""
+    """The output stream of the programs."""
 
     def write(self, text: str, /) -> object: ...
     def flush(self) -> None: ...
@@ -76,14 +76,14 @@ class Process(Protocol):
 
 
 class ForkedProcess:
-    """A process that began as a copy of this one."""
+    """A process forked from this one."""
 
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.returncode: int | None = None
 
     def poll(self) -> int | None:
-        """Return the exit code, negative where a signal ended it; None while it runs."""
+        """Return the exit code, negative after a signal; None while it runs."""
         if self.returncode is None:
             pid, status = os.waitpid(self.pid, os.WNOHANG)
             if pid:
@@ -92,14 +92,14 @@ class ForkedProcess:
 
 
 def fork() -> ForkedProcess | None:
-    """Go on in two processes. Returns the other one, and None in that one.
+    """Fork this process. Return the child, and None in the child.
 
-    Only the thread that calls goes on in both, so that what another thread had locked would stay locked for ever:
-    raises `RuntimeError` where there are others.
+    Only the calling thread exists in the child, so locks of other threads would never be released. Raises
+    `RuntimeError` if there are other threads.
     """
     if threading.active_count() > 1:
         raise RuntimeError("a process with threads cannot be forked safely")
-    # What waits in a buffer would be written twice.
+    # Buffered output would be written twice.
     sys.stdout.flush()
     sys.stderr.flush()
     parent = os.getpid()
@@ -111,9 +111,9 @@ def fork() -> ForkedProcess | None:
 
 
 def end_with(parent: int) -> None:
-    """End this process when its parent is gone, whatever ended that.
+    """End this process when its parent has ended, for whatever reason.
 
-    A process that leads a group takes the whole group with it: first by asking, then by force.
+    A process group leader ends its whole group: with SIGTERM, then with SIGKILL.
     """
 
     def watch() -> None:
@@ -129,9 +129,9 @@ def end_with(parent: int) -> None:
 
 
 class Children:
-    """Started programs. Their output goes line by line to `out`, each line behind its program's name.
+    """Started programs. Each line of their output goes to `out` with the program's name in front.
 
-    With `is_forking` they begin as copies of this process and share the memory of what it has loaded.
+    With `is_forking` they are forked from this process and share its loaded memory.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Children:
         self._readers: list[threading.Thread] = []
 
     def start(self) -> Program | None:
-        """Start every program. Returns None; in a forked process, the program that it has to run."""
+        """Start all programs. Return None; in a forked process, the program to run."""
         for program in self.programs:
             read_end, write_end = os.pipe()
             self._outputs.append(os.fdopen(read_end, encoding="utf-8", errors="replace"))
@@ -165,14 +165,14 @@ class Children:
         width = max(len(program.name) for program in self.programs)
         for number, (program, output) in enumerate(zip(self.programs, self._outputs, strict=True)):
             prefix = self._prefix(program.name.ljust(width), number)
-            # After the last fork: a thread would hold the lock of the output in one of the copies.
+            # Only after the last fork: a child would inherit locks that a thread holds.
             reader = threading.Thread(target=self._copy, args=(output, prefix), daemon=True)
             reader.start()
             self._readers.append(reader)
         return None
 
     def wait(self, on_tick: Callable[[], None]) -> Program | None:
-        """Wait until asked to stop (None) or until a program ends by itself (that program)."""
+        """Wait until stopped (return None) or until a program ends by itself (return it)."""
         while not self.is_stopping.wait(0.2):
             for program, process in self._running:
                 if process.poll() is not None:
@@ -181,13 +181,14 @@ class Children:
         return None
 
     def stop(self) -> None:
-        """End all: first by asking, then by force."""
+        """Stop all programs: with SIGTERM, then with SIGKILL."""
         for _, process in self._running:
             _signal(process, signal.SIGTERM)
         deadline = time.monotonic() + GRACE_SECONDS
         while time.monotonic() < deadline and self._is_running():
             time.sleep(_POLL_SECONDS)
-        # What a program started itself (a reloader's child, say) must not outlive it.
+        # Kill the groups even if the programs have ended: a child of theirs, such as a reloader's,
+        # must not outlive them.
         for _, process in self._running:
             _signal(process, signal.SIGKILL)
         while self._is_running():
@@ -196,34 +197,34 @@ class Children:
             reader.join(1)
 
     def exit_codes(self) -> dict[str, int | None]:
-        """Return how each program ended, by its name; None for one that runs."""
+        """Return the exit code of each program by name; None for running ones."""
         return {program.name: process.poll() for program, process in self._running}
 
     def _is_running(self) -> bool:
         return None in self.exit_codes().values()
 
     def _spawn(self, program: Program, output: int) -> Process:
-        return subprocess.Popen(  # noqa: S603  # the commands are this project's own
+        return subprocess.Popen(  # noqa: S603  # the project's own commands
             program.bound_command,
             env=self.environ,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
-            # Ctrl-C reaches this process only; it then stops the others in order.
+            # Ctrl-C then reaches only this process, which stops the others in order.
             start_new_session=True,
         )
 
     def _become_child(self, output: int) -> None:
-        """Give this process, a copy, what `_spawn` gives a new one."""
+        """Set up this forked process as `_spawn` sets up a new one."""
         os.setsid()
-        with open(os.devnull) as nothing:
-            os.dup2(nothing.fileno(), 0)
+        with open(os.devnull) as null_device:
+            os.dup2(null_device.fileno(), 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
         os.close(output)
         for other in self._outputs:
             other.close()
-        self._running, self._outputs = [], []  # the others are for the first process to end
+        self._running, self._outputs = [], []  # the parent ends the other programs
         os.environ.update(self.environ)
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
@@ -231,7 +232,7 @@ class Children:
 
     def _copy(self, output: TextIO, prefix: str) -> None:
         for line in output:
-            # Where the terminal is gone, reading goes on: a full pipe would stop the program.
+            # Keep reading if the terminal is gone: a full pipe would block the program.
             with suppress(OSError, ValueError):
                 self.out.write(f"{prefix}{line}" if line.endswith("\n") else f"{prefix}{line}\n")
                 self.out.flush()
@@ -243,14 +244,14 @@ class Children:
 
 
 def how_it_ended(code: int) -> str:
-    """Say how a process ended that nobody had asked to, by its exit code."""
+    """Return a sentence about the unexpected end of a process, from its exit code."""
     if code >= 0:
         return f"ended by itself with exit code {code}; its last lines above say why."
     try:
         name = signal.Signals(-code).name
     except ValueError:
         name = f"signal {-code}"
-    # The system does so where memory runs out, and the process can say nothing more.
+    # The kernel kills processes with SIGKILL when memory runs out.
     memory = " Was there memory enough?" if code == -signal.SIGKILL else ""
     return f"was ended by {name}, not by itself.{memory}"
 
@@ -264,12 +265,12 @@ def _signal(process: Process, number: signal.Signals) -> None:
 
 @contextmanager
 def stopped_by_signals(children: Children) -> Iterator[None]:
-    """SIGINT, SIGTERM and a closed terminal end the block's `wait` in place of this process."""
+    """End the block's `wait` on SIGINT, SIGTERM and a closed terminal, instead of ending this process."""
 
     def handle(number: int, frame: FrameType | None) -> None:
         children.is_stopping.set()
 
-    before = {number: signal.signal(number, handle) for number in _ENDING}
+    before = {number: signal.signal(number, handle) for number in _STOP_SIGNALS}
     try:
         yield
     finally:

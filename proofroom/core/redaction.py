@@ -1,4 +1,4 @@
-"""Texts without secrets, and without what tells who somebody is: for logs, and for what looks into the site."""
+"""Redaction of secrets and personal data, for logs and diagnostics."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from django.conf import settings
 
 from proofroom.core.hooks import Hook
 
-REDACTED_SECRET: Final = "[hidden]"  # noqa: S105  # what stands in the place of one
+REDACTED_SECRET: Final = "[hidden]"  # noqa: S105  # replaces a secret
 REDACTED_ADDRESS: Final = "[address]"
-SECRET_MASK: Final = "•••"  # noqa: S105  # what people are shown in the place of one
+SECRET_MASK: Final = "•••"  # noqa: S105  # shown instead of a secret
 MIN_SECRET_LENGTH: Final = 6
-"""Of a secret that is looked for: a shorter one would blank out ordinary words."""
+"""Secrets shorter than this are not searched for: they would match ordinary words."""
 MIN_PASSWORD_LENGTH: Final = 8
-"""Of the password within an address, which may be an ordinary word."""
-# A long text must not take long: each alternative takes all that it can, and what it took is not looked at again.
-_NAMED: Final = re.compile(
+"""The minimum for a password in a URL, which may be an ordinary word."""
+# Must be linear in the length of the text: each alternative is greedy and does not backtrack.
+_NAMED_CREDENTIAL: Final = re.compile(
     r"""(?ix)
     ( (?: (?P<header>authorization|cookie)
         | x-agent-key | x-csrftoken | pass(?:word|wd|phrase) | \bpwd | session_?-?id | token
@@ -36,7 +36,7 @@ _NAMED: Final = re.compile(
       | (?(header) (?:[^\r\n"']|(?<==)["'][^\r\n"']*["'])+ | (?:[^\s"'&,;]|,(?=\S))+ ) )
     """
 )
-_SCHEME: Final = re.compile(
+_PREFIXED_CREDENTIAL: Final = re.compile(
     r"""(?ix)
     \b (bearer \s+) [^\s"'&,;]+ | \b (basic \s+) (?=[a-z+/]*[\d=]) [a-z0-9+/]{8,}={0,2}
     | ([?&](?:key|sig|signature|auth)=) [^\s"'&,;]+ | (hooks\.slack\.com/services/) [\w/]+
@@ -45,9 +45,9 @@ _SCHEME: Final = re.compile(
 _PRIVATE_KEY: Final = re.compile(
     r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}KEY-----|\Z)", re.DOTALL
 )
-# Each begins where a word does and has an end: a long text without any must not take long.
+# Each starts at a word boundary and has a maximum length, so that long texts take linear time.
 _URL_PASSWORD: Final = re.compile(r"(\b\w{1,30}://[^\s:/@]{0,200}:)[^\s@/]{1,500}@")
-_SHAPED: Final = re.compile(
+_TOKEN_FORMAT: Final = re.compile(
     r"""(?x)
       \b cms(?:mcp|oauth|refresh)?_[A-Za-z0-9_-]{43,}                 # tokens of this site
     | \b (?:sk|pk|rk)-[\w-]{8,} | \b AIza[\w-]{20,}     # keys of providers
@@ -56,7 +56,8 @@ _SHAPED: Final = re.compile(
     | \b eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*                # signed tokens
     """
 )
-# Addresses that open something by themselves. Whole: a copied address may be cut, or have a letter more.
+# URLs that grant access by themselves. Incomplete ones match, too, because a copied URL may be cut
+# or have a character more.
 _SECRET_PATH: Final = re.compile(
     r"""(?ix)
       ( (?: / | %2F ) (?:
@@ -78,32 +79,32 @@ _IPV4: Final = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]?\d)")
 _IPV6: Final = re.compile(r"(?i)(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{3,45}(?![\w:])")
 
 secret_sources: Hook[[], Iterable[str]] = Hook()
-"""Asked for the secrets that an app keeps beside the environment."""
+"""Returns an app's secrets that are stored outside of the environment."""
 
 
 def redact_credentials(text: str) -> str:
-    """Without whatever follows the name of a credential, or looks like one."""
+    """Remove values that follow the name of a credential or look like one."""
     text = _PRIVATE_KEY.sub(REDACTED_SECRET, _URL_PASSWORD.sub(rf"\1{REDACTED_SECRET}@", text))
-    text = _SCHEME.sub(_after_name, _NAMED.sub(_after_name, text))
+    text = _PREFIXED_CREDENTIAL.sub(_after_name, _NAMED_CREDENTIAL.sub(_after_name, text))
     text = _SECRET_PATH.sub(rf"\1{REDACTED_SECRET}", text)
-    return _SHAPED.sub(REDACTED_SECRET, text)
+    return _TOKEN_FORMAT.sub(REDACTED_SECRET, text)
 
 
 def _after_name(found: re.Match[str]) -> str:
-    """The name of a credential with what it opened, such as a quotation mark, which stays closed."""
+    """Return the name of a credential with its opening quotation mark, so that quotes stay balanced."""
     name = next(group for group in found.groups() if group is not None)
     named = found.groupdict()
     return f"{name}{named.get('escaped') or named.get('quote') or ''}{REDACTED_SECRET}"
 
 
 def redact_people(text: str) -> str:
-    """Without ids of sessions, addresses of e-mail and addresses of machines other than this one."""
+    """Remove session ids, e-mail addresses and IP addresses other than this machine's."""
     text = _EMAIL.sub(REDACTED_ADDRESS, _SESSION.sub(REDACTED_SECRET, text))
-    return _IPV4.sub(_machine, _IPV6.sub(_machine, text))
+    return _IPV4.sub(_redact_ip, _IPV6.sub(_redact_ip, text))
 
 
 def secrets_of_service() -> list[str]:
-    """Every secret value of the environment that is set."""
+    """Return all secrets in the environment."""
     env = settings.CMS_ENV
     found: list[object] = [settings.SECRET_KEY]
     for name, field in type(env).model_fields.items():
@@ -114,11 +115,11 @@ def secrets_of_service() -> list[str]:
 
 
 class SecretRedactor:
-    """Knows every secret of this service as it is now, those in the database included: made once for each answer."""
+    """A redactor with all current secrets, including those in the database. Create one per response."""
 
     def __init__(self) -> None:
         words = secrets_of_service()
-        # The passwords of addresses too: libraries name them alone.
+        # Passwords in URLs, too, because libraries may log them alone.
         for url in (
             settings.CMS_ENV.database_url,
             settings.CMS_ENV.database_replica_url,
@@ -131,37 +132,39 @@ class SecretRedactor:
         self._known = pattern_of_secrets(words)
 
     def known(self, text: str) -> str:
-        """Without the secrets themselves: for what is meant for everybody."""
+        """Remove known secrets only, for public texts."""
         return self._known.sub(REDACTED_SECRET, text) if self._known else text
 
     def text(self, text: str) -> str:
-        """Without anything that is a secret, looks like one or tells who somebody is."""
+        """Remove secrets, what looks like one, and personal data."""
         return redact_people(redact_credentials(self.known(text)))
 
 
 def pattern_of_secrets(secrets: Iterable[str]) -> re.Pattern[str] | None:
-    """What finds these secrets in every spelling; those that are too short to be looked for are left out."""
+    """Return a pattern for all spellings of these secrets, without short ones; None if there are none."""
     spelled = spellings_of_all(one for one in secrets if len(one) >= MIN_SECRET_LENGTH)
     return re.compile("|".join(map(re.escape, spelled)), re.IGNORECASE) if spelled else None
 
 
 def spellings_of_all(words: Iterable[str]) -> list[str]:
-    """Every spelling of these words, each once, the longest first: a shorter one may be a part of it."""
+    """Return all distinct spellings, the longest first, because a shorter one may be a part of it."""
     spelled = {spelling for word in words for spelling in spellings_of(word)}
     return sorted(spelled, key=lambda spelling: (-len(spelling), spelling))
 
 
 @lru_cache(maxsize=4000)
 def spellings_of(word: str) -> tuple[str, ...]:
-    """A word as JSON, Python, HTML, addresses and base64 write it. The only list of these: whatever hides something
-    asks here. Letters may be small or capital: headers and percent signs are written in both."""
-    in_json, in_ascii = json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]
+    """Return a word as JSON, Python, HTML, URLs and base64 write it. All redaction uses this list.
+
+    Compare without case, because headers and percent-encoding are written in both.
+    """
+    json_text, ascii_text = json.dumps(word, ensure_ascii=False)[1:-1], json.dumps(word)[1:-1]
     return (
         word,
-        in_json,
-        in_ascii,
-        in_json.replace("/", "\\/"),  # as PHP writes it
-        in_ascii.replace("/", "\\/"),
+        json_text,
+        ascii_text,
+        json_text.replace("/", "\\/"),  # as PHP writes it
+        ascii_text.replace("/", "\\/"),
         repr(word)[1:-1],
         html.escape(word),
         quote(word),
@@ -170,7 +173,7 @@ def spellings_of(word: str) -> tuple[str, ...]:
     )
 
 
-def _machine(found: re.Match[str]) -> str:
+def _redact_ip(found: re.Match[str]) -> str:
     text = found.group()
     word = text.rstrip(".")
     try:
@@ -178,6 +181,6 @@ def _machine(found: re.Match[str]) -> str:
     except ValueError:
         return text
     is_own = address.is_loopback or address.is_unspecified
-    # What begins with :: is nobody's, and part of a program rather.
+    # Reserved IPv6 addresses that start with :: are rather code, such as a slice.
     is_code = address.version == 6 and address.is_reserved and address.ipv4_mapped is None
     return text if is_own or is_code else REDACTED_ADDRESS + text[len(word) :]

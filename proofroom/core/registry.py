@@ -1,4 +1,4 @@
-"""Definitions are code: one thing, one file, in a known folder of any installed app."""
+"""Registries of definitions in code: one class per file, in a known folder of each installed app."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Subclasses of `base` found in `<installed app>/<folder>/*.py`, by their `name`, or what `key` says instead.
+    """Subclasses of `base` in `<installed app>/<folder>/*.py`, by their attribute `name` or `key`.
 
-    Files that begin with an underscore are skipped. Two definitions of one name raise `ImproperlyConfigured`
-    naming both files. Discovery happens at the first use.
+    Files that begin with an underscore are skipped. Two definitions with one name raise `ImproperlyConfigured` with
+    both modules. Discovery happens at the first use.
     """
 
     def __init__(self, folder: str, base: type[T], *, key: str = "name") -> None:
@@ -27,7 +27,7 @@ class Registry(Generic[T]):
         self._found: dict[str, type[T]] | None = None
 
     def all(self) -> dict[str, type[T]]:
-        """Every definition by name, in order of name."""
+        """Return all definitions in order of name."""
         if self._found is None:
             self._found = dict(sorted(self._discover()))
         return self._found
@@ -70,7 +70,7 @@ class Registry(Generic[T]):
                 if error.name == package_name:
                     continue
                 raise
-            # An app may have a file of the same name, which is no folder of definitions.
+            # An app may have a module of this name, which has no `__path__`.
             for info in pkgutil.iter_modules(getattr(package, "__path__", ())):
                 if not info.name.startswith("_"):
                     yield f"{package_name}.{info.name}"

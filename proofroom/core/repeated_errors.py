@@ -1,4 +1,4 @@
-"""Errors that come with every request for as long as their cause lasts are logged once in a while."""
+"""Rate limiting of logged errors that repeat with every request."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ LOGGED_AGAIN_SECONDS: Final = 600
 
 def log_once(logger: logging.Logger, text: str, error: Exception) -> None:
     """Log an error with its traceback, unless the same one was logged in the last ten minutes."""
-    # Libraries name objects by where they are in memory, which is elsewhere each time.
-    said = re.sub(r"0x[0-9a-f]+", "", f"{logger.name}|{text}|{type(error).__qualname__}|{error}")
-    key = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()
+    # Memory addresses in messages differ each time.
+    identity = re.sub(
+        r"0x[0-9a-f]+", "", f"{logger.name}|{text}|{type(error).__qualname__}|{error}"
+    )
+    key = hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()
     if cache.add(f"logged-error:{key}", True, LOGGED_AGAIN_SECONDS):
         logger.error("%s The same is not logged again for ten minutes.", text, exc_info=error)

@@ -1,4 +1,4 @@
-"""Whether a session is enough for the role of its account, which may have to log in with a second factor."""
+"""Check whether a session satisfies the second-factor requirement of its account's role."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
 SECOND_FACTOR_KEY: Final = "has_second_factor"
-"""In a session: whether whoever opened it has a second factor."""
+"""Session key that is True if the user logged in with a second factor."""
 
 
 class SecondFactorUser(Protocol):
@@ -15,5 +15,5 @@ class SecondFactorUser(Protocol):
 
 
 def lacks_second_factor(user: SecondFactorUser, session: Mapping[str, Any]) -> bool:
-    """Return whether the role of the account asks for a second factor that this session was not opened with."""
+    """Return whether the role requires a second factor that this session was not opened with."""
     return not session.get(SECOND_FACTOR_KEY) and user.must_use_second_factor

@@ -1,4 +1,4 @@
-"""The icon of the site in tabs and bookmarks: a static file of the project, or that of Proofroom."""
+"""The site's icon in tabs and bookmarks: a static file of the project, or Proofroom's."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _DAY_SECONDS: Final = 24 * 60 * 60
 
 
 def icon_name() -> str:
-    """The name of the static file."""
+    """Return the name of the static file."""
     return settings.CMS_ENV.site_icon or _SHIPPED
 
 
 def icon_type() -> str:
-    """What the file is, such as `image/png`."""
+    """Return the media type of the file, such as `image/png`."""
     return mimetypes.guess_type(icon_name())[0] or "image/x-icon"
 
 
 @require_safe
 @cache_control(public=True, max_age=_DAY_SECONDS)
 def favicon(request: HttpRequest) -> HttpResponse:
-    """`/favicon.ico`, which browsers and readers of feeds ask for where no page tells them of an icon."""
+    """Redirect `/favicon.ico`, which browsers and feed readers request if no page names an icon."""
     return HttpResponseRedirect(static(icon_name()))
 
 
@@ -40,7 +40,7 @@ def favicon(request: HttpRequest) -> HttpResponse:
 def check_site_icon(
     app_configs: Sequence[AppConfig] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Every page links to it: a name without a file would break them all."""
+    """Report a missing file. Every page links to it, so all of them would fail."""
     if finders.find(icon_name()):
         return []
     return [

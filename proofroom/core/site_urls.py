@@ -1,6 +1,6 @@
-"""Addresses of the site: full ones, home pages, the locale that a path names, its canonical form.
+"""URLs of the site: absolute URLs, home pages, the locale of a path, and its canonical form.
 
-The canonical form has no slash at its end, but for the home pages, and no prefix for the default locale.
+A canonical path has no trailing slash, except for home pages, and no prefix for the default locale.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ SEARCH: Final = "search"
 LLMS: Final = "llms.txt"
 FEED: Final = "feed.xml"
 PAGE_MAX_AGE: Final = 60
-"""How many seconds a cache may keep a page or a redirect of the site."""
+"""Seconds that a cache may store a page or a redirect of the site."""
 PAGE_PARAMETERS: Final = frozenset({"page", "q", "sent", "variation"})
-"""The query parameters that pages of the site look at."""
+"""The query parameters that pages of the site read."""
 _MARKDOWN: Final = ".md"
 _HOME: Final = "index.html"
 
@@ -32,30 +32,30 @@ class PageLocation:
 
 
 def absolute(path: str) -> str:
-    """A path of the site as a full address."""
+    """Return the absolute URL of a path."""
     return f"{settings.SITE_URL}{_quoted(path)}"
 
 
 @lru_cache(maxsize=2000)
 def _quoted(path: str) -> str:
-    """Pages and feeds name the same paths again and again."""
+    """Return the percent-encoded path. Cached, because pages and feeds contain the same paths many times."""
     return str(iri_to_uri(path))
 
 
 def home_of(locale: str) -> str:
-    """The path of the home page of a locale."""
+    """Return the path of the home page of a locale."""
     return "/" if locale == settings.CMS_ENV.default_locale else f"/{locale}/"
 
 
 def locale_of(path: str) -> str:
-    """The locale whose prefix a path begins with; the default one has none."""
+    """Return the locale of a path's prefix; the default locale has none."""
     first = path.split("/", 2)[1] if path.startswith("/") else ""
     default: str = settings.CMS_ENV.default_locale
     return first if first in settings.CMS_ENV.locales and first != default else default
 
 
 def canonical_form(address: str) -> str:
-    """The one form of an address: `/blog/` is `/blog`, `/de` is `/de/`, `/en/blog` is `/blog`."""
+    """Return the canonical form: `/blog/` becomes `/blog`, `/de` becomes `/de/`, `/en/blog` becomes `/blog`."""
     bare = address.rstrip("/") or "/"
     prefix = f"/{settings.CMS_ENV.default_locale}"
     if bare == prefix or bare.startswith(f"{prefix}/"):
@@ -69,12 +69,12 @@ def search_path(locale: str) -> str:
 
 
 def markdown_path(path: str) -> str:
-    """Return where a page is as Markdown: `/about.md`, and `/index.html.md` for the home page. No slug has a dot."""
+    """Return the Markdown path of a page: `/about.md`, and `/index.html.md` for the home page. Slugs have no dots."""
     return f"{path}{_HOME if path.endswith('/') else ''}{_MARKDOWN}"
 
 
 def page_in_markdown(path: str) -> str | None:
-    """The path of the page whose Markdown has that path; None for any other path."""
+    """Return the path of the page for a Markdown path; None for other paths."""
     bare = path.removesuffix(_MARKDOWN)
     if bare == path or not bare.strip("/"):
         return None
@@ -83,5 +83,5 @@ def page_in_markdown(path: str) -> str | None:
 
 
 def preview_url(token: str) -> str:
-    """The full address that a token opens."""
+    """Return the absolute URL for a preview token."""
     return absolute(f"/preview/{token}")

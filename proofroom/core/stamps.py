@@ -1,4 +1,6 @@
-"""Templates that many things share: rendered once for all that are alike, and filled in for each."""
+"""Template fragments for many objects: rendered once for all objects with the same values, then filled in for
+each.
+"""
 
 from __future__ import annotations
 
@@ -19,73 +21,73 @@ from django.urls import get_script_prefix
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language
 
-# No text of anybody can name a place: it is drawn anew in each process.
+# Random in each process, so that no user text can contain a placeholder.
 _SECRET: Final = secrets.token_hex(8)
 _PLACE: Final = re.compile(rf"\ue000{_SECRET}:(\w+)\ue001")
 _SPECIAL: Final = re.compile("[&<>\"']").search
 _MAX_KINDS: Final = 500
 Parts = list[str]
-"""The rendered template, cut at its places: text, name, text, name, text."""
+"""The rendered template split at its placeholders: text, name, text, name, text."""
 
 
 class Placeholder(SafeString):
-    """A placeholder of a value until it is filled in. It can be shown, and nothing else."""
+    """A placeholder for a value. It can only be output."""
 
     def __bool__(self) -> bool:
-        raise TemplateSyntaxError(_REFUSED_QUESTION)
+        raise TemplateSyntaxError(_CONDITION_ERROR)
 
 
 class PlaceholderId(UUID):
-    """A placeholder of an id, which `{% url %}` takes too."""
+    """A placeholder for an id, which `{% url %}` accepts, too."""
 
     def __bool__(self) -> bool:
-        raise TemplateSyntaxError(_REFUSED_QUESTION)
+        raise TemplateSyntaxError(_CONDITION_ERROR)
 
 
-_REFUSED_QUESTION: Final = "A value after `each` differs every time: no `if` can ask for it."
+_CONDITION_ERROR: Final = "A value after `each` differs every time: no `if` can ask for it."
 
 
 def kept_stamp(template_name: str) -> Stamp:
-    """Return a stamp that lasts as long as the process, for the language of the reader.
+    """Return a stamp cached for the process and the reader's language.
 
-    Only for templates whose values in `same` are few and say nothing that not everybody may know: switches, columns.
+    Only for templates whose values in `same` are few and public, such as switches and columns.
     """
     if settings.DEBUG:
-        return Stamp(template_name)  # templates are being written
-    return _kept(template_name, get_language(), get_script_prefix())
+        return Stamp(template_name)  # templates may change
+    return _cached_stamp(template_name, get_language(), get_script_prefix())
 
 
 @lru_cache(200)
-def _kept(template_name: str, language: str | None, script_prefix: str) -> Stamp:
+def _cached_stamp(template_name: str, language: str | None, script_prefix: str) -> Stamp:
     return Stamp(template_name)
 
 
 class Stamp:
-    """A template for many things of a page: much faster than to render it for each.
+    """A template for many objects of a page, much faster than rendering it for each.
 
-    It is rendered once for all things that have the same values in `same`. It knows these, which can be hashed, and
-    nothing else of the page.
+    It is rendered once for all objects with the same values in `same`. Only these values, which must be hashable, are
+    in its context.
     """
 
     def __init__(self, template_name: str, context: Context | None = None) -> None:
         self._template_name = template_name
         self._context = Context() if context is None else context
-        self._made: dict[object, Parts] = {}
+        self._rendered: dict[object, Parts] = {}
 
     def fill(self, same: Mapping[str, object], each: Mapping[str, object]) -> SafeString:
-        """Return the text for a thing: the values in `each` are escaped and filled in every time.
+        """Return the text for an object. The values in `each` are escaped and filled in every time.
 
-        Raises `TemplateSyntaxError` for a template that does more with them than to show them or, where they are
-        UUIDs, to give them to `{% url %}`.
+        Raises `TemplateSyntaxError` if the template uses them for anything but output or, for UUIDs, `{% url %}`.
         """
-        # With the types: 1 is equal to True and shown otherwise, a text to the same one marked as safe.
+        # The types are part of the key: 1 equals True but is shown differently, and a safe string
+        # equals a plain one.
         key = (*same.values(), *map(type, same.values()))
-        parts = self._made.get(key)
+        parts = self._rendered.get(key)
         if parts is None:
-            if len(self._made) >= _MAX_KINDS:
-                self._made.clear()
-            parts = self._made[key] = self._render_once(same, each)
-        found = {name: self._shown(value) for name, value in each.items()}
+            if len(self._rendered) >= _MAX_KINDS:
+                self._rendered.clear()
+            parts = self._rendered[key] = self._render_once(same, each)
+        found = {name: self._escape(value) for name, value in each.items()}
         return SafeString(
             "".join([found[part] if at % 2 else part for at, part in enumerate(parts)])
         )
@@ -113,9 +115,9 @@ class Stamp:
             )
         return parts
 
-    def _shown(self, value: object) -> str:
+    def _escape(self, value: object) -> str:
         if type(value) is str and self._context.autoescape:
-            # As Django does, without its asking what the value may be.
+            # Like Django's escaping, without its checks for other types.
             return html.escape(value) if _SPECIAL(value) else value
         if type(value) is SafeString:
             return value

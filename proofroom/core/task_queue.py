@@ -1,7 +1,8 @@
-"""Messages to workers, and those that could not be queued.
+"""Messages to workers, and failures to queue them.
 
-A row is the truth and a message only a wake-up, so a broker that is down fails nothing. A failure is logged once, and
-kept where the admin and the doctor look."""
+A message only wakes a worker, and the rows hold the state, so an unavailable broker does no harm. A failure is logged
+once and stored for the admin and the doctor.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ WRITE_INTERVAL: Final = 60.0
 """Seconds between two writes of the same failure by one process."""
 ACUTE_FAILURE_AGE: Final = timedelta(minutes=10)
 FAILURE_LIFETIME: Final = timedelta(days=1)
-_LONGEST: Final = 500
+_TEXT_MAX: Final = 500
 
 
 def advice_for_imports() -> str:
@@ -42,7 +43,7 @@ def advice_for_imports() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The cause that kept a message from the queue, without secrets."""
+    """The reason why a message could not be queued, without secrets."""
 
     error: str
     text: str
@@ -55,7 +56,7 @@ class Cause:
 
 
 def missing_import(error: BaseException) -> ImportError | None:
-    """Return what could not be imported, where that is the reason of an error."""
+    """Return the import error among the causes of an error; None if there is none."""
     link: BaseException | None = error
     while link is not None and not isinstance(link, ImportError):
         link = link.__cause__ or link.__context__
@@ -67,14 +68,14 @@ def cause_of(error: Exception) -> Cause:
     name = type(found).__name__
     try:
         text = SecretRedactor().known(redact_credentials(str(found)))
-    except (DatabaseError, InterfaceError):  # it knows secrets that are in the database
+    except (DatabaseError, InterfaceError):  # the redactor reads secrets from the database
         text = ""
-    return Cause(name, text[:_LONGEST] or name)
+    return Cause(name, text[:_TEXT_MAX] or name)
 
 
 @dataclass(slots=True)
 class QueueWatch:
-    """The state of the queue as this process knows it since its last message."""
+    """The state of the queue as known from this process's last messages."""
 
     started_at: datetime = field(default_factory=timezone.now)
     is_known: bool = False
@@ -83,7 +84,9 @@ class QueueWatch:
     lock: Lock = field(default_factory=Lock)
 
     def failed(self, what: str, error: Exception) -> None:
-        """Log a failure the first time, and keep it. Never raises: the write that it follows stands."""
+        """Log the first failure of its kind and store it. Never raises, because the caller's write has already
+        succeeded.
+        """
         cause = cause_of(error)
         with self.lock:
             is_new = cause.error not in self.logged
@@ -102,7 +105,7 @@ class QueueWatch:
             self._write(cause)
 
     def worked(self) -> None:
-        """A message is queued: what this process, or one that ended before it, said of the queue is over."""
+        """Clear stored failures after a message was queued: this process's, and those from before it started."""
         if self.is_known and not self.logged:
             return
         with self.lock:
@@ -117,11 +120,11 @@ class QueueWatch:
             over |= Q(failed_at__lt=self.started_at)
         try:
             rows = QueueFailure.objects.filter(over)
-            if rows.exists():  # as a rule there is none, and nothing to write
+            if rows.exists():  # usually there are none, which saves a write
                 rows.delete()
         except (DatabaseError, InterfaceError):
             logger.warning("could not forget a failure of the queue", exc_info=True)
-            with self.lock:  # the next message tries again
+            with self.lock:  # retry with the next message
                 self.logged.update(errors)
                 self.is_known = self.is_known and not is_first
 
@@ -144,7 +147,7 @@ queue_watch: Final = QueueWatch()
 
 @dataclass(frozen=True, slots=True)
 class KnownFailure:
-    """A failure that no later message has ended."""
+    """A failure without a later success."""
 
     is_acute: bool
     found: str
@@ -168,12 +171,12 @@ def known_failures() -> Iterator[KnownFailure]:
         )
 
 
-_LOOK_BACK: Final = 200
+_MAX_CHECKED_CALLBACKS: Final = 200
 
 
 @dataclass(slots=True)
 class _Message:
-    """A message that goes out, after the commit as a rule."""
+    """A message to queue, usually after the commit."""
 
     send: Callable[[], object]
     what: str
@@ -183,43 +186,44 @@ class _Message:
         self.is_over = True
         try:
             self.send()
-        except Exception as error:  # whatever the broker's library raises
+        except Exception as error:  # any exception of the broker's library
             queue_watch.failed(self.what, error)
         else:
             queue_watch.worked()
 
 
 def send_after_commit(send: Callable[[], object], what: str, *, once: bool = False) -> None:
-    """Queue a task once the transaction stands. Where the broker is down, the sweep finds the row of `what`.
+    """Queue a task after the commit. If the broker is unavailable, the sweep finds the row that `what` names.
 
-    With `once`, a transaction that asks again for the same `what` queues it one time.
+    With `once`, several calls with the same `what` in a transaction queue it only once.
     """
     waiting = transaction.get_connection().run_on_commit if once else []
-    for _ids, call, _is_robust in waiting[-_LOOK_BACK:]:
+    for _ids, call, _is_robust in waiting[-_MAX_CHECKED_CALLBACKS:]:
         message = getattr(call, "__self__", None)
         if isinstance(message, _Message) and message.what == what and not message.is_over:
             return
-    # A method, since Django asks what fails for its name.
+    # A bound method, because Django logs the `__qualname__` of a failing callback.
     transaction.on_commit(_Message(send, what).__call__, robust=True)
 
 
 def send_message(send: Callable[[], object], what: str) -> None:
-    """Queue a task at once. A failure is noted as that of a message after a commit is, and raises nothing."""
+    """Queue a task immediately. Failures are recorded like those after a commit, and raise nothing."""
     _Message(send, what)()
 
 
 def task_app() -> Celery:
-    """The project's Celery application, which is loaded when it is first asked for."""
+    """Return the project's Celery application, imported at the first call."""
     return cast("Celery", import_string(settings.TASK_APP))
 
 
 def queue_task(name: str, *arguments: Json) -> None:
-    """Queue the task of that name at once.
+    """Queue the task with this name immediately.
 
-    Tasks are named, not imported, where they are queued: their modules import the services that queue them.
+    Tasks are referred to by name, because their modules import the services that queue them.
     """
     app = task_app()
     if name not in app.tasks:
-        # Not as a worker imports them, which runs the system checks and so loads every page of the admin.
+        # Not the import that workers do: that runs the system checks and loads all pages of the
+        # admin.
         app.autodiscover_tasks(force=True)
     app.tasks[name].delay(*arguments)

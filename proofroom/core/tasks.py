@@ -1,4 +1,4 @@
-"""Wake-ups for the outbox."""
+"""Tasks of the outbox, the metrics and the activity log."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ SWEEP_SECONDS: Final = 25.0
 
 @shared_task(name="core.tasks.dispatch_event")
 def dispatch_event(event_id: int, post_id: str | None = None) -> None:
-    """Tell of an event. `post_id` is empty where it has none, and left out by messages of an earlier version."""
+    """Dispatch an event. `post_id` is empty for an event without a post, and None in messages of an earlier
+    version.
+    """
     if post_id is None:
         outbox.dispatch(event_id)
     elif post_id:
@@ -28,9 +30,9 @@ def dispatch_event(event_id: int, post_id: str | None = None) -> None:
 
 @shared_task(name="core.tasks.dispatch_events")
 def dispatch_events(event_ids: list[int], post_ids: list[str] | None = None) -> None:
-    """Tell of what these posts have waiting, and of these events without a post.
+    """Dispatch the open events of these posts, and these events without a post.
 
-    Messages of an earlier version name all events, and no posts.
+    Messages of an earlier version have all event ids and no posts.
     """
     if post_ids is None:
         outbox.dispatch_all(event_ids)
@@ -40,23 +42,23 @@ def dispatch_events(event_ids: list[int], post_ids: list[str] | None = None) -> 
 
 @shared_task(name="core.tasks.sweep_events")
 def sweep_events() -> int:
-    """Tell of what lost messages left waiting, until about the next sweep. Answers how many events."""
+    """Dispatch events whose message was lost, until about the next sweep. Return their number."""
     return outbox.sweep(SWEEP_SECONDS)
 
 
 @shared_task(name="core.tasks.export_readings")
 def export_readings() -> int:
-    """Send what waits to the collector of metrics. Answers how many readings."""
+    """Send gauges to the metrics collector. Return the number of readings."""
     return metrics.export_readings()
 
 
 @shared_task(name="core.tasks.seal_events")
 def seal_events() -> int:
-    """Add what happened to the chain of the activity log. Answers how many events."""
+    """Seal new events of the activity log. Return their number."""
     return chain.seal_events()
 
 
 @shared_task(name="core.tasks.prune_activity")
 def prune_activity() -> int:
-    """Delete the entries of the activity log that are older than `ACTIVITY_DAYS`."""
+    """Delete entries of the activity log older than `ACTIVITY_DAYS`."""
     return chain.prune(days=settings.CMS_ENV.activity_days)

@@ -1,4 +1,4 @@
-"""Words that the activity log shows and no sentence of it holds, for the catalogue of the admin."""
+"""Texts that the activity log combines into sentences, for the admin's message catalogue."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Final
 
 from proofroom.core.outbox.events import all_kinds
 
-_DONE: Final = ("created", "changed", "updated", "deleted", "imported", "moved")
-"""What `content.changed` says of a thing."""
-_CHANGED: Final = (
+_VERBS: Final = ("created", "changed", "updated", "deleted", "imported", "moved")
+"""Verbs of `content.changed`."""
+_OBJECTS: Final = (
     *("content", "form", "global module", "menu", "redirect", "term", "taxonomy term"),
     *("URL pattern",),
 )
-"""And of which things it says it."""
+"""Kinds of objects of `content.changed`."""
 
 
 def words() -> Iterator[str]:
-    """Yield what happens, by the names of events, and what is said of changes that have no event of their own."""
+    """Yield the labels of events and the texts of changes without their own event."""
     yield from (kind.label for kind in all_kinds())
-    yield from (*_DONE, *_CHANGED)
+    yield from (*_VERBS, *_OBJECTS)

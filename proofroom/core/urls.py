@@ -1,4 +1,4 @@
-"""Addresses of the system."""
+"""URLs of core."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from django.views.decorators.http import require_safe
 @require_safe
 @never_cache
 def websockets(request: HttpRequest) -> JsonResponse:
-    """Asked by a page before it opens a websocket: a browser calls each one that fails an error."""
+    """Return whether the server supports websockets. Pages check it first, because browsers log failed websockets
+    as errors.
+    """
     return JsonResponse({"websockets": isinstance(request, ASGIRequest)})
 
 

@@ -1,1 +1,1 @@
-"""Work that people start and workers carry out."""
+"""Work that users start and workers execute."""

@@ -1,4 +1,4 @@
-"""The row of a background job: who started it, how far it is, and how it ended."""
+"""The row of a background job: who started it, its progress and its result."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class JobState(models.TextChoices):
 
 
 class BackgroundJob(models.Model):
-    """Work that somebody started. A kind adds what it has to do, and a partial index of `touched_at` for the sweep.
+    """Work that a user started. Subclasses add their input and a partial index on `touched_at` for the sweep.
 
-    `why` says what stopped it, in `language`. `attempts` counts how often a worker took it up since it last got
-    further.
+    `why` is the reason of its end, in `language`. `attempts` is the number of times workers started it since its last
+    progress.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

@@ -1,6 +1,6 @@
-"""The kinds of background jobs: each has a Celery task, and the sweep goes through all.
+"""The kinds of background jobs. Each has a Celery task, and the sweep covers all of them.
 
-Only `tasks.py` of apps imports this, since whoever starts jobs needs no Celery until one is queued.
+Only `tasks.py` of apps imports this module: code that starts jobs needs Celery only when it queues one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ job_runners: Final[ExtensionPoint[JobRunner[Any]]] = ExtensionPoint()
 
 
 def register_runner(runner: JobRunner[Any]) -> None:
-    """Make the Celery task of a kind of job, and have the sweep resume and forget its jobs."""
+    """Create the Celery task of a kind of job and add the kind to the sweep."""
 
     def run(job_id: str) -> None:
         runner.take_up(UUID(job_id))
@@ -28,7 +28,9 @@ def register_runner(runner: JobRunner[Any]) -> None:
 
 
 def resume_late_jobs() -> int:
-    """Go on with jobs of every kind whose worker died or whose message was lost. Returns how many. For the sweep."""
+    """Resume jobs of all kinds whose worker died or whose message was lost. Return their number. The sweep calls
+    it.
+    """
     count = 0
     with independent_steps() as step:
         for runner in job_runners:
@@ -38,7 +40,7 @@ def resume_late_jobs() -> int:
 
 
 def forget_old_jobs() -> int:
-    """Delete the jobs of every kind that ended long ago. Returns how many rows."""
+    """Delete jobs of all kinds that ended long ago. Return the number of rows."""
     count = 0
     with independent_steps() as step:
         for runner in job_runners:

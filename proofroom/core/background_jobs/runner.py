@@ -1,7 +1,7 @@
-"""Carries out background jobs: begun, done part by part, resumed, cancelled, ended and forgotten.
+"""Executes background jobs: start, execute in parts, resume, cancel, end and delete.
 
-Each part is its own transaction with the note of what came of it, so that a worker may be killed at any point. The
-lock on the row lets one worker be at it at a time; the row is the truth, and a message only wakes a worker.
+Each part is a transaction that also stores its result, so that a worker may be killed at any point. The lock on the
+row ensures that one worker executes a job at a time. The row holds the state; a message only wakes a worker.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ logger = logging.getLogger(__name__)
 J = TypeVar("J", bound=BackgroundJob)
 P = TypeVar("P")
 MAX_WOKEN: Final = 10
-"""Jobs of one kind that a sweep wakes."""
+"""Number of jobs of one kind that a sweep wakes."""
 STUCK_AFTER: Final = timedelta(minutes=15)
-"""A job that workers took up as often as a sweep can wake it in this time has failed: it may be what kills them."""
+"""Time after which a job without progress fails, if workers started it at every sweep: it may be what kills them."""
 
 
 class JobRunner(ABC, Generic[J]):
-    """A kind of background job. `tasks.py` of its app registers it with `register_runner`.
+    """A kind of background job, registered with `register_runner` in `tasks.py` of its app.
 
-    `task` is the name of its Celery task, which is stored in queues; `noun` is what logs call a job of it, and
-    `defect_text` what people read where something broke.
+    `task` is the name of its Celery task, which messages in queues contain. `noun` names a job in logs. `defect_text`
+    is the message users see after an unexpected error.
     """
 
     model: type[J]
@@ -52,25 +52,31 @@ class JobRunner(ABC, Generic[J]):
     finished_code: ClassVar[str] = "finished"
     defect_text: ClassVar[str | Promise]
     turn_seconds: float = 20.0
-    """After so long the worker takes up what else waits; the job goes on with a message of its own."""
+    """Longest time in seconds that a job holds a worker. Then it continues with a new message, so that other work
+    gets a turn.
+    """
     late_after: ClassVar[timedelta] = timedelta(seconds=90)
     keep_ended: ClassVar[timedelta] = timedelta(days=90)
 
     def take_up(self, job_id: UUID) -> None:
-        """Do a turn in a worker. It is counted before it begins: one that kills the worker can say nothing."""
+        """Execute one turn in a worker. The attempt is counted first, because a turn that kills the worker cannot
+        count itself.
+        """
         running = self.model._default_manager.filter(pk=job_id, state=JobState.RUNNING)
         running.update(attempts=F("attempts") + 1)
         self.execute(job_id)
 
     @abstractmethod
     def execute(self, job_id: UUID) -> None:
-        """Do what is not done yet, for one turn. Safe to call any number of times."""
+        """Do unfinished work for one turn. Must be idempotent."""
 
     def on_end(self, job: J, actor: Actor | None) -> None:
-        """Record that the job is over, in the transaction that ends it; with who cancelled it."""
+        """Record the end of the job in the transaction that ends it. `actor` is the user who cancelled it,
+        otherwise None.
+        """
 
     def create(self, actor: Actor, **values: Any) -> J:
-        """Store a job that the actor starts. What a worker stores of it is in the language of now."""
+        """Store a job that the actor starts. Texts that a worker stores in it use the currently active language."""
         return self.model._default_manager.create(
             by_id=actor.user.pk,
             by_name=actor.user.username,
@@ -79,7 +85,7 @@ class JobRunner(ABC, Generic[J]):
         )
 
     def begin(self, job: J, *, at_once: bool) -> J:
-        """Once the job is stored: have a worker do it, or do it before the answer where it is little."""
+        """Start a stored job: in a worker, or immediately if `at_once` because it is small."""
         if at_once:
             self.execute(job.pk)
             job.refresh_from_db()
@@ -97,27 +103,29 @@ class JobRunner(ABC, Generic[J]):
         return rows.select_related("by").filter(pk=job_id).first()
 
     def actor_of(self, job: J) -> Actor:
-        """Whoever started it, with the rights of now. Raises `NotAllowed`."""
+        """Return the user who started it, with current permissions. Raises `NotAllowed`."""
         if job.by is None or not job.by.is_active:
             raise NotAllowed(_("The person who started this no longer has an active account."))
         return Actor(user=job.by, via="admin")
 
     def explain(self, job: J, error: Exception) -> str:
-        """Return the sentence that is stored of an error. What is a defect is logged."""
+        """Return the message to store for an error. Unexpected errors are logged."""
         if isinstance(error, CmsError):
             return error.message
         logger.error("%s %s failed", self.noun, job.pk, exc_info=error)
         return str(self.defect_text)
 
     def end(self, job: J, state: str, why: str = "", actor: Actor | None = None) -> None:
-        """Close a job that is locked."""
+        """End a locked job."""
         job.state, job.why, job.ended_at = state, why or job.why, timezone.now()
         job.save()
         self.on_end(job, actor)
 
     @transaction.atomic
     def cancel(self, job_id: UUID, actor: Actor) -> J:
-        """Do nothing more; what is done stays. The caller asked whether the actor may. Raises `Conflict`."""
+        """Cancel a job without undoing finished work. The caller checks permissions. Raises `Conflict` if it has
+        ended.
+        """
         job = self.lock(job_id)
         if job is None or not job.is_running:
             raise Conflict(_("This has already finished."), code=self.finished_code)
@@ -125,7 +133,7 @@ class JobRunner(ABC, Generic[J]):
         return job
 
     def resume_late(self) -> int:
-        """Go on with what a lost message or a dead worker left. Returns how many. What is locked is being done."""
+        """Resume jobs after a lost message or a dead worker. Return their number. A locked job is being executed."""
         rows = self.model._default_manager.filter(
             state=JobState.RUNNING, touched_at__lt=timezone.now() - self.late_after
         )
@@ -140,7 +148,7 @@ class JobRunner(ABC, Generic[J]):
         return resumed
 
     def _resume_one(self, locked: QuerySet[J], job_id: UUID) -> int:
-        """Resume a late job, unless a worker took it up meanwhile."""
+        """Resume a late job, unless a worker started it in the meantime."""
         try:
             with transaction.atomic():
                 job = locked.filter(pk=job_id).first()
@@ -149,14 +157,17 @@ class JobRunner(ABC, Generic[J]):
                 with override(job.language or settings.LANGUAGE_CODE):
                     self.resume(job)
         except Exception:
-            # It goes behind the others, of which a sweep wakes only the first few.
+            # Move it behind the others: a sweep wakes only the first few, and failing ones must not
+            # block them.
             self.model._default_manager.filter(pk=job_id).update(touched_at=timezone.now())
             raise
         return 1
 
     def resume(self, job: J) -> None:
-        """Wake a worker for a job that is late and locked, or end it where workers took it up often enough. Messages
-        that wait behind others are no attempts."""
+        """Wake a worker for a late and locked job, or end it after too many attempts.
+
+        Messages that still wait in a queue don't count as attempts.
+        """
         if job.attempts >= STUCK_AFTER // self.late_after:
             text = _("It was interrupted %(number)s times without getting any further.")
             self.end(job, self.failed_state, text % {"number": job.attempts})
@@ -165,24 +176,24 @@ class JobRunner(ABC, Generic[J]):
         self.send_later(job.pk)
 
     def forget_old(self) -> int:
-        """Delete what has been over for `keep_ended`. Returns how many rows. Safe to run twice."""
+        """Delete jobs that ended `keep_ended` ago. Return the number of rows. Idempotent."""
         over = self.model._default_manager.exclude(state=JobState.RUNNING)
         return over.filter(touched_at__lt=timezone.now() - self.keep_ended).delete()[0]
 
 
 class PartRunner(JobRunner[J], Generic[J, P]):
-    """A kind of job that is done part by part, each in a transaction under the lock of its row."""
+    """A kind of job that is executed in parts, each in a transaction under the lock of its row."""
 
     @abstractmethod
     def next_part(self, job: J) -> Sequence[P]:
-        """Return what one transaction does; empty where nothing is left."""
+        """Return the input of the next transaction; empty if nothing is left."""
 
     @abstractmethod
     def do_part(self, job: J, part: Sequence[P], actor: Actor) -> None:
-        """Do the part, and note in its rows and the job what came of it. `NotAllowed` ends the job."""
+        """Do the part and store its result. `NotAllowed` ends the job."""
 
     def refuse_part(self, job: J, part: Sequence[P], why: str) -> bool:
-        """Note that the part could not be done, so that the others are. Answers False where the job cannot go on."""
+        """Store that the part failed and return True to continue with the others. False ends the job."""
         return False
 
     def execute(self, job_id: UUID) -> None:
@@ -194,7 +205,7 @@ class PartRunner(JobRunner[J], Generic[J, P]):
 
     @transaction.atomic
     def execute_part(self, job_id: UUID) -> bool:
-        """Do one part, which is never tried for ever. Answers False where nothing is left to do."""
+        """Do one part. A failing part is not retried. Return False if nothing is left to do."""
         job = self.lock(job_id)
         if job is None or not job.is_running:
             return False
@@ -208,7 +219,7 @@ class PartRunner(JobRunner[J], Generic[J, P]):
                 with transaction.atomic():
                     self.do_part(job, part, actor)
             except DATABASE_AWAY:
-                raise  # the sweep goes on with it
+                raise  # the sweep resumes the job
             except Exception as error:
                 why = self.explain(job, error)
                 if isinstance(error, NotAllowed) or not self.refuse_part(job, part, why):

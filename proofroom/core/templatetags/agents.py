@@ -1,4 +1,4 @@
-"""Agents by their names."""
+"""Names of agents in templates."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ register = template.Library()
 
 @register.filter
 def agent_name(agent_id: str | None) -> str:
-    """Return the name of the agent; empty where no agent is meant."""
+    """Return the name of the agent; empty if there is no id."""
     return agent_directory.agent_name(agent_id) if agent_id else ""

@@ -1,4 +1,4 @@
-"""Kinds of events in words."""
+"""Labels of event kinds in templates."""
 
 from __future__ import annotations
 

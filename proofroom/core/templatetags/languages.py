@@ -1,4 +1,4 @@
-"""Languages of content in words."""
+"""Names of languages in templates."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ register = template.Library()
 
 @register.filter
 def marked(text: str) -> SafeString:
-    """A text with its `code` and **strong** words marked up, everything else escaped."""
+    """Return a text with `code` and **strong** as HTML, all else escaped."""
     found = re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(text))
     found = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", found)
     return mark_safe(found)  # noqa: S308  # escaped above

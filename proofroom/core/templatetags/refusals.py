@@ -1,4 +1,4 @@
-"""Lists the refused fields of a form, to be named above it."""
+"""A list of a form's invalid fields, shown above the form."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from django.forms import BaseForm
 register = template.Library()
 
 _SHORT: Final = 3
-"""With fewer fields than this, nobody has to look for the one that is wrong."""
+"""Forms with fewer fields than this don't need the list."""
 
 
 @register.filter
 def to_correct(form: BaseForm) -> list[tuple[str, str]]:
-    """The fields that were refused, as what a link leads to and its words."""
+    """Return the invalid fields as pairs of element id and label."""
     fields = form.visible_fields()
     if len(fields) < _SHORT:
         return []

@@ -1,4 +1,4 @@
-"""The frame of the admin in templates: its navigation, icons, and the reader's choice of its width."""
+"""The frame of the admin in templates: navigation, icons, and display preferences."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from proofroom.core.admin.navigation import (
 
 register = template.Library()
 NAVIGATION_COOKIE = "admin_navigation"
-"""Set by `static/cms/design/shell.js`; read here, so that the page arrives as it will stand."""
+"""Set by `static/cms/design/shell.js`. Read on the server, so that the page does not shift after loading."""
 SIDEBAR_COOKIE = "editor_sidebar"
-"""Set by `static/cms/editor/editor.js`: whether the editor of a post shows what stands beside the text."""
+"""Set by `static/cms/editor/editor.js`: whether the post editor shows its sidebar."""
 THEME_COOKIE = "admin_theme"
-"""The theme last chosen in this browser, for the page to log in."""
+"""The theme last chosen in this browser, for the login page."""
 THEMES = ("auto", "light", "dark")
 
 
@@ -41,7 +41,7 @@ def admin_navigation(context: Context) -> list[NavigationSection]:
 
 @register.simple_tag(takes_context=True)
 def admin_tabs(context: Context) -> list[NavigationLink]:
-    """Return the pages that stand beside this one."""
+    """Return the tabs of this page."""
     request: HttpRequest | None = context.get("request")
     return build_tabs(request) if request is not None else []
 
@@ -60,7 +60,7 @@ def is_sidebar_hidden(context: Context) -> bool:
 
 @register.simple_tag(takes_context=True)
 def admin_theme(context: Context) -> str:
-    """Return the theme that the reader chose: `auto`, `light` or `dark`."""
+    """Return the user's theme: `auto`, `light` or `dark`."""
     preferences = getattr(context.get("user"), "preferences", None)
     if preferences is not None:
         return str(preferences.theme)
@@ -72,9 +72,9 @@ def admin_theme(context: Context) -> str:
 @register.simple_tag
 @lru_cache(512)
 def icon(name: str) -> SafeString:
-    """Return a symbol of `static/cms/design/icons.svg`, which stands beside words and says nothing by itself.
+    """Return a decorative symbol of `static/cms/design/icons.svg`, hidden from screen readers.
 
-    Kept, since a page has many, and the address of the file is the same as long as the process runs.
+    Cached, because a page has many, and the URL of the file is constant while the process runs.
     """
     return format_html(
         '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"></use></svg>',
@@ -85,18 +85,18 @@ def icon(name: str) -> SafeString:
 
 @register.filter
 def initials(name: object) -> str:
-    """Return one or two letters for the round mark of a person."""
+    """Return one or two initials for a user's avatar."""
     words = re.split(r"[\s._@-]+", str(name).strip())
     return "".join(word[:1] for word in (words[0], *words[1:][-1:])).upper()
 
 
 @register.simple_tag
 def toasts_of(messages: Iterable[Message]) -> list[Message]:
-    """Return the messages that only say what just happened, and may go by themselves."""
+    """Return the messages that only confirm an action and may disappear."""
     return [message for message in messages if message.level in (INFO, SUCCESS)]
 
 
 @register.simple_tag
 def banners_of(messages: Iterable[Message]) -> list[Message]:
-    """Return the messages that ask somebody to do something, and stay."""
+    """Return the messages that need attention and stay."""
     return [message for message in messages if message.level not in (INFO, SUCCESS)]

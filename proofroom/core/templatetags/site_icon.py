@@ -14,5 +14,5 @@ register = template.Library()
 
 @register.simple_tag
 def icon_link() -> SafeString:
-    """Return the element that names the icon in the head of a page."""
+    """Return the link element for the head of a page."""
     return format_html('<link rel="icon" href="{}" type="{}">', static(icon_name()), icon_type())

@@ -1,4 +1,4 @@
-"""`{% stamped %}`: a part of a page that many things share, rendered once and filled in for each of them."""
+"""`{% stamped %}`: a template fragment rendered once and filled in for each of many objects."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Expressions = Mapping[str, FilterExpression]
 
 
 class StampedNode(Node):
-    """`{% stamped "part.html" with same=… each other=… %}`: much faster than `include` where it comes often.
+    """`{% stamped "part.html" with same=… each other=… %}`: a much faster `include` for frequent use.
 
-    The template is a `Stamp` of the page: it is rendered once for all things that have the same values after `with`.
-    What stands after `each` is escaped and filled in every time.
-    With `as name` at the end the text is kept under that name instead of shown.
+    The template is a `Stamp` of the page: it is rendered once for all objects with the same values after `with`. The
+    values after `each` are escaped and filled in every time. With `as name` at the end, the text is assigned to that
+    name instead of shown.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class StampedNode(Node):
         self.kept_as = kept_as
 
     def render(self, context: Context) -> SafeString:
-        # The bottom of this stack lasts as long as the page, as for `include`.
-        of_page = cast("dict[object, Stamp]", context.render_context.dicts[0])
-        stamp = of_page.get(self)
+        # The first dict of the render context lives as long as the page; `include` pushes others.
+        page_stamps = cast("dict[object, Stamp]", context.render_context.dicts[0])
+        stamp = page_stamps.get(self)
         if stamp is None:
-            stamp = of_page[self] = Stamp(self.template_name, context.new())
+            stamp = page_stamps[self] = Stamp(self.template_name, context.new())
         text = stamp.fill(
             {name: value.resolve(context) for name, value in self.same.items()},
             {name: value.resolve(context) for name, value in self.each.items()},

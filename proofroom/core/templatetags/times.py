@@ -1,4 +1,4 @@
-"""Moments in the reader's time zone, with its name."""
+"""Times in the reader's time zone."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ register = template.Library()
 
 @register.filter
 def exact_time(moment: datetime | None) -> str:
-    """The moment with the name of the zone, for a tooltip. Empty where there is none."""
+    """Return the time with the name of the zone, for a tooltip; empty for None."""
     return time_zones.exact_time(moment) if isinstance(moment, datetime) else ""
 
 
 @register.filter
 def age(moment: datetime | None) -> SafeString | str:
-    """How long ago the moment was, with itself in the tooltip; what is still to come has its date."""
+    """Return the age of a time, with the exact time as its tooltip. A time in the future is shown as a date."""
     return age_html(moment)
 
 
 @register.simple_tag
 def time_zone_id() -> str:
-    """Return the name of the reader's zone as scripts need it."""
+    """Return the name of the reader's zone for scripts."""
     return timezone.get_current_timezone_name()
 
 

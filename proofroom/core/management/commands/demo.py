@@ -1,4 +1,4 @@
-"""Everything in one terminal, with sample content: site, worker, scheduler and MCP server."""
+"""The demo: site, worker, scheduler and MCP server in one terminal, with sample content."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from proofroom.core.task_queue import task_app
 from proofroom.core.validation.host_names import is_loopback_host
 
 ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")
-PASSWORD = "demo-password"  # noqa: S105  # known to everyone on purpose, on this machine only
+PASSWORD = "demo-password"  # noqa: S105  # public on purpose, for this machine only
 VIDEO_HOSTS: Final = ("www.youtube-nocookie.com", "player.vimeo.com")
-"""What the demo lets pages embed, unless EMBED_HOSTS says something else."""
+"""Video hosts that the demo allows in embeds, unless EMBED_HOSTS is set."""
 SHARED_MODULES: Final = (
     "uvicorn.main",
     "uvicorn.loops.auto",
@@ -45,11 +45,11 @@ SHARED_MODULES: Final = (
     "celery.worker.consumer",
     "mcp_bridge.management.commands.run_mcp",
 )
-"""What the programs load besides the site itself."""
+"""Modules that the programs import besides the site."""
 
 
 def require_loopback(host: str) -> None:
-    """Raise `CommandError` unless the address is of this machine only."""
+    """Raise `CommandError` unless the host is a loopback address."""
     if not is_loopback_host(host):
         raise CommandError(
             f"The demo has accounts with a known password, so it binds 127.0.0.1 only, not {host}. "
@@ -58,7 +58,7 @@ def require_loopback(host: str) -> None:
 
 
 def require_free(port: int, variable: str) -> None:
-    """Raise `CommandError` where something listens already."""
+    """Raise `CommandError` if the port is in use."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -70,16 +70,16 @@ def require_free(port: int, variable: str) -> None:
 
 
 def answers(url: str) -> bool:
-    """Return whether something answers there."""
+    """Return whether a GET of the URL answers 200."""
     try:
-        with urlopen(url, timeout=1) as response:  # noqa: S310  # an address of this machine
+        with urlopen(url, timeout=1) as response:  # noqa: S310  # a URL of this machine
             return bool(response.status == 200)
     except OSError:
         return False
 
 
 def worker(name: str, queues: str, *options: str) -> Program:
-    """A worker that takes from these queues."""
+    """Return a Celery worker for these queues."""
     return Program(
         name,
         "celery",
@@ -97,9 +97,9 @@ class Command(BaseCommand):
         "Run the site, the worker, the scheduler and the MCP server together, with sample content."
     )
     stdout_is_ready = False
-    # A broken definition must not keep the site from starting: `prepare` says what is wrong.
+    # A broken definition must not keep the site from starting; `prepare` reports it.
     requires_system_checks = ()
-    # Where a process can be copied safely once it has loaded libraries of the system, which macOS refuses.
+    # Forking with loaded system libraries is safe on Linux, but not on macOS.
     is_forking: ClassVar[bool] = sys.platform == "linux"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -118,16 +118,19 @@ class Command(BaseCommand):
         )
         with stopped_by_signals(children):
             run_here = self.supervise(children)
-        # In a forked process, with the signals as they are at the start of any.
+        # In a forked process, with the default signal handlers.
         if run_here is not None and not children.is_stopping.is_set():
             run_here()
 
     def supervise(self, children: Children) -> Callable[[], None] | None:
-        """Prepare, and run the programs until they are to stop. Returns what a forked process has to do."""
+        """Prepare the site and run the programs until they stop. In a forked process, return the function it must
+        run.
+        """
         if not self.is_forking:
             self.prepare()
         else:
-            # Apart, so that its connections, and memory that it no longer needs, are passed on to nobody.
+            # In a separate process, so that the programs don't inherit its connections and unused
+            # memory.
             preparation = fork()
             if preparation is None:
                 return self.prepare_apart
@@ -153,30 +156,33 @@ class Command(BaseCommand):
         return None
 
     def prepare_apart(self) -> None:
-        """Prepare in a forked process. Ctrl-C reaches it too, but the other one ends both."""
+        """Prepare in a forked process. It ignores Ctrl-C, because its parent ends it."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         self.prepare()
 
     def load(self) -> None:
-        """Load what the programs need, so that the memory of it is theirs together."""
-        if not settings.CMS_ENV.embed_hosts:  # what `environ` says to programs that are no copies
+        """Import the modules of all programs before forking, so that they share the memory."""
+        if (
+            not settings.CMS_ENV.embed_hosts
+        ):  # same effect as `environ` has for programs that are not forked
             settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"embed_hosts": VIDEO_HOSTS})
             frames = ["'self'", *(f"https://{host}" for host in VIDEO_HOSTS)]
             settings.SECURE_CSP = {**settings.SECURE_CSP, "frame-src": frames}
         for module in (settings.ASGI_APPLICATION.rpartition(".")[0], settings.ROOT_URLCONF):
             import_module(module)
-        of_redis = ("redis", "kombu.transport.redis") if settings.CMS_ENV.redis_url else ()
-        for module in (*SHARED_MODULES, *of_redis):
+        redis_modules = ("redis", "kombu.transport.redis") if settings.CMS_ENV.redis_url else ()
+        for module in (*SHARED_MODULES, *redis_modules):
             import_module(module)
         app = task_app()
         app.loader.import_default_modules()
         app.finalize()
-        # The collector writes to whatever it looks at, which would make a copy of it in each process.
+        # The garbage collector writes to every object, which would copy shared memory into each
+        # process. Frozen objects are skipped.
         gc.collect()
         gc.freeze()
 
     def prepare(self) -> None:
-        """Make the tables, and the sample content in a database where nobody has an account."""
+        """Create the tables, and the sample content if there are no user accounts."""
         for problem in run_checks():
             if problem.is_serious():
                 self.stderr.write(f"{problem}\n")
@@ -184,7 +190,7 @@ class Command(BaseCommand):
             raise CommandError(message)
         self.stdout.write("Preparing the database ...")
         call_command("migrate", verbosity=0, interactive=False)
-        # Accounts of agents are made by `migrate`; people's are what counts.
+        # `migrate` creates accounts of agents, so only other accounts count.
         people = get_user_model()._default_manager.exclude(role="ai_agent")
         if not people.exists() and "seed" in get_commands():
             call_command("seed", stdout=self.stdout)
@@ -193,7 +199,7 @@ class Command(BaseCommand):
         return {"EMBED_HOSTS": ",".join(settings.CMS_ENV.embed_hosts or VIDEO_HOSTS)}
 
     def programs(self) -> list[Program]:
-        """Return what runs."""
+        """Return the programs to run."""
         host = self.host
         return [
             Program(
@@ -202,7 +208,7 @@ class Command(BaseCommand):
                 (
                     "cms_project.asgi:application", "--host", host, "--port", str(self.env.port),
                     "--lifespan", "off", "--log-level", "warning",
-                    # No proxy stands in front: who says so in a header would be whoever they like, and on HTTPS.
+                    # There is no proxy, so a client must not set its address or HTTPS by headers.
                     "--no-proxy-headers", "--timeout-graceful-shutdown", "3",
                 ),
             ),
@@ -210,13 +216,13 @@ class Command(BaseCommand):
                 "worker", "celery,deliveries",
                 "-B", "--schedule", settings.CELERY_BEAT_SCHEDULE_FILENAME,
             ),
-            # Agents wait for models, and keep nothing else waiting.
+            # A separate worker, because agents wait long for models and would block other tasks.
             worker("agents", "agents", "--hostname", "agents@%h"),
             Program("mcp", "manage", ("run_mcp", "--host", host, "--port", str(self.env.mcp_port))),
         ]  # fmt: skip
 
     def announce(self) -> None:
-        """Say once where everything is, as soon as it answers."""
+        """Print the URLs once, as soon as the site answers."""
         if self.stdout_is_ready:
             return
         site, mcp = (f"http://{self.host}:{port}" for port in (self.env.port, self.env.mcp_port))

@@ -1,4 +1,4 @@
-"""The demo for developers: every process starts again when its code changes, and errors show traces."""
+"""The demo for developers: processes restart when code changes, and errors show tracebacks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from proofroom.core.process_runner import Program
 
 class Command(demo.Command):
     help = "Run the demo with reload and DEBUG."
-    is_forking = False  # what a watcher starts again has to load the code anew
+    is_forking = False  # a restarted process must import the changed code
 
     def environ(self) -> dict[str, str]:
         return {**super().environ(), "DEBUG": "1"}
 
     def programs(self) -> list[Program]:
-        """The demo's programs, each under a watcher of the project's folders."""
+        """Return the demo's programs, each restarted by a watcher of the project's folders."""
         ignored = {"var", "tests", "docs", "frontend", "node_modules"}
         folders = [
             str(folder)

@@ -1,4 +1,4 @@
-"""Says what works, what doesn't, and what to do."""
+"""Reports what works, what doesn't, and how to fix it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks the chain of the activity log and says whether anything in it was changed."""
+"""Verifies the chain of the activity log."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ class Command(BaseCommand):
     )
 
     requires_system_checks = ()
-    """What is broken elsewhere, such as a file of a workflow, must not look like a changed log."""
+    """System checks are skipped: an unrelated problem, such as a broken workflow file, must not look like a
+    changed log.
+    """
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--head", metavar="SEQ:HASH", help="A head that was printed before.")
@@ -35,11 +37,11 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({**asdict(found), "isWhole": found.is_whole}, indent=2))
         else:
-            self._tell(found)
+            self._print(found)
         if not found.is_whole:
             sys.exit(1)
 
-    def _tell(self, found: Verification) -> None:
+    def _print(self, found: Verification) -> None:
         span = f", {found.begin} to {found.head.partition(':')[0]}" if found.links else ""
         self.stdout.write(f"links:     {found.links}{span}")
         self.stdout.write(f"forgotten: {found.forgotten}")

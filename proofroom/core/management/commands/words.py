@@ -1,4 +1,4 @@
-"""Brings the catalogue of the admin's German up to date with the words that are there, and compiles it."""
+"""Updates the admin's message catalogue with the current texts and compiles it."""
 
 from __future__ import annotations
 
