@@ -99,6 +99,7 @@ class Actor:
         """The identifier of the token or client, empty for a session. Never the secret itself."""
         if self.token_id is not None:
             return f"token:{self.token_id}"
+        # 100 is the length of the column `Event.credential`.
         return f"mcp:{self.principal}"[:100] if self.principal else ""
 
     @property
@@ -131,6 +132,8 @@ class Actor:
 
     def require(self, permission: str, thing: Model | None = None) -> None:
         """Raise `NotAllowed` unless the actor has the permission; with a thing, also for that thing."""
+        # Distinguish a missing permission from content outside of the scope: the user can act on
+        # the difference.
         if thing is not None and self.can(permission) and not self.can(permission, thing):
             raise NotAllowed(
                 _("Your role does not cover this content."),

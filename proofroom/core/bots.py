@@ -35,6 +35,7 @@ _PROGRAM: Final = re.compile("|".join(_WORDS), re.IGNORECASE | re.ASCII)
 HTTP clients of phone apps (`okhttp`, `CFNetwork`) are not in the list, because people use them; an empty name is not
 either.
 """
+# Bounds the time of the pattern and the memory of the cache below.
 _LONGEST_NAME: Final = 500
 
 

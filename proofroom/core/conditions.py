@@ -112,6 +112,7 @@ def _contains(found: object, values: Sequence[object]) -> bool:
 
 def _comparable_type(value: object) -> type | None:
     """Return the type a value can be compared with: numbers with numbers, texts (including dates) with texts."""
+    # A bool is an int in Python, but has no order here.
     if isinstance(value, bool):
         return None
     return float if isinstance(value, int | float) else str if isinstance(value, str) else None

@@ -73,6 +73,7 @@ class ContentScope:
         set.
         """
         return all(
+            # An empty set is no limit, so an empty set of one's own would be wider than theirs.
             not theirs or (bool(own) and own <= theirs)
             for own, theirs in (
                 (self.types, other.types),

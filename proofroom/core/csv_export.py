@@ -8,6 +8,7 @@ from typing import Final
 
 from proofroom.core.json import Json
 
+# See OWASP's page on CSV injection. Full-width signs begin formulas, too.
 _FORMULA_PREFIXES: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 

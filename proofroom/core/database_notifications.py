@@ -111,6 +111,7 @@ class _Listener:
         self._must_end = False
         self._failures = 0
         self._confirmed_at = float("-inf")
+        # The thread waits in a selector; writing to this pair wakes it.
         self._reader, self._writer = socket.socketpair()
         self._reader.setblocking(False)
         self._writer.setblocking(False)
@@ -167,6 +168,7 @@ class _Listener:
             with self._connect() as listening:
                 self._follow(listening)
             return False
+        # psycopg's errors come from the listening connection, Django's from `notify`.
         except (psycopg.Error, Error, OSError, _NotDelivered) as error:
             if not self._failures:
                 logger.warning("no notifications from PostgreSQL, looking instead: %s", error)
@@ -201,6 +203,7 @@ class _Listener:
             try:
                 notify(probe)
             finally:
+                # This thread needs Django's connection only for the probe.
                 connection.close()
             if not list(listening.notifies(timeout=PROBE_SECONDS, stop_after=1)):
                 raise _NotDelivered("a pooler between may work in transaction mode")
@@ -232,6 +235,7 @@ class _Listener:
             if self._failures:
                 self._failures = 0
                 logger.info("notifications from PostgreSQL arrive again")
+            # Notifications before LISTEN took effect were missed.
             for subscription in begun:
                 self._call(subscription.lost)
             listened = wanted

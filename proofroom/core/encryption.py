@@ -10,6 +10,7 @@ from django.conf import settings
 
 
 def _key(secret: str) -> Fernet:
+    # The prefix separates this key from other uses of SECRET_KEY.
     digest = hashlib.sha256(b"proofroom.core.encryption:" + secret.encode()).digest()
     return Fernet(base64.urlsafe_b64encode(digest))
 

@@ -58,6 +58,7 @@ class ExtensionPoint(Generic[T]):
     ) -> Iterator[None]:
         """Register items for the block, in a test. With `alone` all other items are hidden."""
         before = self._entries
+        # `register` replaces the list, so `before` stays unchanged.
         self._entries = [] if alone else before
         try:
             for item in items:

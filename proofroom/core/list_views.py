@@ -80,6 +80,7 @@ def restore_view(
     elif owner_id != actor.user.pk:
         raise NotAllowed(_("You cannot save other people’s views."))
     if owner_id is not None:
+        # The account may have been deleted since.
         accounts = get_user_model()._default_manager.filter(pk=owner_id)
         owner_id = accounts.values_list("pk", flat=True).first()
     view = ListView(owner_id=owner_id, list_name=list_name, is_shared=is_shared)
@@ -199,6 +200,7 @@ def _clean_query(query: str) -> str:
     except ValueError:
         raise invalid("query", _("These filters cannot be saved.")) from None
     cleaned = urlencode(sorted(pairs))
+    # PostgreSQL refuses NUL in text.
     if len(cleaned) > LIST_VIEW_QUERY_MAX or any("\0" in text for pair in pairs for text in pair):
         raise invalid("query", _("These filters cannot be saved."))
     return cleaned
@@ -213,6 +215,7 @@ def _clean_columns(columns: Sequence[str]) -> list[str]:
 
 def _store(view: ListView, did: str, actor: Actor) -> None:
     try:
+        # A savepoint: the constraint must not abort the caller's transaction.
         with transaction.atomic():
             view.save()
     except IntegrityError:

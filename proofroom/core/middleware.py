@@ -260,6 +260,7 @@ _ALLOWED_HEADERS: Final = "Content-Type, If-None-Match"
 _OAUTH_PATH: Final = re.compile(r"/(\.well-known|oauth)/")
 _OAUTH_HEADERS: Final = "Content-Type, If-None-Match, Authorization, MCP-Protocol-Version"
 """Clients authenticate at the token endpoint and send their MCP revision when they read metadata."""
+# Browsers cap it: Firefox at a day, Chromium at two hours.
 _PREFLIGHT_SECONDS: Final = "86400"
 
 
@@ -328,6 +329,7 @@ class StaffMarkerMiddleware(MiddlewareMixin):
             return response
         is_signed_in, marked = request.user.is_authenticated, is_marked(request)
         if is_signed_in and not marked:
+            # Without HttpOnly, because scripts of public pages read it.
             response.set_cookie(
                 STAFF_COOKIE,
                 "1",

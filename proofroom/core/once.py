@@ -23,6 +23,7 @@ def once(build: Callable[[], T]) -> Callable[[], T]:
     def get() -> T:
         if not built:
             with lock:
+                # Another thread may have built it before this one got the lock.
                 if not built:
                     built.append(build())
         return built[0]

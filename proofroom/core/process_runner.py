@@ -216,6 +216,7 @@ class Children:
 
     def _become_child(self, output: int) -> None:
         """Set up this forked process as `_spawn` sets up a new one."""
+        # Like `start_new_session`.
         os.setsid()
         with open(os.devnull) as null_device:
             os.dup2(null_device.fileno(), 0)

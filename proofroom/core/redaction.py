@@ -175,6 +175,7 @@ def spellings_of(word: str) -> tuple[str, ...]:
 
 def _redact_ip(found: re.Match[str]) -> str:
     text = found.group()
+    # A full stop may follow an address.
     word = text.rstrip(".")
     try:
         address = ip_address(word)

@@ -51,6 +51,7 @@ class Registry(Generic[T]):
             for value in vars(module).values():
                 if not (isinstance(value, type) and issubclass(value, self.base)):
                     continue
+                # Skip classes that the module only imports.
                 if value is self.base or value.__module__ != module_name:
                     continue
                 name: str = getattr(value, self.key)
@@ -67,6 +68,7 @@ class Registry(Generic[T]):
             try:
                 package = importlib.import_module(package_name)
             except ModuleNotFoundError as error:
+                # The app has no such folder. An import error inside of it must not be hidden.
                 if error.name == package_name:
                     continue
                 raise

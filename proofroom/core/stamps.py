@@ -109,6 +109,7 @@ class Stamp:
                 text = text.replace(str(place), f"\ue000{_SECRET}:{name}\ue001")
                 hidden.append(place.hex)
         parts = cast(Parts, _PLACE.split(text))
+        # A filter changed the placeholder, or the id was output in another form.
         if any(secret in part for part in parts[::2] for secret in hidden):
             raise TemplateSyntaxError(
                 f"{self._template_name}: a value after `each` is shown as it is, without filters."

@@ -198,6 +198,7 @@ def send_after_commit(send: Callable[[], object], what: str, *, once: bool = Fal
     With `once`, several calls with the same `what` in a transaction queue it only once.
     """
     waiting = transaction.get_connection().run_on_commit if once else []
+    # A long transaction may have thousands of callbacks.
     for _ids, call, _is_robust in waiting[-_MAX_CHECKED_CALLBACKS:]:
         message = getattr(call, "__self__", None)
         if isinstance(message, _Message) and message.what == what and not message.is_over:

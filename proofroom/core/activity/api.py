@@ -29,6 +29,7 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.database.row_counts import count_rows
 from proofroom.core.errors import invalid
 
+# The largest bigint. A larger id would be a database error instead of a 404 or 422.
 _BIGGEST: Final = 2**63 - 1
 _TYPES: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 
@@ -87,6 +88,7 @@ class ActivityViewSet(ApiViewSet):
     @extend_schema(responses=described(EntryAnswer))
     def retrieve(self, request: Request, entry_id: str) -> Response:
         """One entry."""
+        # Ids start at 1, so 0 is never found.
         entry = queries.find_entry(_parse_id(entry_id) or 0)
         return Response(present([entry], self.actor)[0])
 
@@ -113,6 +115,7 @@ def _parse_filter(request: Request) -> ActivityFilter:
     if event is not None and not names_of(event):
         raise invalid("event", f"There is no event {event[:80]!r}.")
     agent_id = given.get("agentId")
+    # PostgreSQL refuses NUL in a text parameter.
     if agent_id is not None and ("\x00" in agent_id or len(agent_id) > 80):
         raise invalid("agentId", "agentId must be the id of an agent.")
     return ActivityFilter(

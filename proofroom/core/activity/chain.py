@@ -47,6 +47,8 @@ def facts_of(event: Event) -> str:
                 "run_id": event.run_id,
                 "cause_id": event.cause_id,
                 "hop": event.hop,
+                # One zone and one precision, so that the digest does not depend on the session or
+                # the database.
                 "created_at": event.created_at.astimezone(UTC).isoformat(timespec="microseconds"),
             }
         )
@@ -80,6 +82,7 @@ def seal_events() -> int:
     while unsealed_events().exists():
         count = _seal_batch()
         total += count
+        # Nothing is left, or another process is sealing.
         if count < SEAL_BATCH_SIZE:
             break
     return total
@@ -244,6 +247,8 @@ class _Walk:
             self.found.add(ChainFault("head_too_old", sentence, seq=self.head[0]))
 
     def _was_pruned_since(self, seal: Seal) -> bool:
+        # Pruning may remove the next links between two batches of this walk. Then no earlier link
+        # is left.
         return seal.seq > self.seq + 1 and not Seal.objects.filter(seq__lt=seal.seq).exists()
 
     def _start_at(self, seal: Seal) -> None:
@@ -273,6 +278,8 @@ class _Walk:
             self._add("changed_payload", "What the event says was changed.", seal)
         elif event.name == PRUNED:
             pruned_to = (event.payload.get("to"), event.payload.get("hash"))
+            # Each pruned batch has an event. One of them must name exactly the link before the
+            # start.
             self.is_begun_by_pruning |= pruned_to == self.begun_after
         if not event.is_sealed:
             self._add("marked_unsealed", "The event is marked as if no link had it.", seal)
@@ -337,6 +344,7 @@ def _prune_batch(before: datetime) -> int:
     )
     free = Event.objects.select_for_update(skip_locked=True, no_key=True).filter(pk__in=ids)
     entries = found | {event.pk: event for event in free}
+    # Only a prefix of the chain may go: the first link that must stay ends the batch.
     old = list(takewhile(lambda seal: _is_prunable(seal, entries, before), links))
     if not old:
         return 0

@@ -314,6 +314,7 @@ class EntryAnswer(TypedDict):
 def present(events: Sequence[Event], actor: Actor) -> list[EntryAnswer]:
     """Present a page of entries with the names that the actor may view. Runs at most five queries."""
     post_ids = {str(event.post_id) for event in events if event.post_id is not None}
+    # Ids without the prefixes "token:" and "mcp:".
     tokens = {event.credential[6:] for event in events if event.credential[:6] == "token:"}
     clients = {event.credential[4:] for event in events if event.credential[:4] == "mcp:"}
     posts, names = names_of("post", post_ids, actor), names_of("token", tokens, actor)
@@ -386,10 +387,12 @@ def present_payload(event: Event) -> JsonObject:
 
 
 def _redact(name: str, value: Json, depth: int) -> Json:
+    # Payloads may be nested to any depth; the limit bounds the recursion.
     if depth > _MAX_DEPTH or (_SECRET.search(name) and isinstance(value, str) and value):
         return HIDDEN
     if isinstance(value, Mapping):
         return {str(key): _redact(str(key), item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
+        # Items inherit the key's name, so that a list of tokens is hidden, too.
         return [_redact(name, item, depth + 1) for item in value]
     return value

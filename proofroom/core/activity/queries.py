@@ -73,12 +73,14 @@ def filter_by_entity(rows: QuerySet[Event], entity_id: str) -> QuerySet[Event]:
     entries.
     """
     post_id = parse_uuid(entity_id)
+    # A UUID may also be the id of another object.
     if post_id is not None and Event.objects.filter(post_id=post_id).exists():
         return rows.filter(post_id=post_id)
     newest = Event.objects.order_by("-id").values_list("id", flat=True).first() or 0
     names = Q(run_id=entity_id) | Q(agent_id=entity_id)
     names |= Q(payload__agentId=entity_id) | Q(payload__formSlug=entity_id)
     names |= Q(payload__id=entity_id if post_id is None else str(post_id))
+    # In JSON, 5 and "5" are different values.
     if _NUMBER.fullmatch(entity_id):
         names |= Q(payload__id=int(entity_id))
     return rows.filter(names, pk__gt=newest - MAX_ROWS_SEARCHED)

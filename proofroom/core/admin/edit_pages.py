@@ -71,6 +71,8 @@ class EditAdmin(FormAdmin[M]):
         row = self._find(object_id)
         posted = request.POST if request.method == "POST" else None
         form = self.form_of(request, row, posted)
+        # `save_form` returns whether it succeeded, so `change` passes its message through this
+        # list.
         saved_messages: list[str | None] = []
         if posted is not None and save_form(
             form, lambda: saved_messages.append(self.change(request, row, form))

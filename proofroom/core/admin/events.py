@@ -258,6 +258,7 @@ class EventAdmin(ListAdmin[Event]):
                 name="proofroom_core_event_tell_again",
             ),
         ]
+        # Only the list of Django's pages: entries have their own page and cannot be edited.
         listed = [
             url for url in super().get_urls() if url.name == "proofroom_core_event_changelist"
         ]
@@ -276,6 +277,7 @@ def badge_of(event: Event) -> SafeString:
 def show(request: HttpRequest, event_id: int) -> TemplateResponse:
     """Show one entry: its facts, payload, causes and effects, and its link in the chain."""
     require(request, "settings.manage")
+    # The path converter accepts more digits than a bigint holds.
     event = queries.find_entry(min(event_id, 2**63 - 1))
     causes, effects = queries.causes_of(event), queries.effects_of(event)
     related = [*causes, event, *(row for _, row in effects)]
@@ -289,6 +291,7 @@ def show(request: HttpRequest, event_id: int) -> TemplateResponse:
     branches = [
         {
             "indent": "↳ " if place else "",
+            # Em spaces, which browsers don't collapse.
             "level": "\u2003" * max(0, place - 1),
             "entry": one,
             "at": row.created_at,

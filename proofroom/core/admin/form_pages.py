@@ -40,6 +40,7 @@ def refusals_at_fields(form: Form) -> Iterator[None]:
         known = {name: texts for name, texts in error.details.items() if name in form.fields}
         for name, texts in known.items():
             form.add_error(name, with_label(form[name].label, name, texts))
+        # No field of the form is concerned, so show the message above the form.
         if not known:
             form.add_error(None, error.message)
 

@@ -88,6 +88,7 @@ def _values_in_use(
     request: HttpRequest, model_admin: ModelAdmin[Any]
 ) -> Mapping[str, Sequence[str | None]]:
     """Return the values that occur in the list, by the fields with a `LabelFilter`."""
+    # Cached on the request, because each filter of the list needs it.
     known: dict[object, Mapping[str, Sequence[str | None]]] = request.__dict__.setdefault(
         "_values_in_use", {}
     )

@@ -179,6 +179,7 @@ class ViewChangeList(ChangeList):
     def get_ordering(self, request: HttpRequest, queryset: QuerySet[Any]) -> list[str | Combinable]:
         asked = self._requested_order()
         if not asked:
+            # Django expects positions of columns in this parameter, so hide it from Django.
             params, self.params = self.params, {**self.params}
             self.params.pop(ORDER_VAR, None)
             try:
@@ -195,6 +196,7 @@ class ViewChangeList(ChangeList):
             elif not isinstance(by, OrderBy):
                 by = by.asc()
             if is_descending:
+                # `reverse_ordering` works in place, but the expression belongs to the column.
                 by = by.copy()
                 by.reverse_ordering()
             ordering.append(by)
@@ -227,6 +229,7 @@ class ViewChangeList(ChangeList):
         query: dict[str, Any] = {
             name: value
             for name, value in self.filter_params.items()
+            # Django passes prefixes of the parameters to remove.
             if not removed or not name.startswith(removed)
         }
         for name, value in (new_params or {}).items():
@@ -237,13 +240,13 @@ class ViewChangeList(ChangeList):
         if ORDER_VAR in query:
             order = query[ORDER_VAR]
             asked = str(order[-1] if isinstance(order, list) else order)
-            query[ORDER_VAR] = ".".join(map(self._column_part, asked.split(".")))
+            query[ORDER_VAR] = ".".join(map(self._named, asked.split(".")))
         if query.keys() == {SAVED_VAR}:
             # All filters were removed: this is the list itself, not the view.
             return f"?{SAVED_VAR}={ALL}"
         return f"?{urlencode(sorted(query.items()), doseq=True)}"
 
-    def _column_part(self, part: str) -> str:
+    def _named(self, part: str) -> str:
         sign, place = part[: part.startswith("-")], part.removeprefix("-")
         if place.isascii() and place.isdigit() and int(place[:4]) < len(self.list_display):
             return sign + column_name(self.list_display[int(place[:4])])
@@ -367,6 +370,7 @@ class ListAdmin(PermittedAdmin[M]):
         extra_context = title | (extra_context or {})
         state = self._read_state(request)
         request.list_state = state  # type: ignore[attr-defined]  # for get_list_display
+        # Redirect to the view's filters only without filters of its own in the URL.
         is_bare = not request.GET or [*request.GET] == [SAVED_VAR]
         if request.method == "POST":
             if "list_view" in request.POST:

@@ -113,6 +113,7 @@ def build_navigation(request: HttpRequest) -> list[NavigationSection]:
         for address in map(
             reverse, (entry.url_name, *(tab.url_name for tab in entry.tabs), *entry.covers)
         )
+        # The home page's URL is a prefix of all others.
         if request.path == address or (address != home and request.path.startswith(address))
     ]
     owner = max(places, key=lambda place: place[0])[1] if places else None
@@ -151,5 +152,6 @@ def build_tabs(request: HttpRequest) -> list[NavigationLink]:
 
 
 def _bounded_count(rows: QuerySet[Any]) -> str:
+    # One more than the maximum tells whether there are more, without counting all rows.
     number = rows.order_by()[: MAX_COUNT + 1].count()
     return f"{MAX_COUNT}+" if number > MAX_COUNT else str(number or "")

@@ -99,6 +99,7 @@ class Answer(BaseModel):
     ) -> core_schema.CoreSchema:
         schema = handler(source)
         fields: Any = schema
+        # Validators and the model wrap the schema that has the fields.
         while "fields" not in fields and "schema" in fields:
             fields = fields["schema"]
         for field in fields.get("fields", {}).values():
@@ -125,6 +126,8 @@ def _keep_beyond_limits(value: object, handler: ValidatorFunctionWrapHandler) ->
     try:
         return handler(value)
     except ValidationError as error:
+        # Ignore only limits of the value itself: a wrong type, or an error inside of it, must still
+        # fail.
         if all(item["type"] in _LIMIT_ERRORS and not item["loc"] for item in error.errors()):
             return value
         raise
@@ -189,6 +192,7 @@ _lists: Final[dict[tuple[type, str], type[Answer]]] = {}
 
 def list_of(shape: type[Answer] | type[DescribedType], description: str = "") -> type[Answer]:
     """Return the envelope `{data, meta}` of a list, as the component `<Name>List`. Cached by its arguments."""
+    # Two classes of one name would be two components in the OpenAPI document.
     if (shape, description) not in _lists:
         item = shape.shape if issubclass(shape, DescribedType) else shape
         _lists[shape, description] = create_model(

@@ -60,6 +60,7 @@ class Body(BaseModel):
         if partial:
             base = next(parent for parent in cls.__bases__ if issubclass(parent, Body))
             for name in base.model_fields:
+                # The inherited FieldInfo also belongs to the parent class.
                 field = cls.model_fields[name] = copy(cls.model_fields[name])
                 of: Any = field.annotation
                 # The constraints of the annotation must not apply to null, so they move inside the
@@ -68,6 +69,7 @@ class Body(BaseModel):
                 nullable: Any = Optional[given]  # noqa: UP045  # of a type created at runtime
                 field.annotation, field.metadata = nullable, []
                 field.default, field.default_factory = None, None
+            # Pydantic has already built the class with the original fields.
             cls.model_rebuild(force=True)
         if answered_by is not None:
             own = {field.alias or name for name, field in cls.model_fields.items()}
@@ -116,6 +118,7 @@ B = TypeVar("B", bound=BaseModel)
 def body_length(request: HttpRequest | Request) -> int:
     """Return the Content-Length in bytes without reading the body; 0 if it is missing or invalid."""
     text = str(request.META.get("CONTENT_LENGTH") or "")
+    # `int` raises ValueError for thousands of digits.
     return int(text[:30]) if text.isascii() and text.isdecimal() else 0
 
 
@@ -131,6 +134,7 @@ def read_body(request: Request, shape: type[B]) -> B:
     return validate_input(body_object(request), shape)
 
 
+# orjson would write times with microseconds and "+00:00".
 _OPTIONS = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_NON_STR_KEYS
 
 

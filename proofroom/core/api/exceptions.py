@@ -68,6 +68,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
             response.data["details"].setdefault("version", []).append(
                 f"The version is {error.current}."
             )
+        # A 401 must name an authentication scheme (RFC 9110, section 15.5.2).
         if error.status == 401:
             response["WWW-Authenticate"] = "Bearer"
         return response
@@ -101,6 +102,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
     # Another transaction made the database reject this one: a constraint, a deadlock or a lock.
     is_conflict = isinstance(error, IntegrityError) or (
         isinstance(error, OperationalError)
+        # The drivers of PostgreSQL and SQLite have no common exception class for these, so compare
+        # messages.
         and any(word in str(error).lower() for word in ("deadlock", "locked"))
     )
     if is_conflict:

@@ -80,9 +80,11 @@ def moment_in(request: Request, name: str, *, is_end: bool = False) -> datetime 
     if text is None:
         return None
     try:
+        # An ISO date has ten characters.
         if len(text) <= 10:
             day = datetime.combine(date.fromisoformat(text), time(), UTC)
             return day + timedelta(days=1) if is_end else day
+    # OverflowError: the last day of the year 9999 has no end.
     except (ValueError, OverflowError):
         pass
     moment = parse_moment(text, zone=UTC)
@@ -105,6 +107,7 @@ def refuse_unknown_parameters(request: Request, view: Any) -> None:
     unknown = [name for name in request.query_params if name not in (*known, *_PAGE_PARAMETERS)]
     if not unknown:
         return
+    # The caller controls the number and the length of the names.
     details = {
         name[:_NAME_MAX]: [_unknown_parameter_message(name[:_NAME_MAX], known)]
         for name in unknown[:_MAX_REPORTED]

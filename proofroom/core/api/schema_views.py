@@ -28,6 +28,7 @@ Shape = Mapping[str, Any]
 @cache
 def document() -> dict[str, Any]:
     """Return the OpenAPI document. It is the same for all callers and cached for the process."""
+    # Texts may be lazily translated, but there is one document for all callers.
     with override("en"):
         made: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]  # untyped library
     return made
@@ -139,6 +140,7 @@ def _operation(whole: Shape, path: str, method: str, given: Shape) -> Operation:
     answers = []
     for status, item in given["responses"].items():
         if "$ref" in item:
+            # Resolve a JSON pointer such as #/components/responses/NotFound.
             names = str(item["$ref"]).removeprefix("#/").split("/")
             item = reduce(lambda part, name: part[name], names, whole)
         shape = item.get("content", {}).get(JSON_TYPE, {}).get("schema")

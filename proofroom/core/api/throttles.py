@@ -35,6 +35,7 @@ class WindowThrottle(BaseThrottle):
         scope = getattr(view, "throttle_scope", None)
         user = request.user
         if scope is None and user.is_authenticated:
+            # The prefix keeps ids of users apart from addresses.
             scope, address = "user", f"u{user.pk}"
         return HitCount(scope or "anon", address)
 

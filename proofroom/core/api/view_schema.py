@@ -103,6 +103,7 @@ class DescribedSchema(AutoSchema):
         is_write = self.method != "GET"
         if has_body:
             found += ["400", "413", "415"]
+        # Login is public, but answers 401 for wrong credentials.
         if self._declared != PUBLIC or self.path.endswith("/login"):
             found.append("401")
         if self._declared != PUBLIC:

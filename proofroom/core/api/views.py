@@ -36,11 +36,13 @@ class CountedFirst(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         refusal: APIException | None = None
         try:
+            # Reading it runs the authentication.
             _ = request.user
         except (
             APIException
         ) as error:  # a wrong credential counts as anonymous; it is answered below
             refusal = error
+        # `super()`, because this class's own method does nothing.
         super().check_throttles(request)
         if refusal is not None:
             raise refusal
@@ -105,6 +107,7 @@ class ApiViewSet(CountedFirst, ViewSet):
         version = data.get("version", 0) if isinstance(data, dict) else getattr(data, "version", 0)
         etag = f'"{version}.{hashlib.sha256(body).hexdigest()[:20]}"'
         given = [
+            # Compressing proxies turn ETags into weak ones.
             part.strip().removeprefix("W/")
             for part in request.META.get("HTTP_IF_NONE_MATCH", "").split(",")
         ]
@@ -137,6 +140,7 @@ def expected_version(request: Request, given: object = None) -> int | None:
     header = request.META.get("HTTP_IF_MATCH", "").strip().removeprefix("W/").strip('"')
     if not header or header == "*":
         return None
+    # Our ETags begin with the version, see `_conditional`.
     number = header.split(".")[0]
     # -1 equals no version: an unknown ETag must be a conflict, not an unconditional write.
     return int(number) if number.isascii() and number.isdigit() and len(number) < 10 else -1

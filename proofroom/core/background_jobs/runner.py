@@ -99,6 +99,8 @@ class JobRunner(ABC, Generic[J]):
         send_after_commit(lambda: queue_task(self.task, str(job_id)), what)
 
     def lock(self, job_id: UUID) -> J | None:
+        # `of`: PostgreSQL cannot lock `by`, the nullable side of an outer join. NO KEY UPDATE, so
+        # that rows that refer to the job can be inserted at the same time.
         rows = self.model._default_manager.select_for_update(no_key=True, of=("self",))
         return rows.select_related("by").filter(pk=job_id).first()
 
@@ -137,6 +139,7 @@ class JobRunner(ABC, Generic[J]):
         rows = self.model._default_manager.filter(
             state=JobState.RUNNING, touched_at__lt=timezone.now() - self.late_after
         )
+        # Read only the ids here: each job is locked again and resumed in its own transaction below.
         locked = rows.select_for_update(no_key=True, of=("self",), skip_locked=True)
         with transaction.atomic():
             late = list(locked.order_by("touched_at").values_list("pk", flat=True)[:MAX_WOKEN])
@@ -216,6 +219,8 @@ class PartRunner(JobRunner[J], Generic[J, P]):
                 return False
             try:
                 actor = self.actor_of(job)
+                # A savepoint: a failing part is rolled back, but its result is stored in the outer
+                # transaction.
                 with transaction.atomic():
                     self.do_part(job, part, actor)
             except DATABASE_AWAY:
@@ -225,6 +230,7 @@ class PartRunner(JobRunner[J], Generic[J, P]):
                 if isinstance(error, NotAllowed) or not self.refuse_part(job, part, why):
                     self.end(job, self.failed_state, why)
                     return False
+        # There is progress, so earlier interruptions don't count any more.
         job.attempts = 0
         job.save()
         return True

@@ -79,6 +79,7 @@ class AnswerCache:
             self._size += _size(key, answer)
             for tag in answer.tags:
                 self._by_tag[tag].add(key)
+            # The first entry is the least recently used one.
             while self._size > self.most_bytes and self._answers:
                 self._drop(next(iter(self._answers)))
 
@@ -103,6 +104,7 @@ class AnswerCache:
                 known, is_empty = self._state, not self._answers
             if state == known:
                 return
+            # Without the lock, because it may query the database.
             changed = () if is_empty or known is None else tags_changed_since(known)
             with self._lock:
                 # Another thread may have moved the state or stored the first answer while the tags
@@ -113,6 +115,7 @@ class AnswerCache:
                     self._drop_all()
                 elif known is not None and state.version < known.version and not is_empty:
                     return  # the caller read its state before the cache's state
+                # Answers without specific tags depend on everything, so any change drops them.
                 for tag in (EVERYTHING, *changed):
                     for key in tuple(self._by_tag.get(tag, ())):
                         self._drop(key)

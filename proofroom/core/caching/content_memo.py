@@ -111,6 +111,7 @@ def memoize_by_content(
     content = digest_of(dict(contents))
     if content is None:
         return make()
+    # A result may contain translated texts.
     key = (part, get_language(), content)
     found = content_memo.find(key)
     if found is not None:
@@ -186,6 +187,7 @@ def _plain(value: object) -> object:
     if isinstance(value, Enum):
         return (name, value.name, _plain(value.value))
     if isinstance(value, SafeString):
+        # A plain str: `marshal` refuses subclasses, and `SafeString.__str__` returns itself.
         return (name, str.__str__(value))
     if isinstance(value, datetime | date | time_of_day | timedelta | UUID | Decimal):
         return (name, repr(value))
@@ -193,9 +195,11 @@ def _plain(value: object) -> object:
         return (name, [_plain(one) for one in cast("Sequence[object]", value)])
     if kind in (set, frozenset):
         items = [_plain(one) for one in cast("Collection[object]", value)]
+        # Sets have no order, and their items may not be comparable.
         return (name, sorted(map(_dump, items)))
     own = [(each, _plain(one)) for each, one in sorted(_attributes(value).items())]
     if isinstance(value, Mapping):
+        # A subclass may override `items`: a MultiValueDict's has only the last value of each key.
         pairs = dict.items(value) if isinstance(value, dict) else value.items()
         return (name, own, [(_plain(key), _plain(one)) for key, one in pairs])
     if is_dataclass(value) and not isinstance(value, type):
@@ -212,6 +216,7 @@ def _attributes(value: object) -> dict[str, object]:
     return {
         name: one
         for name, one in items.items()
+        # An instance has the same content before and after a cached property was computed.
         if not isinstance(getattr(kind, name, None), cached_property)
     }
 
@@ -220,4 +225,5 @@ def _forget_with_settings(**kwargs: object) -> None:
     content_memo.clear()
 
 
+# Sent when tests override settings.
 setting_changed.connect(_forget_with_settings)

@@ -66,6 +66,7 @@ _BUMP: Final = Update(
         ContentVersion.objects.filter(pk=1),
         {
             "number": models.F("number") + 1,
+            # Never backwards, even if the clock is set back.
             "moved_at": Greatest(models.Value(now), models.F("moved_at") + _min_step()),
             # Newest first, so that `Left` cuts off the oldest changes.
             "changes": Left(
@@ -117,6 +118,7 @@ def bump_content_version(
         text = EVERYTHING
     [changed] = insert_rows(rows, updates=[_BUMP.bound(timezone.now(), f" {text}\n")])
     if not changed:
+        # The first change in a new database.
         ContentVersion.objects.get_or_create(pk=1)
     lease.end_on_commit()
 

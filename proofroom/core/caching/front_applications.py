@@ -66,6 +66,7 @@ class FrontWSGI:
             lease.end_with_other_processes()
         try:
             path = str(environ.get("PATH_INFO") or "/")
+            # WSGI servers decode the bytes of the path as Latin-1 (PEP 3333).
             path = path if path.isascii() else path.encode("latin-1").decode()
         except UnicodeError:
             return self._application(environ, start_response)
@@ -97,6 +98,7 @@ class FrontASGI:
         if scope["type"] == "http":
             if self._is_listening:
                 lease.end_with_other_processes()
+            # The shared counter may be in Redis, which must not block the event loop.
             tell = partial(asyncio.get_running_loop().run_in_executor, None)
             meta = _meta(scope)
             scheme = _scheme_of(meta, str(scope.get("scheme", "http")))
@@ -128,6 +130,7 @@ def _reply(
     more = {REQUEST_ID_HEADER: request_id}
     count = count_call(found.scope, meta, tell)
     if count is not None:
+        # Django answers with the usual error, and counts the call itself.
         if count.is_over:
             hit_batches.hand_over(count.key)
             return None
@@ -173,5 +176,6 @@ def _meta(scope: Scope) -> dict[str, Any]:
         known = _WSGI_NAMES.get(name)
         if known is not None:
             text = value.decode("latin-1")
+            # Repeated headers are joined, as in Django's ASGI handler.
             meta[known] = f"{meta[known]},{text}" if known in meta else text
     return meta

@@ -105,6 +105,7 @@ class QueryParameters:
         self._names: dict[str, Collection[str]] = {}
 
     def note(self, path: str, names: Collection[str]) -> None:
+        # Visitors may request any number of paths, so start again instead of growing.
         if len(self._names) >= MAX_PATHS:
             self._names.clear()
         self._names[path] = names
@@ -186,6 +187,7 @@ class FrontAnswer(CachedAnswer):
         if not self.etag:
             return False
         if given is not None:
+            # The caller may have the answer in any encoding.
             known = (f'{self.etag[:-1]}{end}"' for end in ("", "-br", "-gzip"))
             return given.strip() == "*" or any(etag in given for etag in known)
         since = parse_http_date_safe(meta.get("HTTP_IF_MODIFIED_SINCE", ""))
@@ -282,6 +284,7 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     if kept is None or not isinstance(response, HttpResponse):
         return response
     state, answer, scope, is_for_all, parameters = kept
+    # A cookie is for one visitor.
     is_for_all = is_for_all and not response.cookies
     limits = {name: response.headers[name] for name in RATE_LIMIT_HEADERS if name in response}
     apart = {"Content-Length", "ETag", *limits}
@@ -332,4 +335,5 @@ def compress(body: bytes, encoding: Encoding) -> bytes:
     if encoding == "br":
         window = min(max(len(body).bit_length(), _SMALLEST_WINDOW), _LARGEST_WINDOW)
         return bytes(brotli.compress(body, quality=_BROTLI_QUALITY, lgwin=window))
+    # Without a time stamp, equal bodies compress to equal bytes.
     return gzip.compress(body, _GZIP_LEVEL, mtime=0)

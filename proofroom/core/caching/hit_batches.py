@@ -106,6 +106,7 @@ class HitBatches:
                 return
             unreported, batch.unreported = batch.unreported, 0
             batch.reported_at = time.monotonic()
+            # Count them as known during the call, so that `count` stays exact.
             batch.known += unreported
         known = 0
         try:
@@ -113,6 +114,7 @@ class HitBatches:
                 known = count_hit(key, batch.seconds, unreported)
         finally:
             with self._lock:
+                # `known` is 0 if the call failed.
                 batch.known = max(batch.known, known)
                 batch.is_reporting = False
                 # Keep it if the caller has returned in the meantime.

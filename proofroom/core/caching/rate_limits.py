@@ -36,6 +36,7 @@ def caller_address(peer: str, forwarded: str) -> str:
     if depth == 0:
         return peer
     hops = forwarded.split(",")
+    # The request did not come through all of the trusted proxies, so the header is not theirs.
     if len(hops) < depth:
         return peer
     # Proxies write it with or without a port.
@@ -151,6 +152,8 @@ class HitCount:
             left -= count
             self.wait = max(1, math.ceil((slot + _SLOTS) * width - now))
         if self.is_over:
+            # Refused hits don't count, so that a caller who keeps trying gets in when earlier hits
+            # expire.
             count_hit(key, seconds, -hits)
 
     @property

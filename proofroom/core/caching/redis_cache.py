@@ -60,6 +60,7 @@ class CountingRedisCache(RedisCache):
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
+        # Django has no option for the client class.
         self._class = KeptClient
 
     @cached_property

@@ -95,6 +95,8 @@ class SharedAnswers:
     def keep(self, front_request: FrontRequest) -> None:
         """Share the answer that this process has cached for a request, if any."""
         state = lease.current() if self._is_shared(front_request) else None
+        # Without an epoch, another history's state could look the same. A transaction may still be
+        # rolled back, so what it reads must not be shared.
         if state is None or not state.epoch or connection.in_atomic_block:
             return
         front = find(front_request)
@@ -242,6 +244,7 @@ def _files() -> Iterator[Path]:
     programs = [config.path for config in apps.get_app_configs()]
     seen = libraries
     for folder in sorted(map(Path, (*templates, *programs, *settings.LOCALE_PATHS))):
+        # The folders are sorted, so a subfolder follows the folder that already covers it.
         if folder.is_relative_to(libraries) or folder.is_relative_to(seen):
             continue
         seen = folder

@@ -39,6 +39,7 @@ class LiveState:
     @classmethod
     def parse(cls, text: str) -> LiveState:
         """Parse a state that was read as text (`state_text`)."""
+        # The time itself contains a space.
         number, day, time_of_day, epoch = text.split(" ", 3)
         return cls(int(number), parse_moment(day, time_of_day), epoch)
 
@@ -157,8 +158,10 @@ class DatabaseFile:
 def _open() -> sqlite3.Connection | None:
     """Open a separate connection: `data_version` does not change for a connection's own writes."""
     name = str(connection.settings_dict["NAME"])
+    # In-memory databases, as in tests, have no file.
     if name.startswith("file:") or not os.path.isfile(name):
         return None
+    # All threads use it, one at a time under the lock.
     return sqlite3.connect(name, check_same_thread=False, isolation_level=None)
 
 

@@ -52,6 +52,7 @@ def is_database_away(error: BaseException | None) -> bool:
             error.sqlstate is None or error.sqlstate.startswith(_NO_CONNECTION)
         ):
             return True
+        # Django wraps the driver's error in its own.
         error = error.__cause__ or error.__context__
     return False
 

@@ -67,6 +67,7 @@ def insert_rows(*groups: Rows, updates: Updates = ()) -> list[int]:
     changed: list[int] = []
     for begin in range(0, longest, _BATCH_SIZE):
         parts = [group[begin : begin + _BATCH_SIZE] for group in nonempty]
+        # The updates go with the last batch.
         is_last = begin + _BATCH_SIZE >= longest
         found = _insert([part for part in parts if part], updates=updates if is_last else ())
         changed = [*found[0][1:]]
@@ -159,7 +160,9 @@ def _insert(
     alias = connection.alias
     for group in groups:
         for row in group:
+            # As after `bulk_create`.
             row._state.adding, row._state.db = False, alias
+    # With a conflict clause rows may be skipped, so that keys cannot be matched to rows.
     if inserts[0].is_numbered and not (over or if_free) and len(groups) == 1:
         for row, (key, *_) in zip(groups[0], found, strict=True):
             row.pk = key
@@ -178,6 +181,7 @@ def _compile_insert(models: Sequence[type[Model]], if_free: bool, over: Sequence
         assignments = ", ".join(f"{name} = EXCLUDED.{name}" for name in names)
         conflict = f" ON CONFLICT ({first.key}) DO UPDATE SET {assignments}"
     parts = [f"rows_0 AS ({first.sql}{conflict} RETURNING {first.key})"]
+    # PostgreSQL runs data-modifying CTEs even if nothing selects from them.
     parts += [f"rows_{place} AS ({one.sql})" for place, one in enumerate(others, start=1)]
     return f"WITH {', '.join(parts)} SELECT {first.key} FROM rows_0"  # noqa: S608  # only names of models
 
@@ -201,6 +205,7 @@ def _compile_update(model: type[Model]) -> str:
     columns = [column for column, _, _ in one.values if quote(column) != one.key]
     given = ", ".join(f"given.{quote(column)}" for column in columns)
     names = ", ".join(map(quote, columns))
+    # The `json_to_recordset` of the insert.
     source = one.sql.partition(" FROM ")[2]
     table = quote(model._meta.db_table)
     return (

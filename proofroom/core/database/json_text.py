@@ -63,6 +63,7 @@ class JSONObject(Func):
     output_field = JSONField()
 
     def __init__(self, **values: Any) -> None:
+        # The names become part of the SQL, so they must be identifiers.
         if len(values) > MAX_NAMES or not all(name.isidentifier() for name in values):
             raise ValueError(f"at most {MAX_NAMES} names, each an identifier: {', '.join(values)}")
         self.names = tuple(values)
@@ -100,6 +101,7 @@ class CompactObject(JSONObject):
             sql, own = compiler.compile(source)
             begin = "," if arguments else "{"
             value = f"TO_JSON({_value_in_postgresql(sql, source)})::text"
+            # CONCAT skips NULL, so write JSON's null.
             arguments += [f"""'{begin}"{name}":'""", f"COALESCE({value}, 'null')"]
             parameters += own
         return f"CONCAT({', '.join(arguments)}, '}}')", tuple(parameters)
@@ -111,6 +113,7 @@ class JSONListHas(Func):
     output_field = columns.BooleanField()
 
     def __init__(self, expression: Any, name: str, texts: Iterable[str]) -> None:
+        # The name becomes part of the SQL.
         if not name.isidentifier():
             raise ValueError(f"no identifier: {name!r}")
         self.name, self.texts = name, sorted(texts)
@@ -194,11 +197,13 @@ def _value_in_sqlite(sql: str, source: Expression) -> str:
     if isinstance(column, JSONField):
         return f"JSON({sql})"
     if isinstance(column, columns.UUIDField):
+        # Stored as 32 hex digits.
         parts = ((1, 8), (9, 4), (13, 4), (17, 4), (21, 12))
         return " || '-' || ".join(f"SUBSTR({sql}, {begin}, {size})" for begin, size in parts)
     if isinstance(column, columns.BooleanField):
         return f"JSON(CASE {sql} WHEN 1 THEN 'true' WHEN 0 THEN 'false' END)"
     if isinstance(column, columns.DateTimeField):
+        # Stored like 2030-01-31 12:00:00.123456, without a fraction if it is zero.
         fraction = f"SUBSTR(SUBSTR({sql}, 21) || '000', 1, 3)"
         return f"SUBSTR({sql}, 1, 10) || 'T' || SUBSTR({sql}, 12, 8) || '.' || {fraction} || 'Z'"
     if isinstance(column, columns.FloatField):

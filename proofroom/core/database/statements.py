@@ -33,6 +33,7 @@ Argument = Scalar | Sequence[UUID] | Sequence[str] | Sequence[int]
 M = TypeVar("M", bound=Model)
 Build = Callable[..., QuerySet[Any, Any]]
 
+# Values that no queryset contains as a constant.
 _UUID_MARK = UUID("5f0b1c1e-0000-4000-8000-000000000000").int
 _TIME_MARK = datetime(1800, 1, 1, tzinfo=UTC)
 _MAX_SHAPES = 500
@@ -90,6 +91,7 @@ class Statement:
         found = self._compiled.get(shape)
         if found is None:
             found = _compile(self._build, arguments)
+            # Lists of many different lengths would fill the memory.
             if len(self._compiled) >= _MAX_SHAPES:
                 self._compiled.clear()
             self._compiled[shape] = found
@@ -156,6 +158,7 @@ def _lateral_statement(found: _Compiled, last: int) -> _Compiled:
         "SELECT found.* FROM unnest(%s::text[]) AS each_of(value) "  # noqa: S608  # SQL of a queryset
         f"CROSS JOIN LATERAL ({begin}{''.join(named)}) AS found"
     )
+    # The list becomes the first parameter.
     others = tuple(source for source in found.sources if source[0] != last)
     return replace(found, sql=sql, sources=((last, None), *others))
 

@@ -35,4 +35,5 @@ def values_in_use(rows: QuerySet[Any, Any], columns: Sequence[str]) -> dict[str,
         cursor.execute(" UNION ALL ".join(parts), parameters)
         for number, value in cursor.fetchall():
             in_use[columns[number]].append(value)
+    # Databases order by their own collation.
     return {column: sorted(values) for column, values in in_use.items()}

@@ -36,6 +36,7 @@ def _check_replica() -> bool:
         with connections[REPLICA].cursor() as cursor:
             cursor.execute("SELECT 1")
     finally:
+        # Each check runs in a new thread, whose connection would stay open.
         connections[REPLICA].close()
     return True
 

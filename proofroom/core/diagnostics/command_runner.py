@@ -60,6 +60,7 @@ def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
         raise Conflict("Another command runs. Call again when it has ended.", code="busy")
     try:
         with _start(command, checked) as process:
+            # A character has at most four bytes in UTF-8.
             kept, size = _read_output(process, command.most * 4)
             exit_code = process.poll()
     finally:
@@ -86,6 +87,7 @@ def _start(command: Command, arguments: Sequence[str]) -> Iterator[subprocess.Po
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        # A process group, so that `killpg` reaches its children.
         start_new_session=True,
     )
     try:
@@ -115,6 +117,8 @@ def _read_output(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, in
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(max(0.0, ends - time.monotonic()))
                 break
+            # Read on beyond the limit: a full pipe would block the command, and the whole size is
+            # reported.
             size += len(block)
             kept += block[: most - len(kept)]
     return bytes(kept), size

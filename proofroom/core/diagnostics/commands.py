@@ -56,6 +56,7 @@ COMMANDS: Final[Mapping[str, Command]] = {
             secrets=_STORAGE_SECRETS | {"WORKFLOW_SECRETS"},
         ),
         Command("showmigrations", options={"--list": None, "--plan": None}, takes_apps=True),
+        # `-` writes to the standard output instead of a file.
         Command("dump_mcp_context", always=("--out", "-"), most=400_000, is_of_code=True),
         Command("doctor", secrets=None),
         Command(

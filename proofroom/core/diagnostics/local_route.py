@@ -138,6 +138,7 @@ def _rolled_back() -> Iterator[None]:
         if connection.vendor == "postgresql":
             with connection.cursor() as cursor:
                 cursor.execute(
+                    # `true` limits the setting to this transaction.
                     "SELECT set_config('statement_timeout', %s, true)",
                     [f"{ROUTE_TIMEOUT_SECONDS:.0f}s"],
                 )
@@ -178,6 +179,7 @@ def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAn
                 if len(read) > BODY_BYTES + _SECRET_MAX:
                     break
     finally:
+        # Not `response.close()`, which also sends the signal `request_finished`.
         for closer in response._resource_closers:  # type: ignore[attr-defined]  # a private attribute of Django
             with suppress(Exception):
                 closer()

@@ -96,6 +96,7 @@ def _read_end(path: Path) -> str:
         with path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(max(0, size - READ_BYTES))
+            # The part may begin in the middle of a character.
             return file.read(READ_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:  # nothing was logged yet
         return ""

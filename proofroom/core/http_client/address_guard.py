@@ -130,6 +130,7 @@ _AUTHORITY: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _NO_HOST: Final = "The address has no host that could be called."
+# With the percent sign, so that existing percent-encoding stays.
 _SAFE_CHARACTERS: Final = "!$&'()*+,;=:@/~%"
 
 

@@ -138,6 +138,7 @@ class Client:
         try:
             await self._exchange(target, line, request, body, reader)
         except Broken:
+            # The server may have processed the request, so it must not be sent again.
             if line.has_heard:
                 raise
             return False
@@ -189,6 +190,7 @@ class _ResponseReader:
         headers: dict[str, str] = {}
         for raw_name, raw_value in self.head.headers:
             name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+            # Repeated headers are joined (RFC 9110, section 5.2).
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
         return HttpResult(self.head.status_code, headers, bytes(self.body), ms, note)
 

@@ -82,6 +82,7 @@ class HttpConnection(asyncio.Protocol):
         self._buffer += data
         if not self._busy:
             self.close()  # unexpected data would be taken for the response to the next call
+        # A fast server must not fill the memory.
         elif self._transport is not None and len(self._buffer) > PAUSE_ABOVE:
             self._transport.pause_reading()
         self._wake()
@@ -201,6 +202,7 @@ class Names:
         future = self._pending.get(host)
         if future is None:
             future = self._ask(host)
+        # The timeout of one caller must not cancel the query for the others.
         return await asyncio.shield(future)
 
     def _ask(self, host: str) -> asyncio.Future[list[Address]]:
@@ -247,6 +249,7 @@ def trusted() -> ssl.SSLContext:
     context = ssl.create_default_context(
         cafile=None if known.cafile or known.capath else certifi.where()
     )
+    # h11 has no HTTP/2.
     context.set_alpn_protocols(["http/1.1"])
     return context
 
@@ -264,6 +267,7 @@ async def connect(target: CallTarget, names: Names, tls: ssl.SSLContext) -> Http
     for place, address in enumerate(addresses):
         left = end - asyncio.get_running_loop().time()
         try:
+            # Each address gets an equal share of the remaining time.
             async with asyncio.timeout(left / (len(addresses) - place)):
                 _, line = await asyncio.get_running_loop().create_connection(
                     HttpConnection,

@@ -85,6 +85,7 @@ def from_local_input(text: str) -> datetime:
     before, after = first.utcoffset(), second.utcoffset()
     if before is not None and after is not None and before != after:
         names = {"time": f"{naive:%H:%M}", "zone": current_zone_name()}
+        # The UTC offset grows when clocks go forward.
         if before < after:
             sentence = _(
                 "Clocks in %(zone)s go forward on that day, so %(time)s does not "

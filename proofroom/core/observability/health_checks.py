@@ -51,6 +51,7 @@ class BoundedCheck:
         else:
             future.set_result(found)
         finally:
+            # Connections belong to threads, and this thread ends.
             connection.close()
 
 

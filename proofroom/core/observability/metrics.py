@@ -160,6 +160,7 @@ def _add_to(histograms: Mapping[str, Histogram], operation: MeasuredOperation) -
     labels = operation_labels(operation)
     histograms[DURATIONS[operation.kind].name](operation.seconds, labels)
     if operation.kind is OperationKind.REQUEST:
+        # STATEMENTS has no label for the status.
         del labels["status"]
         histograms[STATEMENTS.name](operation.statements, labels)
 
@@ -192,6 +193,7 @@ def _prometheus_histograms() -> Mapping[str, Histogram]:
     from prometheus_client import CollectorRegistry, values
     from prometheus_client import Histogram as PrometheusHistogram
 
+    # By default the library names files after the process id alone, see `_name_process`.
     values.ValueClass = values.MultiProcessValue(_name_process)  # type: ignore[no-untyped-call]
     registry = CollectorRegistry()  # never exported: metrics are read from the files
 
@@ -329,6 +331,7 @@ def is_damaged(file: Path) -> bool:
 
     try:
         with file.open("rb") as opened:
+            # The file begins with the number of bytes in use.
             (used,) = struct.unpack("i", opened.read(4))
         if not 0 <= used <= file.stat().st_size:  # the library would read it as empty
             return True

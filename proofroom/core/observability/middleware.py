@@ -62,6 +62,7 @@ def _observe(
     given = request.headers.get(REQUEST_ID_HEADER) if settings.CMS_ENV.trusted_proxies else None
     request_id = request.META[REQUEST_ID] = choose_request_id(given)
     with bind_ids({"request_id": request_id}), measure(OperationKind.REQUEST, NO_ROUTE) as measured:
+        # Clients can invent methods, but labels of metrics must be few.
         measured.method = request.method if request.method in _METHODS else "other"
 
         def finish(response: HttpResponseBase) -> HttpResponseBase:

@@ -95,6 +95,7 @@ def measure(kind: OperationKind, name: str) -> Iterator[MeasuredOperation]:
     finally:
         _current.reset(token)
         if outer is not None:
+            # They also belong to the surrounding operation.
             outer.statements += operation.statements
             outer.database_seconds += operation.database_seconds
         if not operation.is_passed_on:
@@ -123,6 +124,7 @@ def count_statement(
 def watch_connection(connection: BaseDatabaseWrapper, **kwargs: object) -> None:
     """Count the statements of a new connection. A receiver of `connection_created`."""
     if count_statement not in connection.execute_wrappers:
+        # The first wrapper is the outermost, so its time includes the others.
         connection.execute_wrappers.insert(0, count_statement)
 
 

@@ -226,6 +226,7 @@ def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool
                 round_.deliver_batches()
                 round_.tell()
         except BatchRefused as refused:
+            # The batch was rolled back. One by one, only the failing event is left.
             logger.info("events are told one by one: %s", refused.__cause__)
             with transaction.atomic():
                 round_ = _lock_due(which, limit, now)
@@ -241,6 +242,7 @@ def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool
         # A deadlock, a lock timeout or a lost connection: the whole transaction was rolled back.
         logger.info("events are told later: %s", error)
         return Round(gave_way=True)
+    # After the commit: these subscribers may take long, and must not hold the locks.
     round_.deliver_outside()
     taken = [event for event in round_.events if not round_.is_alone(event)]
     left = [event for event in (*round_.waiting, *taken) if event.dispatched_at is None]

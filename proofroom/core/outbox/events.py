@@ -76,6 +76,7 @@ def _kinds() -> dict[str, EventKind]:
         try:
             module = importlib.import_module(module_name)
         except ModuleNotFoundError as error:
+            # The app has no such module. An import error inside of one must not be hidden.
             if error.name == module_name:
                 continue
             raise

@@ -38,6 +38,7 @@ def wake_dispatch(events: Sequence[Event]) -> None:
         posts = dict.fromkeys(str(event.post_id) for event in part if event.post_id is not None)
         others = [event.pk for event in part if event.post_id is None]
         if gathered_wake_ups.is_on:
+            # `robust`: a failure must not stop other callbacks of the commit.
             transaction.on_commit(partial(gathered_wake_ups.add, posts, others), robust=True)
         elif first is last:
             send_after_commit(
@@ -101,6 +102,7 @@ class GatheredWakeUps:
         """Wake workers for the open events of these posts, and for these events without a post."""
         ids, trace = {**current_ids()}, trace_headers()
         request_id = ids.pop("request_id", None)
+        # None separates the two, so that different pairs give different keys.
         key = (*ids.items(), None, *trace.items())
         with self._condition:
             group = self._groups.setdefault(key, _WakeUpGroup(ids, trace))

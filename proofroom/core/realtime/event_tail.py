@@ -74,6 +74,7 @@ class Tail:
     def _add(self, events: list[EventMessage]) -> None:
         until = time.monotonic() + LATE_SECONDS
         for event in events:
+            # Rolled-back transactions leave gaps that are never filled, so bound their number.
             first = max(self._newest + 1, event.id - MAX_IDS_SKIPPED)
             self._skipped |= dict.fromkeys(range(first, event.id), until)
             self._skipped.pop(event.id, None)

@@ -249,6 +249,7 @@ class Hub:
         try:
             while self._feeds:
                 begun = time.monotonic()
+                # Before the turn, so that a notification during the turn starts another one.
                 self._wake.clear()
                 try:
                     await self._turn()
@@ -280,6 +281,7 @@ class Hub:
             feed.has_news = False  # news during this turn count for the next one
         try:
             tell = await database_sync_to_async(read_feeds)(pages, everyone if is_check else ())
+        # Also if the task is cancelled: the news was not sent.
         except BaseException:
             for feed in feeds:
                 feed.has_news = True

@@ -57,6 +57,7 @@ def still_authorized(connections: Collection[PageConnection]) -> dict[PageConnec
             and user is not None
             and user.is_staff
             and user.has_perm(one.permission)
+            # The hash changes with the password, which ends all sessions.
             and constant_time_compare(one.session_hash, user.get_session_auth_hash())
         ):
             authorized[one] = user

@@ -67,6 +67,7 @@ class PageConsumer(AsyncJsonWebsocketConsumer, Generic[Page]):  # type: ignore[m
     async def receive(self, *args: object, **kwargs: object) -> None:
         self._leave()
         if self._page is not None:
+            # Pages only receive.
             self._page.end(BAD_REQUEST)
 
     async def disconnect(self, code: int) -> None:

@@ -28,6 +28,7 @@ def put(table: SearchTable, entries: Iterable[SearchText]) -> None:
             update.execute()
         return
     with connection.cursor() as cursor:
+        # Equal statements are next to each other, and `executemany` compiles each once.
         for sql, same in groupby(updates, key=attrgetter("sql")):
             cursor.executemany(sql, [update.parameters for update in same])
 
@@ -57,6 +58,7 @@ def find_present(table: SearchTable, asked: Sequence[tuple[str, QuerySet[Any]]])
     for text, rows in asked:
         words = query_words(text)
         if not words:
+            # Always false, so that there is one result per text.
             conditions.append("EXISTS (SELECT 1 WHERE 1 = 0)")
             continue
         found = backend().holds(table, words)

@@ -21,6 +21,7 @@ LANGUAGES: Final = {
 }  # fmt: skip
 """Text search configurations by language. Words of other languages are not stemmed."""
 _CLASSES: Final = "ABCD"
+# `ts_rank` takes the weights in the order from D to A.
 _RANKS: Final = ", ".join(str(weight / WEIGHTS[0]) for weight in reversed(WEIGHTS))
 
 

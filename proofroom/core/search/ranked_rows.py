@@ -76,6 +76,7 @@ class RankedRows(ABC):
         if found <= limit:
             return RowCount(found)
         everything = max(seen, planned_rows(self._queryset))
+        # `found` of the newest `seen` rows match. Apply this share to all rows.
         return RowCount(found * everything // seen, is_exact=False)
 
     def _keys_of_many(self, begin: int, end: int) -> list[UUID]:

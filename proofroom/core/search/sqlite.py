@@ -30,6 +30,7 @@ class SqliteSearch:
                 f'SELECT id, %s, %s, %s, %s FROM "{table.name}" WHERE "{table.key}" = %s'
             )
             words.append(BoundUpdate(sql, [*(" ".join(text) for text in texts), key]))
+        # Rows first: the words are inserted under the rows' ids.
         return rows + words
 
     @staticmethod

@@ -26,6 +26,7 @@ _UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
+# The possessive quantifiers below keep the time linear in the length of the text.
 _IN_SPACED: Final = rf"[[{IN_WORD}]--[{_UNSPACED}]]"
 _ALONE: Final = rf"[[{_UNSPACED}]--[{MARK}{UNSEEN}]][{MARK}{UNSEEN}]*"
 # Invisible characters and marks may precede the first letter of a word.
@@ -156,6 +157,7 @@ def words_beginning(text: str, beginnings: Collection[str]) -> Iterator[tuple[in
     for begin in sorted(begins):
         if begin < done:
             continue
+        # Go back to the start of the word.
         while begin > done and _LETTER.match(text, begin) and _LETTER.match(text, begin - 1):
             begin -= 1
         found = _WORD.match(text, begin)

@@ -44,10 +44,12 @@ def seal_cursor(parts: Sequence[Part], *, of: str) -> str:
 def open_cursor(cursor: str, *, of: str) -> list[Part]:
     """Return the values of a cursor. Raises `RuleViolation` if it belongs to another list."""
     try:
+        # `seal_cursor` removes the padding.
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (binascii.Error, ValueError):
         raise not_of_this_list() from None
     body = raw[_SEAL:]
+    # Cursors from before a rotation of the key stay valid.
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     if not any(constant_time_compare(raw[:_SEAL], _seal(body, of, key)) for key in keys):
         raise not_of_this_list()

@@ -114,6 +114,8 @@ def tool(
         description = " ".join((handler.__doc__ or "").split())
         if not description:
             raise ImproperlyConfigured(f"tool {name!r} in {handler.__module__} has no docstring")
+        # With `from __future__ import annotations` this is a string, the class's name in the
+        # module.
         annotation = handler.__annotations__.get("arguments", "")
         arguments = handler.__globals__.get(annotation, annotation)
         if not isinstance(arguments, type):

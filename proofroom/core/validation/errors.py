@@ -147,6 +147,7 @@ def describe_translated(item: ErrorDetails, own: Mapping[str, str] = _NONE) -> s
     if plain is None:
         return _("This value is not valid.")
     if "expected" in limits:
+        # Pydantic writes "'a', 'b' or 'c'", with an English word.
         limits["expected"] = str(limits["expected"]).replace("' or '", "', '")
     return in_words(plain).format(**limits)
 

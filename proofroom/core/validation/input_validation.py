@@ -72,6 +72,7 @@ def _text_fault(text: str) -> str:
         return "must not contain the character NUL"
     if not text.isascii():
         try:
+            # Fails only for lone surrogates.
             text.encode()
         except UnicodeEncodeError:
             return "must not contain an incomplete character (a lone surrogate)"
@@ -112,6 +113,7 @@ def clean_line(
         return ""
     if not isinstance(value, str):
         raise invalid(name, _("%(name)s must be text.") % {"name": name})
+    # Positions in messages refer to the text as sent, before stripping.
     before = len(value) - len(value.lstrip())
     value = value.strip()
     if required and not value:

@@ -67,6 +67,7 @@ class AnswerWatch:
 
 def _end(connection: ReadingConnection, limit: float) -> None:
     logger.error("PostgreSQL said nothing for %g seconds; the connection is ended", limit)
+    # Otherwise the next look would end it again.
     connection.asked_at = None
     pool = connection.pool
     if pool is not None:

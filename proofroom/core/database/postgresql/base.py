@@ -67,6 +67,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def close_if_health_check_failed(self) -> None:
         """Close a dead connection. Django calls it before each statement and around transactions."""
+        # Django's method also reconnects. After a commit, a failed reconnect would look like a
+        # failed commit, so only close here.
         is_between = self.autocommit and not self.in_atomic_block
         if self.connection is not None and is_between and is_dead(self.connection):
             self.close()

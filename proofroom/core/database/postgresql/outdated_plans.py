@@ -46,6 +46,7 @@ def drop_plans(connection: PreparingConnection, error: FeatureNotSupported, stat
     """
     if error.diag.source_function != _REFUSED_BY:
         raise error
+    # Psycopg would use the outdated statement again.
     connection.prepare_threshold = None
     connection.reads.forget()
     if connection.pool is not None:

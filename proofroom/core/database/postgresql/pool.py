@@ -85,6 +85,7 @@ class ConnectionPool:
             connection = take()
             if connection is None:
                 raise WouldBlock
+        # Also for KeyboardInterrupt: a lost slot would never come back.
         except BaseException:
             self._slots.release()
             raise

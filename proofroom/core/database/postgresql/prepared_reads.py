@@ -43,6 +43,7 @@ class PreparedReads:
         connection = self._connection
         status = connection.pgconn.transaction_status
         if in_transaction:
+            # Without autocommit, psycopg starts the transaction with its first statement.
             is_due = status == TransactionStatus.IDLE and not connection.autocommit
             return is_due or status == TransactionStatus.INTRANS
         return connection.autocommit and status == TransactionStatus.IDLE
@@ -77,6 +78,8 @@ class PreparedReads:
             result = self._execute(key, values, adapter.formats)
         except InvalidSqlStatementName:
             # Other code deallocated the prepared statements, for example with DISCARD ALL.
+            # Deallocate the rest: new statements get new names, so the old ones would stay as long
+            # as the connection.
             names = [*self._names.values()]
             self.forget()
             if not connection.autocommit:

@@ -60,6 +60,7 @@ def require_loopback(host: str) -> None:
 def require_free(port: int, variable: str) -> None:
     """Raise `CommandError` if the port is in use."""
     with socket.socket() as probe:
+        # A port that only waits in TIME_WAIT counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
