@@ -79,7 +79,7 @@ class ActivityViewSet(ApiViewSet):
 
     @extend_schema(parameters=LIST_PARAMETERS, responses=ActivityListAnswer)
     def list(self, request: Request) -> Response:
-        """Entries, newest first. `total` is exact to 10,000; `before` keeps pages stable while new entries arrive."""
+        """Entries, newest first. `total` is exact to 10,000; `before` keeps pages stable as entries arrive."""
         page = page_of(request)
         rows = queries.filter_activity(_parse_filter(request))
         found = present(list(rows[page.slice]), self.actor)
