@@ -1,4 +1,4 @@
-"""Who may what: all roles side by side, and why a person may do something."""
+"""Answers about access: the matrix of all roles, and the reasons why a person may or may not do something."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofroom.core.content_scope import Scoped
 
 @dataclass(frozen=True, slots=True)
 class PermissionRow:
-    """A permission, and for each role in their order whether it is granted."""
+    """A permission, and for each role, in order, True if the role grants it."""
 
     label: str
     granted: list[bool]
@@ -25,21 +25,21 @@ class PermissionRow:
 
 @dataclass(frozen=True, slots=True)
 class AccessAnswer:
-    """Whether somebody may do something, and why, in sentences."""
+    """An answer to an access question: allowed or not, and the reasons as sentences."""
 
     is_allowed: bool
     sentences: list[str]
 
 
 def all_roles() -> list[SiteRole]:
-    """Those of the code, then those of the site. One query."""
+    """Return the roles declared in code, then the site's own. One query."""
     declared = [SiteRole(name=name, is_built_in=True) for name in grants()]
     return [*declared, *list_site_roles()]
 
 
 @dataclass(frozen=True, slots=True)
 class RoleMatrix:
-    """All roles, the content that each is limited to, and what each may do, by group."""
+    """All roles, the content each is limited to, and the permissions of each by group."""
 
     roles: list[SiteRole]
     limits: list[list[str]]
@@ -55,13 +55,16 @@ class RoleMatrix:
 
 
 def compare_roles(reader: Scoped) -> RoleMatrix:
-    """All roles side by side. Three queries at most."""
+    """Return the matrix of all roles. Three queries at most."""
     roles = all_roles()
-    given = [role.granted for role in roles]
+    granted_sets = [role.granted for role in roles]
     groups = [
         (
             label,
-            [PermissionRow(text, [name in one for one in given]) for name, text in permissions],
+            [
+                PermissionRow(text, [name in one for one in granted_sets])
+                for name, text in permissions
+            ],
         )
         for label, permissions in permission_choices(all_permissions())
     ]
@@ -71,7 +74,7 @@ def compare_roles(reader: Scoped) -> RoleMatrix:
 def explain_access(
     *, person: User, permission: str, reader: Scoped, thing: Model | None = None
 ) -> AccessAnswer:
-    """Say to the reader why a person may do something, or may not; with a thing, such as a post, whether with it."""
+    """Return why the person has the permission or lacks it. With `thing`, such as a post, answer for that object."""
     words = {"person": person.username, "role": person.role_label, "action": label_of(permission)}
     if not person.is_active:
         return AccessAnswer(
@@ -91,6 +94,7 @@ def explain_access(
         ]
         if limits and thing is None:
             sentences += [_("Only for the content that the role is limited to."), *limits]
+        # The services also check the post's state, so the permission alone does not promise success.
         if permission.startswith("posts."):
             sentences.append(
                 _(

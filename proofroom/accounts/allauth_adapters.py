@@ -1,4 +1,4 @@
-"""What django-allauth asks of this project: how mail goes out, what addresses links have, what is recorded."""
+"""Adapters for django-allauth: mail, the URLs of links, and what the activity log records."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from proofroom.core.site_urls import absolute
 
 logger = logging.getLogger(__name__)
 
-# What a page shows by itself needs no message above it.
-_UNSAID = (
+# The pages behind these messages already show the same fact, so the message would repeat it.
+_SUPPRESSED_MESSAGES = (
     "account/messages/logged_in.txt",
     "account/messages/logged_out.txt",
     "account/messages/email_confirmation_sent.txt",
@@ -47,12 +47,13 @@ _CONFIRM_LABELS: Final = {
 
 
 def site_address(name: str, **kwargs: object) -> str:
-    """An address for a mail: by `SITE_URL`, never by what the request says the host is."""
+    """Return an absolute URL for a mail, built from `SITE_URL`."""
+    # The Host header is the client's: a password reset link built from it could point to an attacker's site.
     return absolute(reverse(name, kwargs=kwargs))
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    """Accounts: mail, links and what is recorded of a login."""
+    """The account adapter: mail, links, and the record of each login."""
 
     error_messages = {
         **DefaultAccountAdapter.error_messages,
@@ -65,7 +66,7 @@ class AccountAdapter(DefaultAccountAdapter):
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
-        """Nobody makes themselves an account: an admin creates it, or invites."""
+        """Return False: only an admin creates accounts, directly or by invitation."""
         return False
 
     def get_client_ip(self, request: HttpRequest) -> str:
@@ -80,7 +81,7 @@ class AccountAdapter(DefaultAccountAdapter):
         extra_tags: str = "",
         message: str | None = None,
     ) -> None:
-        if message_template not in _UNSAID:
+        if message_template not in _SUPPRESSED_MESSAGES:
             super().add_message(
                 request, level, message_template, message_context, extra_tags, message
             )
@@ -101,16 +102,18 @@ class AccountAdapter(DefaultAccountAdapter):
         return message
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """A mail that cannot be sent is logged: an answer that told would tell which accounts there are."""
+        """Send a mail. Log a failure instead of raising it."""
         if not settings.HAS_EMAIL:
             return
+        # Accounts exist only for some addresses, and only those get a mail. An error here would reveal which.
         try:
             super().send_mail(template_prefix, email, context)
-        except OSError:  # those of SMTP are such, too
+        except OSError:  # SMTPException is a subclass of OSError
             logger.exception("The mail %s could not be sent.", template_prefix)
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
-        """Whoever cannot log in with a password is told so, as somebody without an account is."""
+        """Send the reset link, or the mail for an unknown account if the user has no password to reset."""
+        # Both mails look alike from outside, so the page does not reveal which accounts exist or how they log in.
         if user.can_log_in and user.has_usable_password():
             super().send_password_reset_mail(user, email, context)
         else:
@@ -126,6 +129,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return site_address("account_confirm_email", key=emailconfirmation.key)
 
     def confirm_email(self, request: HttpRequest, email_address: EmailAddress) -> bool:
+        # Another account may have got the address since the mail was sent.
         others = User.objects.exclude(pk=email_address.user_id)
         if others.filter(email__iexact=email_address.email).exists():
             messages.error(request, str(self.error_messages["email_taken"]))
@@ -133,7 +137,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return bool(super().confirm_email(request, email_address))
 
     def is_safe_url(self, url: str) -> bool:
-        """Only addresses of this admin: nobody is led elsewhere after a login."""
+        """Return True for URLs of this admin only, which prevents open redirects after a login."""
         return url.startswith("/admin/") and super().is_safe_url(url)
 
     def pre_login(self, request: HttpRequest, user: User, **kwargs: Any) -> HttpResponse | None:
@@ -155,7 +159,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return response
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Whoever came through the provider just now is not asked again: they may have nothing else to show."""
+        """Return False for a recent login through the provider: the user may have no other method."""
         used = get_authentication_records(self.request, self.request.user)
         if used and used[-1].get("method") == "socialaccount":
             return bool(time.time() - used[-1]["at"] > REAUTHENTICATION_TIMEOUT)
@@ -168,9 +172,11 @@ class AccountAdapter(DefaultAccountAdapter):
                 {**method, "description": _CONFIRM_LABELS.get(method["id"], method["description"])}
                 for method in methods
             ]
+        # Without a password or a second factor, logging in at the provider again is the only way to confirm.
         return [{"id": "provider", "url": reverse("confirm_with_provider")}]
 
     def get_login_stages(self) -> list[str]:
+        # allauth's default list adds stages for phones and codes by mail, which this site does not offer.
         return [
             "allauth.account.stages.EmailVerificationStage",
             "allauth.mfa.stages.AuthenticateStage",
@@ -178,7 +184,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """Second factors: secrets are encrypted, and a role that must have one keeps its last."""
+    """The adapter for second factors. Secrets are encrypted, and the last factor stays if the role requires one."""
 
     error_messages = {
         **DefaultMFAAdapter.error_messages,

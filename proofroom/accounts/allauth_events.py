@@ -1,4 +1,4 @@
-"""Records in the activity log what people change of their own login on allauth's pages, which tells it by signals."""
+"""Records changes to login methods made on allauth's pages, from allauth's signals."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from proofroom.core.second_factor import SECOND_FACTOR_KEY
 
 
 def _record(kind: str, user: User, **payload: str) -> None:
-    told: JsonObject = {"id": user.pk, **payload}
-    outbox.record(kind, actor=Actor(user=user, via="admin"), payload=told)
+    data: JsonObject = {"id": user.pk, **payload}
+    outbox.record(kind, actor=Actor(user=user, via="admin"), payload=data)
 
 
 def on_password_reset(sender: object, user: User, **kwargs: Any) -> None:
@@ -35,6 +35,7 @@ def on_email_changed(sender: object, user: User, **kwargs: Any) -> None:
 def on_factor_added(
     sender: object, request: HttpRequest, user: User, authenticator: Authenticator, **kwargs: Any
 ) -> None:
+    # Stored in the session, so that `lacks_second_factor` needs no query at every request of the admin.
     request.session[SECOND_FACTOR_KEY] = has_second_factor(user)
     _record("user.second-factor-added", user, type=authenticator.type)
 
@@ -57,7 +58,7 @@ def on_code_refused(sender: object, user: User, **kwargs: Any) -> None:
 
 
 def connect_signals() -> None:
-    """Listen to allauth from now on."""
+    """Connect the handlers to allauth's signals."""
     password_reset.connect(on_password_reset)
     email_changed.connect(on_email_changed)
     authenticator_added.connect(on_factor_added)

@@ -1,4 +1,4 @@
-"""Forms of django-allauth in the words of this admin."""
+"""Forms of django-allauth with the labels of this admin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 
 class NewPasswordForm(ResetPasswordKeyForm):  # type: ignore[misc]  # untyped
-    """A new password, by the link of a mail."""
+    """The form for a new password, opened by the link of a mail."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,4 +1,4 @@
-"""Registers the app with Django."""
+"""The Django app of accounts."""
 
 from django.apps import AppConfig
 from django.apps.registry import Apps
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 def _write_declared_roles(sender: AppConfig, apps: Apps = global_apps, **_sent: object) -> None:
     from proofroom.accounts.services.roles import write_declared_roles
 
-    if "siterole" in apps.all_models[sender.label]:  # not where migrations were taken back
+    if "siterole" in apps.all_models[sender.label]:  # False after the migrations were reversed
         write_declared_roles()
 
 

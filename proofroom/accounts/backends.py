@@ -1,4 +1,4 @@
-"""Authentication: people by email and password, programs by a token, and `has_perm` from the role."""
+"""Authentication by email and password or by token, and `has_perm` from the role."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proofroom.core.database.statements import Statement, columns_of, instance_f
 
 
 class RoleBackend(BaseBackend):
-    """Email and password; permissions from `proofroom.accounts.roles`. Refuses agents and disabled accounts."""
+    """Authenticate by email and password. Refuse agents and disabled accounts. Permissions come from the role."""
 
     def authenticate(
         self,
@@ -36,7 +36,7 @@ class RoleBackend(BaseBackend):
         address = (email or username or "").strip().lower()
         user = User.objects.filter(email=address).first() if address else None
         if user is None or password is None or not settings.PASSWORD_LOGIN:
-            # Unknown and wrong take the same time, so that neither can be told from the other.
+            # Hash a password here too, so that the response time does not reveal whether the account exists.
             User().set_password(password or "")
             return None
         if user.check_password(password) and user.can_log_in:
@@ -53,8 +53,9 @@ class RoleBackend(BaseBackend):
         return not isinstance(obj, Model) or is_in_scopes(obj, scopes_for(perm, user_obj.scopes))
 
 
-_LONGEST: Final = 200
-_OWNER: Final = "user__"
+# A token has 47 characters. Longer values are refused without a query.
+_MAX_TOKEN_LENGTH: Final = 200
+_OWNER_PREFIX: Final = "user__"
 _COLUMNS: Final = (
     "id",
     "name",
@@ -64,35 +65,41 @@ _COLUMNS: Final = (
     "expires_at",
     "last_used_at",
 )
-_TOKEN: Final = Statement(
+# Compiled once: building the query anew would add CPU time to each request of the API.
+_TOKEN_QUERY: Final = Statement(
     lambda secret_hash: ApiToken.objects.filter(
         hash=secret_hash, revoked_at__isnull=True, user__is_active=True
-    ).values(*_COLUMNS, *(_OWNER + name for name in columns_of(User)))
+    ).values(*_COLUMNS, *(_OWNER_PREFIX + name for name in columns_of(User)))
 )
 
 
 class TokenAuthentication(BaseAuthentication):
-    """A token stands before a session: a wrong one is refused, whatever cookies came with it."""
+    """Bearer token authentication. It comes before the session, so a wrong token is refused despite valid cookies."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiCredential] | None:
         scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
         if scheme.lower() != "bearer":
             return None
         secret = secret.strip()
-        rows = _TOKEN.rows(hash_of(secret)) if secret and len(secret) <= _LONGEST else []
+        rows = (
+            _TOKEN_QUERY.rows(hash_of(secret))
+            if secret and len(secret) <= _MAX_TOKEN_LENGTH
+            else []
+        )
         if not rows:
             raise InvalidToken
-        row, ends = rows[0], rows[0]["expires_at"]
-        if ends is not None and ends <= timezone.now():
+        row, expires_at_value = rows[0], rows[0]["expires_at"]
+        if expires_at_value is not None and expires_at_value <= timezone.now():
             raise InvalidToken
         owner = instance_from_row(
             User,
             {
-                name.removeprefix(_OWNER): value
+                name.removeprefix(_OWNER_PREFIX): value
                 for name, value in row.items()
-                if name.startswith(_OWNER)
+                if name.startswith(_OWNER_PREFIX)
             },
         )
+        # The token was made for the role of that time. If the account has another role since, the token is invalid.
         if not owner.can_log_in or owner.role != row["role"]:
             raise InvalidToken
         token_id = str(row["id"])

@@ -1,4 +1,4 @@
-"""Kinds of events of accounts and tokens."""
+"""Event types of accounts and tokens."""
 
 from __future__ import annotations
 

@@ -12,18 +12,18 @@ from proofroom.core.site_urls import absolute
 
 
 def link_of(secret: str) -> str:
-    """The address where the invitation of that secret is accepted."""
+    """Return the URL of the page that accepts the invitation with this secret."""
     return absolute(reverse("accept_invitation", kwargs={"secret": secret}))
 
 
 def mail_invitation(request: HttpRequest, invitation: Invitation, secret: str) -> bool:
-    """Send the link to whom it is for. Answers whether it went out."""
+    """Send the link to the invited address. Return True if the mail went out."""
     if not settings.HAS_EMAIL:
         return False
     context = {"invitation": invitation, "link": link_of(secret), "inviter": request.user}
     mail = get_adapter(request).render_mail("account/email/invitation", invitation.email, context)
     try:
         mail.send()
-    except OSError:  # those of SMTP are such, too
+    except OSError:  # SMTPException is a subclass of OSError
         return False
     return True

@@ -1,4 +1,4 @@
-"""Ten tries to log in a minute, per address and per account, through whichever door."""
+"""Rate limit for logins: ten attempts a minute, per address and per account, in the admin and the API together."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from proofroom.core.caching.rate_limits import (
 
 
 def count_login_try(request: HttpRequest, email: str) -> HitCount | None:
-    """Count a try. The count that is over, where one is: the eleventh is refused even if right."""
+    """Count an attempt. Return the exceeded count, or None. The eleventh attempt is refused even with the right
+    password.
+    """
+    # Creating a `HitCount` counts the attempt. Both are created before either is checked, so both always count.
     address = client_address(request)
     counts = [count_for_account(email)]
     if not is_allowed_freely(address):
@@ -27,25 +30,26 @@ def count_login_try(request: HttpRequest, email: str) -> HitCount | None:
 
 
 def count_for_account(email: str) -> HitCount:
-    """Count a try for an account, whether there is one or not."""
+    """Count an attempt for an account, existing or not."""
+    # Hashed, so that the counter's key has a fixed length and contains no address.
     account = hashlib.sha256(email.strip().lower().encode("utf-8", "replace")).hexdigest()[:32]
     return HitCount("login", f"account:{account}")
 
 
 def count_from_address(address: str) -> HitCount:
-    """Count a try that comes from an address."""
+    """Count an attempt from an address."""
     return HitCount("login", f"address:{rate_limit_key(address)}")
 
 
 def has_too_many_tries(request: HttpRequest) -> bool:
-    """Count a try from the caller's address, and answer whether it was one too many."""
+    """Count an attempt from the caller's address. Return True if the limit is exceeded."""
     address = client_address(request)
     return not is_allowed_freely(address) and count_from_address(address).is_over
 
 
 class LoginThrottle(WindowThrottle):
-    """Counts calls of the login, those that cannot be read too, by a limit of their own: whoever used up what an
-    anonymous caller has can still log in."""
+    """Throttle for the login endpoint, with its own limit. It counts unreadable bodies too."""
 
+    # A separate count: a client that used up the limit for anonymous requests can still log in.
     def count_of(self, request: Request, view: Any, address: str) -> HitCount:
         return count_from_address(address)

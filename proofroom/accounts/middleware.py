@@ -1,4 +1,4 @@
-"""What each person chose for their admin, and the second factor that a role has to have."""
+"""Middleware for the user's preferences and for required second factors."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from proofroom.core.second_factor import lacks_second_factor
 
 
 class PreferencesMiddleware(ManagementMiddleware):
-    """Answers pages of the admin in the reader's language and time zone.
+    """Activate the user's language and time zone for pages of the admin.
 
-    The API, previews and public pages stay in the site's: what programs read is the same for everybody.
+    The API, previews and public pages use the site's settings, so that programs get the same output for every user.
     """
 
     def process_request(self, request: HttpRequest) -> None:
@@ -36,25 +36,28 @@ class PreferencesMiddleware(ManagementMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
+        # The thread serves other requests next. AdminLocaleMiddleware sets the language of each, nothing sets the
+        # zone.
         timezone.deactivate()
         return response
 
 
-_WITHOUT_SECOND_FACTOR: Final = (
+# The pages a user needs to add a second factor or to log out.
+_ALLOWED_WITHOUT_SECOND_FACTOR: Final = (
     "/admin/account/",
     "/admin/login/",
     "/admin/logout/",
     "/admin/language/",
     "/admin/jsi18n/",
-    "/api/",  # its session authentication asks, where an endpoint wants to know who calls
+    "/api/",  # its session authentication checks the second factor where an endpoint needs a user
 )
 
 
 class SecondFactorMiddleware(ManagementMiddleware):
-    """Lets nobody further in the admin whose role must log in with a second factor and who has none."""
+    """Redirect users whose role requires a second factor to the page that adds one."""
 
     def process_request(self, request: HttpRequest) -> HttpResponseBase | None:
-        if request.path_info.startswith(_WITHOUT_SECOND_FACTOR):
+        if request.path_info.startswith(_ALLOWED_WITHOUT_SECOND_FACTOR):
             return None
         user = request.user
         if not isinstance(user, User) or not lacks_second_factor(user, request.session):

@@ -1,4 +1,4 @@
-"""People and agents. The role decides what an account may do (`proofroom.accounts.roles`)."""
+"""Accounts of people and agents. The role decides what an account may do (`proofroom.accounts.roles`)."""
 
 from __future__ import annotations
 
@@ -38,20 +38,22 @@ USERNAME_MAX: Final = 150
 TOKEN_NAME_MAX: Final = 100
 ROLE_LABEL_MAX: Final = 60
 ROLE_DESCRIPTION_MAX: Final = 200
-_USERNAME_SIGNS: Final = rf"\w{MARK}\u200c\u200d.@+-"
-NOT_IN_USERNAMES: Final = compile_pattern(rf"[^{_USERNAME_SIGNS}]+")
+# Django's `UnicodeUsernameValidator` refuses combining marks and joiners, which names in many scripts need.
+_USERNAME_CHARACTERS: Final = rf"\w{MARK}\u200c\u200d.@+-"
+NOT_IN_USERNAMES: Final = compile_pattern(rf"[^{_USERNAME_CHARACTERS}]+")
 
 
 def validate_username(value: str) -> None:
-    """Raise `ValidationError` unless all are letters of any script with their marks, digits and some signs."""
+    """Raise `ValidationError` unless `value` has only letters, marks and digits of any script, and `@.+-_`."""
     if not value or NOT_IN_USERNAMES.search(value):
         validator = UnicodeUsernameValidator()
         raise ValidationError(validator.message, code=validator.code)
 
 
 class SiteRole(models.Model):
-    """A role of the site. Those of the product and of its apps are rows too, and say no more than their name here:
-    what they may do is in the code (`proofroom.accounts.roles`), and `migrate` writes them.
+    """A role. Built-in roles and roles of apps also have rows, written by `migrate`.
+
+    These rows hold only the name. The permissions are in code (`proofroom.accounts.roles`).
     """
 
     name = models.CharField(max_length=ROLE_NAME_MAX, primary_key=True, editable=False)
@@ -77,35 +79,38 @@ class SiteRole(models.Model):
 
     @property
     def granted(self) -> frozenset[str]:
-        """What the role may do. A permission that no app declares any more grants nothing."""
+        """The permissions of the role. A permission that no installed app declares grants nothing."""
         if self.is_built_in:
             return grants().get(self.name, frozenset())
         return assignable_permissions().intersection(self.permissions)
 
     @property
     def promised(self) -> frozenset[str]:
-        """What the role may do, and what it may do again once an app that is not installed now is back."""
+        """The permissions of the role, with those of apps that are not installed now."""
+        # Reinstalling an app restores its permissions, so checks against privilege escalation count them already.
         return self.granted.union({*self.permissions} - all_permissions())
 
     @property
     def must_use_second_factor(self) -> bool:
-        """Whether people with the role must log in with a second factor: by `TWO_FACTOR_ROLES`, or by its row."""
+        """True if `TWO_FACTOR_ROLES` or the row requires a second factor."""
         return self.name in settings.TWO_FACTOR_ROLES or self.requires_second_factor
 
     @property
     def scope(self) -> ContentScope:
-        """The content that the role is limited to."""
+        """The content the role is limited to."""
         return ContentScope.from_json({} if self.is_built_in else self.content_scope)
 
     @cached_property
     def scopes(self) -> tuple[ContentScope, ...]:
-        """The scope, if it limits anything: one object for as long as this one lives."""
+        """The scope as a tuple, empty if it limits nothing."""
+        # One object per role, so that what a scope looks up, such as where its sections begin, is looked up once.
         return (self.scope,) if self.scope.is_limited else ()
 
     @classmethod
     def find(cls, name: str) -> SiteRole | None:
-        """The role that the site made under that name, as it is now. One query."""
+        """Return the site's role with this name, or None. One query."""
         found = first_instance(cls, _SITE_ROLE.rows(name))
+        # Rows of built-in roles hold no permissions; `grants` does.
         return None if found is None or found.is_built_in else found
 
 
@@ -115,7 +120,7 @@ _SITE_ROLE: Final = Statement(
 
 
 def role_label(name: str) -> str:
-    """Return what people call a role, in the reader's language; its name where there is none such."""
+    """Return the label of a role in the reader's language, or its name if the role is unknown."""
     if name in grants():
         return declared_role_label(name)
     found = SiteRole.find(name)
@@ -123,13 +128,13 @@ def role_label(name: str) -> str:
 
 
 def validate_role(name: str) -> None:
-    """Raise `ValidationError` where no role has the name. One query for a name that the code does not declare."""
+    """Raise `ValidationError` if no role has this name. One query for names that the code does not declare."""
     if name not in grants() and SiteRole.find(name) is None:
         raise ValidationError(gettext("No role is called %(name)r.") % {"name": name})
 
 
 class UserManager(BaseUserManager["User"]):
-    """Makes accounts; the email is stored in lower case."""
+    """Creates accounts. Emails are stored in lower case."""
 
     def create_user(
         self,
@@ -150,7 +155,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **extra: object) -> User:
-        """Return what `manage.py createsuperuser` calls: an account with the role admin."""
+        """Create an account with the role admin, for `manage.py createsuperuser`."""
         return self.create_user(
             email, password, username=str(extra.get("username", "")), role=Role.ADMIN
         )
@@ -199,7 +204,7 @@ class User(AbstractBaseUser):
         return self.username
 
     def confirm_email(self) -> None:
-        """Make the email of the account its only one, and confirmed: an administrator vouches for it."""
+        """Replace the account's email addresses by `email`, confirmed, because an administrator vouches for it."""
         from allauth.account.models import EmailAddress
 
         EmailAddress.objects.filter(user_id=self.pk).delete()
@@ -211,21 +216,22 @@ class User(AbstractBaseUser):
 
     @property
     def is_staff(self) -> bool:
-        """Whether the admin lets the account in: every person, no agent."""
+        """True if the account may open the admin: all people, no agents."""
         return self.can_log_in
 
     @property
     def site_role(self) -> SiteRole | None:
-        """The row of a role that the site made, read once; None for those of the code."""
+        """The row of a role made by the site, cached; None for declared roles."""
         if self.role in grants():
             return None
+        # The name is cached with the row: if `role` is reassigned, the cached row is wrong.
         if self._site_role is None or self._site_role[0] != self.role:
             self._site_role = self.role, SiteRole.find(self.role)
         return self._site_role[1]
 
     @staticmethod
     def preload_roles(users: Iterable[User]) -> None:
-        """Read the roles that the site made and these accounts have. One query, none where nobody has one."""
+        """Load the site's roles of these accounts. One query, none if no account has such a role."""
         theirs = [user for user in users if user.role not in grants()]
         found = SiteRole.objects.in_bulk({user.role for user in theirs}) if theirs else {}
         for user in theirs:
@@ -241,17 +247,17 @@ class User(AbstractBaseUser):
 
     @property
     def scopes(self) -> tuple[ContentScope, ...]:
-        """The content that the role is limited to; empty for most."""
+        """The scopes of the role; empty for most roles."""
         return self.site_role.scopes if self.site_role is not None else ()
 
     @property
     def must_use_second_factor(self) -> bool:
-        """Whether the role asks for a second factor at every login, whatever the account has."""
+        """True if the role requires a second factor, whether or not the account has one."""
         return (self.site_role or SiteRole(name=self.role)).must_use_second_factor
 
     @property
     def role_label(self) -> str:
-        """What people call the role, in the reader's language."""
+        """The label of the role in the reader's language."""
         return str(self.site_role or role_label(self.role))
 
     def has_perm(self, perm: str, obj: models.Model | None = None) -> bool:
@@ -265,20 +271,21 @@ class User(AbstractBaseUser):
         return all(self.has_perm(perm, obj) for perm in perm_list)
 
     def has_module_perms(self, app_label: str) -> bool:
-        """Asked by the admin's index; each admin class decides for itself through `has_perm`."""
+        """Return True for people. Each admin class checks its own permissions in `has_perm`."""
         return self.can_log_in
 
     def get_session_auth_hash(self) -> str:
-        """Return what a session is bound to: with the password also the role and the epoch, so that another one of
-        either ends every session at once, and an account that comes back brings none."""
-        return self._bound(super().get_session_auth_hash(), settings.SECRET_KEY)
+        """Return the hash that a session is bound to: password, role and epoch."""
+        # Role and epoch are part of it, so that a changed role ends all sessions, and an account that is turned on
+        # again does not get its old sessions back.
+        return self._bind(super().get_session_auth_hash(), settings.SECRET_KEY)
 
     def get_session_auth_fallback_hash(self) -> Iterator[str]:
         keys = settings.SECRET_KEY_FALLBACKS
-        for older, key in zip(super().get_session_auth_fallback_hash(), keys, strict=True):
-            yield self._bound(older, key)
+        for fallback_hash, key in zip(super().get_session_auth_fallback_hash(), keys, strict=True):
+            yield self._bind(fallback_hash, key)
 
-    def _bound(self, value: str, key: str) -> str:
+    def _bind(self, value: str, key: str) -> str:
         return salted_hmac(
             f"accounts.session.{self.role}.{self.session_epoch}", value, secret=key
         ).hexdigest()
@@ -291,7 +298,7 @@ class User(AbstractBaseUser):
 
 
 class Theme(models.TextChoices):
-    """The colours of the admin. `auto` follows the operating system."""
+    """The colour theme of the admin. `auto` follows the operating system."""
 
     AUTO = "auto", "System"
     LIGHT = "light", "Light"
@@ -306,9 +313,9 @@ class Density(models.TextChoices):
 
 
 class Preferences(models.Model):
-    """The settings of a person's own admin. An account without a row has the defaults.
+    """The admin preferences of a user. An account without a row has the defaults.
 
-    An empty `time_zone` is the site's; with an empty `language` the browser decides.
+    An empty `time_zone` means the site's; an empty `language` leaves the choice to the browser.
     """
 
     user = models.OneToOneField(
@@ -331,10 +338,10 @@ class Preferences(models.Model):
 
 
 class AccountToken(models.Model):
-    """A token of a program, bound to an account. The secret itself is never stored.
+    """A token of a program, bound to an account. Only its hash is stored.
 
-    `role` is what the account had when the token was made: with another role the token is dead. `content_scope` is
-    the content that it is limited to, within that of the account.
+    `role`: the account's role when the token was made; with another role the token is invalid. `content_scope`: the
+    content the token is limited to, within the account's.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -360,12 +367,12 @@ class AccountToken(models.Model):
 
     @property
     def scope(self) -> ContentScope:
-        """The content that it is limited to."""
+        """The content the token is limited to."""
         return ContentScope.from_json(self.content_scope)
 
     @property
     def state(self) -> str:
-        """`revoked`, `expired` or `active`, whatever became of the account since."""
+        """`revoked`, `expired` or `active`. The account's state is not considered."""
         if self.revoked_at is not None:
             return "revoked"
         is_over = self.expires_at is not None and self.expires_at <= timezone.now()
@@ -373,7 +380,7 @@ class AccountToken(models.Model):
 
 
 class ApiToken(AccountToken):
-    """A token for the API in a person's name."""
+    """A token for the API that acts as an account."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="api_tokens")
     permissions = models.JSONField(default=list)
@@ -387,7 +394,7 @@ class ApiToken(AccountToken):
 
 
 class LoginDevice(models.Model):
-    """A device that somebody logged in from, by what it tells of itself (`services.sign_in.device_key`)."""
+    """A device that an account logged in from, identified by `services.sign_in.device_key`."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="login_devices")
     key = models.CharField(max_length=64, editable=False)
@@ -404,7 +411,7 @@ class LoginDevice(models.Model):
 
 
 class Invitation(models.Model):
-    """An invitation to make oneself an account, by a link that works once. Its secret is never stored."""
+    """An invitation to create an account, by a link that works once. Only the hash of its secret is stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     email = models.EmailField(max_length=EMAIL_MAX)
@@ -424,20 +431,21 @@ class Invitation(models.Model):
         return self.email
 
     @property
-    def _is_vouched_for(self) -> bool:
-        """Whether the person who invited may still do so."""
+    def _has_valid_inviter(self) -> bool:
+        """True if the inviter still exists and may manage accounts."""
         inviter = self.invited_by
         return inviter is not None and inviter.can_log_in and inviter.has_perm("users.manage")
 
     @property
     def role_label(self) -> str:
-        """What people call the role, in the reader's language."""
+        """The label of the role in the reader's language."""
         return role_label(self.role)
 
     @property
     def state(self) -> str:
         if self.accepted_at is not None:
             return "accepted"
-        if self.revoked_at is not None or not self._is_vouched_for:
+        # An invitation is only as valid as its inviter: it ends when they lose the account or the right.
+        if self.revoked_at is not None or not self._has_valid_inviter:
             return "revoked"
         return "expired" if self.expires_at <= timezone.now() else "pending"

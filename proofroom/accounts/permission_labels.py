@@ -1,4 +1,4 @@
-"""What each permission lets somebody do, in words for people. `roles.py` says who has it."""
+"""Labels of permissions for people. `roles.py` defines who has them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ GROUP_LABELS: Final[dict[str, StrPromise]] = {
     "users": gettext_lazy("People"),
     "webhooks": gettext_lazy("Webhooks"),
 }
-"""By the first part of a permission's name."""
+"""Labels of groups, by the first part of a permission's name."""
 
 LABELS: Final[dict[str, StrPromise]] = {
     "agents.dropdown": gettext_lazy("Run agents on a post"),
@@ -89,35 +89,40 @@ LABELS: Final[dict[str, StrPromise]] = {
 
 
 def label_of(permission: str) -> str | StrPromise:
-    """Return what a permission is called; one that an app of the site declares without a label keeps its name."""
+    """Return the label of a permission, or its name if the app that declares it gives no label."""
     if permission in LABELS:
         return LABELS[permission]
     return next(
-        (own.labels[permission] for own in permission_sets if permission in own.labels), permission
+        (
+            app_permissions.labels[permission]
+            for app_permissions in permission_sets
+            if permission in app_permissions.labels
+        ),
+        permission,
     )
 
 
 def permission_choices(
     names: Collection[str] | None = None,
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return permissions with their labels, by the part of the product they belong to: these, or all there are.
+    """Return permissions with their labels, grouped by product area: `names`, or all.
 
-    In the reader's language, and in the order of its words.
+    In the reader's language, sorted by label.
     """
     found = sorted(all_permissions() if names is None else names)
     return sorted(
         (
             str(GROUP_LABELS.get(group, group)),
-            sorted(((name, str(label_of(name))) for name in of_group), key=itemgetter(1)),
+            sorted(((name, str(label_of(name))) for name in group_names), key=itemgetter(1)),
         )
-        for group, of_group in groupby(found, lambda name: name.partition(".")[0])
+        for group, group_names in groupby(found, lambda name: name.partition(".")[0])
     )
 
 
 def marked_permission_choices(
     names: Collection[str] | None = None,
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """The same for a form that can limit them: those that cannot be limited to a part of the content say so."""
+    """Return `permission_choices` for forms with limits: permissions that apply to the whole site are marked."""
     return [
         (
             group,

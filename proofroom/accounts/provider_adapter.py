@@ -1,8 +1,7 @@
-"""What django-allauth asks of this project when a provider of identities logs somebody in (`OIDC_SERVER_URL`,
-`SAML_METADATA_URL`).
+"""The django-allauth adapter for logins through an identity provider (`OIDC_SERVER_URL`, `SAML_METADATA_URL`).
 
-Nobody gets in by an email that the provider did not confirm, or into an account that was there before without
-logging in to it first, unless the operator trusts the provider with that (`SSO_LINK_BY_EMAIL`).
+A login needs an email confirmed by the provider. It opens an existing account only if its owner connected the
+provider before, unless the operator trusts the provider with that (`SSO_LINK_BY_EMAIL`).
 """
 
 from __future__ import annotations
@@ -40,20 +39,21 @@ _SUBJECT: Final = "sub"
 
 
 def refuse(request: HttpRequest, text: str, email: str = "") -> NoReturn:
-    """Send somebody back to the page they came from, with the reason.
+    """Redirect the user to the page they came from, with the reason as a message.
 
-    It counts as a try of the address; beyond the limit of tries it is no longer recorded.
+    Counts as an attempt of the address. Beyond the limit, attempts are no longer recorded.
     """
     messages.error(request, text)
     if isinstance(request.user, User):
         raise ImmediateHttpResponse(HttpResponseRedirect(reverse("mfa_index")))
+    # A client that repeats failed logins must not fill the activity log.
     if not has_too_many_tries(request):
         record_failed_login(email, via="admin")
     raise ImmediateHttpResponse(HttpResponseRedirect(reverse("admin:login")))
 
 
 def refuse_unreachable(request: HttpRequest, error: Exception) -> NoReturn:
-    """Send somebody back where the provider does not answer, or what it says of itself cannot be read."""
+    """Redirect the user if the provider does not answer or its metadata cannot be read."""
     log_once(
         logger, "The provider of logins cannot be reached, or its metadata cannot be read.", error
     )
@@ -65,28 +65,28 @@ def refuse_unreachable(request: HttpRequest, error: Exception) -> NoReturn:
 
 
 def claims_of(login: SocialLogin) -> dict[str, Any]:
-    """What the provider says of a person: in the ID token, and where it has one, at its own address for that.
+    """Return the provider's claims about a person, from the ID token and the UserInfo endpoint.
 
-    Both must be about the same person (OpenID Connect Core 5.3.2). Raises `ValueError` where they are not.
-    A SAML provider says attributes, each a list of texts.
+    Both must have the same subject (OpenID Connect Core 5.3.2), otherwise `ValueError` is raised. For SAML, return
+    the attributes, each a list of strings.
     """
-    told: dict[str, Any] = login.account.extra_data
+    extra_data: dict[str, Any] = login.account.extra_data
     if login.account.provider == SAML:
-        attributes: dict[str, Any] = told["attributes"]
+        attributes: dict[str, Any] = extra_data["attributes"]
         return attributes
-    token, userinfo = told.get("id_token") or {}, told.get("userinfo") or {}
+    token, userinfo = extra_data.get("id_token") or {}, extra_data.get("userinfo") or {}
     if token and userinfo and token[_SUBJECT] != userinfo[_SUBJECT]:
         raise ValueError("The ID token and the user info name different people.")
     return {**token, **userinfo}
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):
-    """Accounts that a provider logs in."""
+    """The adapter for accounts that log in through a provider."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         claims = claims_of(sociallogin)
         saml_session = sociallogin.account.extra_data.get("session")
-        # Groups, pictures and the rest are not needed again.
+        # Personal data of the provider, such as groups and pictures, is not needed again, so it is not stored.
         sociallogin.account.extra_data = {}
         if sociallogin.account.pk:
             SocialAccount.objects.filter(pk=sociallogin.account.pk).update(extra_data={})
@@ -95,6 +95,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         role = None
         if settings.PROVIDER_ROLE_CLAIM:
             role = role_of_claim(claims.get(settings.PROVIDER_ROLE_CLAIM))
+            # Where a claim decides the role, a user without a matching claim has lost access at the provider.
             if role is None:
                 refuse(request, _("Your account there has no role on this site."))
         sociallogin.state["role"] = role
@@ -108,18 +109,20 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
                 refuse(request, error.message, user.email)
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
-        """The account that is logged in to by email, where that is allowed: a confirmed one, of a person."""
+        """Return the account to log in to by email, if the setting allows it: a person's, with a confirmed email."""
         found: tuple[User, str] | None = super().authenticate_by_email(sociallogin)
         if found is None or not found[0].can_log_in:
+            # An unconfirmed address may belong to another person, who would otherwise get in to this account.
             return None
         confirmed = EmailAddress.objects.filter(user=found[0], email=found[0].email, verified=True)
         return found if confirmed.exists() else None
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
-        """Somebody new gets in with a confirmed email that no account has."""
+        """Return True for a confirmed email that no account has; refuse the login otherwise."""
         emails = [one.email for one in sociallogin.email_addresses if one.verified]
         if not emails:
             refuse(request, _("The email of your account there is not confirmed."))
+        # Connecting by email alone would let the provider take over any account.
         if User.objects.filter(email__iexact=emails[0]).exists():
             refuse(
                 request,

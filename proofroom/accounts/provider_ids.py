@@ -1,4 +1,4 @@
-"""What accounts of a provider of identities are stored under: another client or name of it changes nothing."""
+"""Provider ids stored with connected accounts. They stay the same if the provider's name or client changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads accounts and tokens."""
+"""Queries for accounts, roles and tokens."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ from proofroom.core.validation.input_validation import parse_uuid
 T = TypeVar("T", bound=AccountToken)
 M = TypeVar("M", bound=Model)
 _LONGEST_ID = 18
-"""Digits of the longest number that every database takes as an id."""
+"""Number of digits of the longest id that every supported database accepts."""
 
 
 def first_admin() -> User | None:
-    """The first active admin, in whose name the site works where nobody else is asked for it."""
+    """Return the first active admin, the default actor for system work."""
     return User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk").first()
 
 
-_PREFERENCES: Final = "preferences__"
-_USER: Final = Statement(
+_PREFERENCES_PREFIX: Final = "preferences__"
+_USER_QUERY: Final = Statement(
     lambda user_id: User.objects.filter(pk=user_id).values(
-        *columns_of(User), *(_PREFERENCES + name for name in columns_of(Preferences))
+        *columns_of(User), *(_PREFERENCES_PREFIX + name for name in columns_of(Preferences))
     )
 )
 
 
 def list_site_roles() -> list[SiteRole]:
-    """The roles that the site made, by what they are called. One query."""
+    """Return the site's own roles, by label. One query."""
     return list(SiteRole.objects.filter(is_built_in=False).exclude(name__in=[*grants()]))
 
 
 def permissions_of(role: str) -> frozenset[str]:
-    """Every permission of a role; none for an unknown one. One query for a role that the site made."""
+    """Return the permissions of a role; none for an unknown role. One query for a role of the site."""
     if role in grants():
         return grants()[role]
     found = SiteRole.find(role)
@@ -59,7 +59,7 @@ def permissions_of(role: str) -> frozenset[str]:
 
 
 def promised_by(role: str) -> frozenset[str]:
-    """`SiteRole.promised` of a role. One query for a role that the site made."""
+    """Return `SiteRole.promised` of a role. One query for a role of the site."""
     if role in grants():
         return grants()[role]
     found = SiteRole.find(role)
@@ -67,15 +67,16 @@ def promised_by(role: str) -> frozenset[str]:
 
 
 def scope_of(role: str) -> ContentScope:
-    """The content that a role is limited to. One query for a role that the site made."""
+    """Return the content a role is limited to. One query for a role of the site."""
     found = None if role in grants() else SiteRole.find(role)
     return found.scope if found is not None else ContentScope()
 
 
 def find_role(name: str) -> SiteRole:
-    """The role of that name, also where `migrate` has not made its row yet. Raises `NotFound`."""
+    """Return the role with this name, even if `migrate` has not written its row yet. Raises `NotFound`."""
     if name in grants():
         return SiteRole(name=name, is_built_in=True)
+    # Role names are ASCII. PostgreSQL refuses a query with a NUL character.
     found = SiteRole.find(name) if name.isascii() and name.isprintable() else None
     if found is None:
         raise NotFound(_("No role is called %(name)r.") % {"name": name[:80]}, code="unknown_role")
@@ -83,20 +84,20 @@ def find_role(name: str) -> SiteRole:
 
 
 def with_role_labels(rows: QuerySet[M]) -> QuerySet[M]:
-    """Add to accounts or invitations what a role of the site is called, in the same query."""
+    """Annotate accounts or invitations with the label of a site role, in the same query."""
     role = SiteRole.objects.filter(name=OuterRef("role"))
     annotated = rows.annotate(site_role_label=Subquery(role.values("label")[:1]))
     return cast("QuerySet[M]", annotated)
 
 
 def people_role_choices() -> list[tuple[str, str]]:
-    """The roles that people can have, with what they are called. One query."""
+    """Return names and labels of the roles people can have. One query."""
     declared = [(name, role_label(name)) for name in people_roles()]
     return [*declared, *((role.name, role.label) for role in list_site_roles())]
 
 
 def roles_with(permission: str) -> list[str]:
-    """The names of the roles of people that have a permission. One query."""
+    """Return the names of people's roles that have the permission. One query."""
     declared = [name for name in people_roles() if permission in grants()[name]]
     return [
         *declared,
@@ -105,12 +106,13 @@ def roles_with(permission: str) -> list[str]:
 
 
 def load_user(user_id: int) -> User | None:
-    """The account with that id and its preferences, whatever its state. One query."""
-    rows = _USER.rows(user_id)
+    """Return the account with this id and its preferences, active or not. One query."""
+    rows = _USER_QUERY.rows(user_id)
     if not rows:
         return None
     row, user = rows[0], instance_from_row(User, rows[0])
-    stored = {name: row[_PREFERENCES + name] for name in columns_of(Preferences)}
+    stored = {name: row[_PREFERENCES_PREFIX + name] for name in columns_of(Preferences)}
+    # The LEFT JOIN gives NULLs where the account has no preferences.
     user.preferences = (
         Preferences() if stored["user_id"] is None else instance_from_row(Preferences, stored)
     )
@@ -118,7 +120,7 @@ def load_user(user_id: int) -> User | None:
 
 
 def preferences_of(user: User) -> Preferences:
-    """The preferences of an account, the defaults where it has none. No query where `load_user` read it."""
+    """Return the preferences of an account, or the defaults. No query after `load_user`."""
     try:
         return user.preferences
     except Preferences.DoesNotExist:
@@ -127,7 +129,7 @@ def preferences_of(user: User) -> Preferences:
 
 
 def find_user(user_id: str) -> User:
-    """The account with that id. Raises `NotFound`, also for what is no id."""
+    """Return the account with this id. Raises `NotFound`, also for malformed ids."""
     found = User.objects.filter(pk=parse_account_id(user_id)).first()
     if found is None:
         raise NotFound(
@@ -137,13 +139,14 @@ def find_user(user_id: str) -> User:
 
 
 def parse_account_id(text: str) -> int:
-    """An account's id as a number; -1, which no account has, for what is none."""
+    """Return the account id as a number, or -1, which matches no account, for a malformed id."""
+    # `isdigit` alone accepts digits of other scripts and "²", which `int` refuses.
     is_id = text.isascii() and text.isdigit() and len(text) <= _LONGEST_ID
     return int(text) if is_id else -1
 
 
 def parse_token_id(text: str) -> UUID:
-    """A token's id. Raises `NotFound` for what is none."""
+    """Return the token id as a UUID. Raises `NotFound` if malformed."""
     id_ = parse_uuid(text)
     if id_ is None:
         raise NotFound(_("No token has the ID %(text)s.") % {"text": text}, code="unknown_token")
@@ -153,7 +156,7 @@ def parse_token_id(text: str) -> UUID:
 def list_users(
     *, role: str | None = None, is_active: bool | None = None, search: str = ""
 ) -> QuerySet[User]:
-    """Accounts by name."""
+    """Return accounts sorted by name."""
     found = User.objects.order_by("username", "pk")
     if role is not None:
         found = found.filter(role=role)
@@ -167,7 +170,7 @@ def list_users(
 def list_tokens(
     kind: type[T], *, user_id: int | None = None, is_active: bool | None = None
 ) -> QuerySet[T]:
-    """Tokens of a kind with their accounts, newest first. Active is what is neither revoked nor expired."""
+    """Return tokens of a kind with their accounts, newest first. Active means neither revoked nor expired."""
     found = kind._default_manager.select_related("user", "made_by")
     if user_id is not None:
         found = found.filter(user_id=user_id)
@@ -178,12 +181,12 @@ def list_tokens(
 
 
 def list_invitations() -> QuerySet[Invitation]:
-    """Invitations with who sent them, newest first."""
+    """Return invitations with their inviters, newest first."""
     return Invitation.objects.select_related("invited_by").order_by("-created_at", "-id")
 
 
 def token_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
-    """Names of API tokens by id, for who manages them. One query."""
+    """Return names of API tokens by id, if the actor may manage tokens. One query."""
     if not actor.can("tokens.manage"):
         return {}
     rows = ApiToken.objects.filter(pk__in=ids).values_list("pk", "name")
@@ -191,7 +194,7 @@ def token_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
 
 
 def account_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
-    """Names of accounts by id, for who manages them. One query."""
+    """Return names of accounts by id, if the actor may manage accounts. One query."""
     if not actor.can("users.manage"):
         return {}
     rows = User.objects.filter(pk__in=ids).values_list("pk", "username")
@@ -199,7 +202,7 @@ def account_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
 
 
 def find_operator(email: str | None = None) -> Actor:
-    """Who a command acts for: the person with that address, else the first admin. Raises `NotFound`."""
+    """Return the actor for a command: the person with this email, else the first admin. Raises `NotFound`."""
     people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT).order_by("pk")
     person = people.filter(email=email.lower()).first() if email else first_admin()
     if person is None:

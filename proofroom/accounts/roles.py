@@ -1,10 +1,10 @@
-"""The one registry of permissions, and of the roles that the code declares.
+"""The registry of permissions and of the roles that the code declares.
 
-Every face asks `user.has_perm("posts.publish")`; the answer comes from here. Roles that an administrator makes are
-rows (`SiteRole`), which `permissions_of` of the queries reads.
+The admin, the API and MCP check `user.has_perm("posts.publish")`. Roles made by an administrator are rows
+(`SiteRole`), read by `queries.permissions_of`.
 
-What is written beside a grant in words ("only into AI Review", "submit only", "generate_image only") is held by
-the services: an actor that is no person never reaches Review or live content, whatever its user may do.
+Some grants have a restriction in a comment ("only into AI Review", "submit only", "generate_image only"). The
+services enforce it: an actor that is not a person never writes to Review or live content.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TRANSLATOR = frozenset(
 )
 
 _EDITOR = _TRANSLATOR | {
-    "feedback.moderate",  # delete the notes of others
+    "feedback.moderate",  # delete other people's notes
     "posts.create",
     "posts.edit",
     "posts.publish",
@@ -70,9 +70,9 @@ _EDITOR = _TRANSLATOR | {
     "agents.view",
     "agents.dropdown",
     "agents.field",
-    "analytics.read",  # the admin's pages; the API's figures need `analytics.view`
-    "lists.share",  # saved views of the admin's lists, for the team
-    "content.replace",  # find and replace in the admin; the API's needs `database.manage`
+    "analytics.read",  # pages of the admin; the API needs `analytics.view`
+    "lists.share",  # share saved views of the admin's lists with the team
+    "content.replace",  # find and replace in the admin; the API needs `database.manage`
 }
 
 _ADMIN = _EDITOR | {
@@ -106,16 +106,15 @@ GRANTS: Final[dict[str, frozenset[str]]] = {
     Role.TRANSLATOR: _TRANSLATOR,
     Role.AI_AGENT: _AI_AGENT,
 }
-"""What the roles of the product may do."""
+"""Permissions of the product's roles."""
 PERMISSIONS: Final[frozenset[str]] = frozenset().union(*GRANTS.values())
-"""The permissions of the product."""
+"""All permissions of the product."""
 
 
 class PermissionSet:
-    """Permissions that an app declares, by any name, in `<app>/roles/*.py`. Admins have them too.
+    """Permissions that an app declares in `<app>/roles/*.py`. Admins get them automatically, agents never.
 
-    `roles` are those that have them besides, `labels` says in words what a permission allows. Agents never have
-    permissions of an app.
+    `roles`: names of further roles that get them. `labels`: labels by permission.
     """
 
     name: ClassVar[str]
@@ -125,9 +124,9 @@ class PermissionSet:
 
 
 class RoleDefinition:
-    """A role that an app declares, in `<app>/roles/*.py`: for people, who log in with it.
+    """A role for people that an app declares in `<app>/roles/*.py`.
 
-    It may do what the roles of `includes` may, and what `permissions` name.
+    It has the permissions of the roles in `includes`, and its own `permissions`.
     """
 
     name: ClassVar[str]
@@ -150,7 +149,10 @@ _PERMISSION: Final = re.compile(r"[A-Za-z][A-Za-z-]*(\.[A-Za-z][A-Za-z-]*)+")
 
 @cache
 def grants() -> Mapping[str, frozenset[str]]:
-    """What every role may do, those of apps too. Raises `ImproperlyConfigured` where a declaration is wrong."""
+    """Return the permissions of every declared role, with apps' roles. Raises `ImproperlyConfigured` if one is
+    invalid.
+    """
+    # Cached for the life of the process: declarations are code, so they change only with a restart.
     found = dict(GRANTS)
     known = PERMISSIONS.union(*(one.permissions for one in permission_sets))
     for one in permission_sets:
@@ -171,6 +173,7 @@ def grants() -> Mapping[str, frozenset[str]]:
             raise ImproperlyConfigured(
                 f"{own.__module__}: {own.name!r} has more than {ROLE_NAME_MAX} characters."
             )
+        # `found` grows with each role, so a role can include only product roles and roles declared before it.
         if unknown := {*own.permissions} - known or {*own.includes} - {*found}:
             raise ImproperlyConfigured(
                 f"{own.__module__}: nothing is called {', '.join(sorted(unknown))}."
@@ -183,21 +186,21 @@ def grants() -> Mapping[str, frozenset[str]]:
 
 
 def all_permissions() -> frozenset[str]:
-    """Every permission there is, those of apps too."""
+    """Return all permissions, with those of apps."""
     return frozenset().union(*grants().values())
 
 
 def assignable_permissions() -> frozenset[str]:
-    """What roles of people can be given: all but what is for agents alone."""
+    """Return the permissions that people's roles can have: all except those only agents have."""
     return frozenset().union(*(grants()[name] for name in people_roles()))
 
 
 def people_roles() -> list[str]:
-    """The names of the roles of people that the code declares."""
+    """Return the names of the declared roles for people."""
     return [name for name in grants() if name != Role.AI_AGENT]
 
 
 def declared_role_label(name: str) -> str:
-    """Return what people call a role of the code, in the reader's language."""
+    """Return the label of a declared role, in the reader's language."""
     own = own_roles.get(name)
     return capfirst(str(own.label if own is not None else _LABELS[name]))

@@ -1,7 +1,7 @@
-"""Logging in through a SAML 2.0 identity provider (`SAML_METADATA_URL`). Needs the extra `saml`.
+"""Login through a SAML 2.0 identity provider (`SAML_METADATA_URL`). Needs the extra `saml`.
 
-A person is who the subject-id says (SAML V2.0 Subject Identifier Attributes Profile 1.0), or `SAML_ID_ATTRIBUTE`;
-else the NameID, unless it is one that changes at every login (SAML Core 8.3.8).
+A person is identified by the subject-id (SAML V2.0 Subject Identifier Attributes Profile 1.0) or by
+`SAML_ID_ATTRIBUTE`; otherwise by the NameID, unless it is transient (SAML Core 8.3.8).
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 _TRANSIENT: Final = "urn:oasis:names:tc:SAML:2.0:nameid-format:transient"
 
 SAML_SESSION_KEY: Final = "saml_session"
-"""Where the session of a browser keeps its `SamlSession`."""
+"""Session key that holds the `SamlSession`."""
 
 
 class SamlSession(TypedDict):
-    """A session at the identity provider, as its answer named it: a log-out names the same."""
+    """The session at the identity provider, as its login response named it. A logout request repeats these values."""
 
     provider: str
     name: str
@@ -29,10 +29,10 @@ class SamlSession(TypedDict):
     index: str | None
 
 
-def is_named(session: SamlSession | None, request: str) -> bool:
-    """Return whether a checked LogoutRequest, as XML, is about the session (SAML Core 3.3.4 and 3.7.3).
+def has_id_attribute(session: SamlSession | None, request: str) -> bool:
+    """Return True if a verified LogoutRequest, as XML, is about the session (SAML Core 3.3.4 and 3.7.3).
 
-    Raises an error of python3-saml where it names nobody, or in a way that cannot be read.
+    Raises a python3-saml error if the request names no subject or cannot be parsed.
     """
     from onelogin.saml2.logout_request import OneLogin_Saml2_Logout_Request as LogoutRequest
 
@@ -40,17 +40,20 @@ def is_named(session: SamlSession | None, request: str) -> bool:
     indexes = LogoutRequest.get_session_indexes(request)
     if session is None or session["name"] != name["Value"]:
         return False
-    said = [name.get("Format"), name.get("NameQualifier"), name.get("SPNameQualifier")]
-    kept = [session["name_format"], *session["qualifiers"]]
-    if any(one and other and one != other for one, other in zip(said, kept, strict=True)):
+    requested = [name.get("Format"), name.get("NameQualifier"), name.get("SPNameQualifier")]
+    expected = [session["name_format"], *session["qualifiers"]]
+    # Providers may omit the format and the qualifiers in either message, so only two different values are a mismatch.
+    if any(one and other and one != other for one, other in zip(requested, expected, strict=True)):
         return False
+    # A request without an issuer counts as the provider's: its signature was verified before.
     if (LogoutRequest.get_issuer(request) or session["provider"]) != session["provider"]:
         return False
+    # A request without a session index ends all sessions of the subject.
     return not indexes or session["index"] in indexes
 
 
 class SamlProvider(SAMLProvider):
-    """allauth's provider, with the attributes that the site names, and people who stay the same."""
+    """allauth's SAML provider, with the site's attribute mapping and stable user ids."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -60,7 +63,7 @@ class SamlProvider(SAMLProvider):
         }
 
     def extract_extra_data(self, data: OneLogin_Saml2_Auth) -> dict[str, Any]:
-        """What is read of the answer before it is forgotten: `attributes`, and `session`, a `SamlSession`."""
+        """Return the data stored from the response: `attributes`, and `session`, a `SamlSession`."""
         session = SamlSession(
             provider=data.get_settings().get_idp_data()["entityId"],
             name=data.get_nameid() or "",
@@ -71,11 +74,11 @@ class SamlProvider(SAMLProvider):
         return {"attributes": data.get_attributes(), "session": session}
 
     def extract_uid(self, data: OneLogin_Saml2_Auth) -> str:
-        """Raise `ValueError` where nothing says for good who it is."""
+        """Return the stable id of the person. Raises `ValueError` if the response has none."""
         uid = self._extract(data).get("uid")
-        # Where the site names an attribute, a NameID could be the id of somebody else.
-        is_named = "uid" in self.app.settings["attributes"]
-        if uid is None and not is_named and data.get_nameid_format() != _TRANSIENT:
+        # If the site names an id attribute, a NameID must not replace it: it could equal the id of another person.
+        has_id_attribute = "uid" in self.app.settings["attributes"]
+        if uid is None and not has_id_attribute and data.get_nameid_format() != _TRANSIENT:
             uid = data.get_nameid()
         if not uid:
             raise ValueError("The identity provider names nobody for good: set SAML_ID_ATTRIBUTE.")

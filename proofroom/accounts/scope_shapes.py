@@ -1,4 +1,4 @@
-"""The content that a role, a token or an agent is limited to, as the API reads and answers it."""
+"""Schemas of the content that a role, a token or an agent is limited to, for the API."""
 
 from __future__ import annotations
 

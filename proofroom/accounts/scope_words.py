@@ -1,4 +1,4 @@
-"""What a scope is called: the content that a role or a token is limited to, in words for people."""
+"""Descriptions of scopes in words: the content a role or a token is limited to."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from proofroom.core.post_type_names import post_type_labels
 
 
 def describe_scopes(scopes: Sequence[ContentScope], who: Scoped) -> list[list[str]]:
-    """A line for each part that limits, of each of the scopes, for somebody to read who may not see all of it.
+    """Return, for each scope, one line per limiting part. Names that `who` may not see are replaced.
 
-    Two queries at most, however many there are.
+    Two queries at most, for any number of scopes.
     """
     types = post_type_labels()
     sections = label_scope_ids("sections", {id_ for one in scopes for id_ in one.sections}, who)
     terms = label_scope_ids("terms", {id_ for one in scopes for id_ in one.terms}, who)
+    # A reader with limits cannot tell hidden from deleted content, and must not: "deleted" would be a wrong answer.
     gone = _("hidden") if reading_scopes(who) else _("deleted")
     found = []
     for scope in scopes:
@@ -38,7 +39,7 @@ def describe_scopes(scopes: Sequence[ContentScope], who: Scoped) -> list[list[st
 
 
 def describe_scope(scope: ContentScope, who: Scoped) -> list[str]:
-    """The same of one scope."""
+    """Return the lines that describe one scope."""
     return describe_scopes([scope], who)[0]
 
 

@@ -1,7 +1,6 @@
-"""Addresses of django-allauth's pages under `/admin/`: what comes before a login, and each person's own methods.
+"""URLs of django-allauth's pages under `/admin/`: the pages before a login, and each user's login methods.
 
-They have the names that allauth looks for. Its pages for signing up are left out. A view is loaded when somebody
-first opens its page: they bring libraries of passkeys and of providers, of no use to who serves visitors.
+The names are those that allauth reverses. Its sign-up pages are left out.
 """
 
 from __future__ import annotations
@@ -30,12 +29,13 @@ from proofroom.core.second_factor import lacks_second_factor
 
 View = Callable[..., HttpResponseBase]
 _UNREADABLE: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError)
-"""What the library of passkeys raises for a credential that no browser would send."""
+"""Exceptions that the passkey library raises for a malformed credential."""
 
 
 def loaded_later(name: str) -> View:
-    """The view of that dotted name, imported by its first call."""
+    """Return the view with this dotted name, imported at its first call."""
 
+    # The views import the libraries of passkeys and providers, which processes that serve only visitors never need.
     def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response: HttpResponseBase = import_string(name)(request, *args, **kwargs)
         return response
@@ -45,7 +45,7 @@ def loaded_later(name: str) -> View:
 
 
 def own_email(request: HttpRequest) -> HttpResponseBase:
-    """allauth's page of the address, after a login that is not long ago."""
+    """allauth's email page. It asks for a recent login first."""
     from allauth.account import views
     from allauth.account.decorators import reauthentication_required
 
@@ -56,14 +56,15 @@ def own_email(request: HttpRequest) -> HttpResponseBase:
 
 
 def in_frame(view: View, title: str | Promise) -> View:
-    """Put a page of allauth into the frame of the admin; a form that was refused answers 422."""
+    """Render a page of allauth in the frame of the admin. A form with errors answers 422."""
 
     @never_cache
     @wraps(view)
-    def framed(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             response = view(request, *args, **kwargs)
         except _UNREADABLE as error:
+            # The same exceptions from a request without a credential are bugs, so they stay errors.
             if "credential" not in request.POST:
                 raise
             raise BadRequest("The credential cannot be read.") from error
@@ -75,6 +76,7 @@ def in_frame(view: View, title: str | Promise) -> View:
                 "account": request.user,
                 "has_email": settings.HAS_EMAIL,
                 "provider_name": settings.PROVIDER_NAME,
+                # A callable, so that only templates which use it run the query.
                 "is_connected": partial(
                     SocialAccount.objects.filter(
                         user_id=request.user.pk, provider=settings.PROVIDER_ID
@@ -89,19 +91,19 @@ def in_frame(view: View, title: str | Promise) -> View:
                 response.status_code = 422
         return response
 
-    return framed
+    return wrapper
 
 
 def with_passwords(view: View) -> View:
-    """A page that is there only where people log in with passwords."""
+    """Answer 404 if the site has no login with passwords."""
 
     @wraps(view)
-    def found(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def guarded(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not settings.PASSWORD_LOGIN:
             raise Http404
         return view(request, *args, **kwargs)
 
-    return found
+    return guarded
 
 
 def _page(route: str, view: View, name: str, title: str | Promise) -> URLPattern:
@@ -121,8 +123,9 @@ def _provider(view: str) -> View:
 
 
 def _saml(route: str, view: str, name: str, *, from_provider: bool = False) -> URLPattern:
-    """With `from_provider`, its page sends the form, which has no token of this site."""
+    """Return the URL pattern of a SAML view. With `from_provider`, the view is exempt from CSRF checks."""
     loaded = loaded_later(f"proofroom.accounts.admin.saml.{view}")
+    # The provider's page submits this form, so it cannot hold a CSRF token of this site. The signature protects it.
     answer = csrf_exempt(loaded) if from_provider else loaded
     return re_path(rf"^login/(?P<organization_slug>{SAML})/{route}$", answer, name=name)
 
@@ -134,6 +137,7 @@ _CONFIRM = gettext_lazy("Confirm it is you")
 
 urlpatterns: list[URLPattern] = [
     path("login/", admin.site.login, name="account_login"),
+    # allauth reverses "account_signup" in its templates and redirects. There is no sign-up, so it leads to the login.
     path("login/", admin.site.login, name="account_signup"),
     path("logout/", admin.site.admin_view(admin.site.logout), name="account_logout"),
     _page(

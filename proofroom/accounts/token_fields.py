@@ -1,4 +1,4 @@
-"""Tokens: what people may set, and what the API answers. A new field is declared here and in the table."""
+"""Fields of tokens: form inputs and API answers. Declare a new field here and in the model."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class MadeTokenAnswer(TokenAnswer):
 
 
 class LastDayField(forms.DateField):
-    """The day on which a token ends, as the last moment of it in the zone of whoever writes it."""
+    """The last day of a token. The value is the last moment of that day in the user's time zone."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -81,7 +81,7 @@ class LastDayField(forms.DateField):
 
 
 class AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # it takes none when it runs
-    """An account, as its id."""
+    """An account field whose value is the account's id."""
 
     def clean(self, value: Any) -> int:
         found: User = super().clean(value)
@@ -89,14 +89,14 @@ class AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # it take
 
 
 def token_name_field(help_text: str | StrPromise) -> forms.Field:
-    """Make a field for the name of a token."""
+    """Return a form field for the name of a token."""
     return forms.CharField(
         label=gettext_lazy("Name"), max_length=TOKEN_NAME_MAX, help_text=help_text
     )
 
 
 LastDay = Annotated[Moment | None, FormField(LastDayField, name="expires_at")]
-"""When a token ends."""
+"""The time at which a token ends."""
 
 
 class TokenLimits(Body):
@@ -141,5 +141,6 @@ class NewToken(Body):
             ),
             name="user",
         ),
+        # JSON numbers above 2^53 lose precision in JavaScript clients.
     ] = Field(None, ge=1, le=2**53)
     scope: ScopeFields = Field(default_factory=ScopeFields)

@@ -1,4 +1,4 @@
-"""Accounts: what people may set, and what the API answers. A new field is declared here and in the table."""
+"""Fields of accounts: form inputs and API answers. Declare a new field here and in the model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 PASSWORD_MAX: Final = 1000
 ROLE_SCHEMA: Final[JsonObject] = {"pattern": f"^[a-z][a-z0-9_]{{0,{ROLE_NAME_MAX - 1}}}$"}
-"""How the name of a role is written. `GET /api/roles` lists those that there are."""
+"""JSON schema of a role name. `GET /api/roles` lists the existing roles."""
 
 
 def _existing_role(name: str) -> str:
@@ -58,7 +58,7 @@ class AccountAnswer(Answer):
 
 
 def role_field(help_text: str | StrPromise = "") -> forms.Field:
-    """Make a field for the role of a person."""
+    """Return a form field for the role of a person."""
     return forms.ChoiceField(
         label=gettext_lazy("Role"),
         choices=people_role_choices,
@@ -68,7 +68,7 @@ def role_field(help_text: str | StrPromise = "") -> forms.Field:
 
 
 def password_field(help_text: str | StrPromise) -> forms.Field:
-    """Make a field for a new password."""
+    """Return a form field for a new password."""
     return forms.CharField(
         label=gettext_lazy("Password"),
         strip=False,
@@ -98,7 +98,7 @@ class NewUser(Body):
 
 
 class UserChange(NewUser, answered_by=AccountAnswer, partial=True):
-    role: Annotated[  # an agent's, sent back, is let through
+    role: Annotated[  # an agent's role is accepted, so that clients can send back what they read
         RoleName,
         FormField(
             lambda: role_field(gettext_lazy("Changing the role logs the account out everywhere."))

@@ -1,8 +1,8 @@
-"""The admin of accounts: people, invitations, roles, and the tokens of their programs."""
+"""The admin of accounts: people, invitations, roles and API tokens."""
 
 from contextlib import suppress
 
-# Before their pages are taken away, whichever module is imported first.
+# Imported so that their admin classes exist before they are unregistered, whatever the import order.
 import allauth.account.admin
 import allauth.mfa.admin
 import allauth.socialaccount.admin
@@ -18,8 +18,8 @@ from proofroom.accounts.admin import invitations, roles, tokens, users
 
 __all__ = ["invitations", "roles", "tokens", "users"]
 
-# Each person sees their own on the page of their account; nobody edits these rows.
-_THEIRS = (
+# Users manage these on the page of their own account. Administrators do not edit the rows.
+_HIDDEN_MODELS = (
     EmailAddress,
     EmailConfirmation,
     Authenticator,
@@ -28,6 +28,6 @@ _THEIRS = (
     SocialApp,
     SocialToken,
 )
-for model in _THEIRS:
+for model in _HIDDEN_MODELS:
     with suppress(NotRegistered):
         admin.site.unregister(model)

@@ -1,4 +1,4 @@
-"""Each person's own account: preferences, and where the password is changed."""
+"""The pages of a user's own account: preferences, password and sessions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ _YEAR_SECONDS = 365 * 24 * 60 * 60
 
 
 def _languages() -> list[tuple[str, Any]]:
-    """The languages of the admin by their own names, for whoever understands no other."""
+    """Return the languages of the admin, each by its own name."""
+    # A user who understands only one language must find it, so the names are not translated.
     own = [
         (code, get_language_info(code)["name_local"].capitalize()) for code, _ in settings.LANGUAGES
     ]
@@ -65,9 +66,9 @@ class PreferencesForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        of_site = _("Site time zone (%(zone)s)") % {"zone": settings.TIME_ZONE}
+        site_label = _("Site time zone (%(zone)s)") % {"zone": settings.TIME_ZONE}
         zones = cast("forms.ChoiceField", self.fields["time_zone"])
-        zones.choices = [("", of_site), *time_zone_choices()]
+        zones.choices = [("", site_label), *time_zone_choices()]
 
 
 def account(request: HttpRequest) -> HttpResponse:
@@ -84,6 +85,7 @@ def account(request: HttpRequest) -> HttpResponse:
         form, lambda: change_preferences(actor=actor, **form.cleaned_data)
     ):
         saved = form.cleaned_data
+        # The message appears on the next page, which already has the new language.
         with translation.override(saved["language"] or None):
             messages.success(request, _("Preferences saved."))
         response = HttpResponseRedirect(request.path)
@@ -93,7 +95,7 @@ def account(request: HttpRequest) -> HttpResponse:
     has_password = settings.PASSWORD_LOGIN and user.has_usable_password()
     password_form = AdminPasswordChangeForm(user) if has_password else None
     if password_form is not None:
-        # The page begins at its top, not at its second form.
+        # The browser would scroll to the second form.
         password_form.fields["old_password"].widget.attrs.pop("autofocus", None)
     context = {
         **admin.site.each_context(request),
@@ -108,11 +110,12 @@ def account(request: HttpRequest) -> HttpResponse:
 
 
 def sessions(request: HttpRequest) -> HttpResponse:
-    """GET lists where the account is logged in. POST ends one session (`session`), or all others."""
+    """GET lists the account's sessions. POST ends one session (`session`), or all others."""
     user = cast("User", request.user)
     current = request.session.session_key or ""
     if request.method == "POST":
         chosen = request.POST.get("session", "")
+        # Ids have at most 18 digits here: a longer number can overflow the database's integer type.
         if chosen and not (chosen.isascii() and chosen.isdecimal() and len(chosen) < 19):
             raise Http404
         ended = end_sessions(
@@ -140,6 +143,7 @@ def _save_theme(request: HttpRequest) -> HttpResponse:
         stored = change_preferences(actor=actor_of(request), theme=request.POST.get("theme", ""))
     except CmsError as error:
         return JsonResponse({"error": error.code, "message": error.message}, status=error.status)
+    # A script sends the theme in the background. Without scripts, the form needs a redirect.
     response: HttpResponse = (
         HttpResponse(status=204)
         if request.accepts("application/json") and not request.accepts("text/html")
@@ -150,7 +154,7 @@ def _save_theme(request: HttpRequest) -> HttpResponse:
 
 
 def choose_language(request: HttpRequest) -> HttpResponse:
-    """Django's view, which keeps the language in a cookie; an account keeps it too."""
+    """Store the language in the account, then let Django's view store it in a cookie."""
     language = request.POST.get("language", "")
     if request.user.is_authenticated and language in dict(settings.LANGUAGES):
         change_preferences(actor=actor_of(request), language=language)
@@ -158,7 +162,7 @@ def choose_language(request: HttpRequest) -> HttpResponse:
 
 
 def _remember_theme(response: HttpResponse, theme: str) -> None:
-    """For the page to log in."""
+    """Store the theme in a cookie for the login page."""
     response.set_cookie(
         THEME_COOKIE,
         theme,
@@ -170,7 +174,7 @@ def _remember_theme(response: HttpResponse, theme: str) -> None:
 
 
 def _remember_language(response: HttpResponse, language: str) -> None:
-    """For previews and the page to log in, as `set_language` does."""
+    """Store the language in a cookie for previews and the login page, as `set_language` does."""
     if not language:
         response.delete_cookie(settings.LANGUAGE_COOKIE_NAME, samesite="Lax")
         return

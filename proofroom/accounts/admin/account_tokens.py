@@ -1,4 +1,4 @@
-"""The pages that every kind of token has: a list, one form, and a page that shows the secret once."""
+"""Pages shared by all kinds of tokens: a list, a form, and a page that shows the secret once."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ _STATES = {
     "expired": gettext_lazy("expired"),
     "revoked": gettext_lazy("revoked"),
 }
-_LOOKS = {"active": "succeeded", "expired": "archived", "revoked": "failed"}
+_BADGES = {"active": "succeeded", "expired": "archived", "revoked": "failed"}
 
 
 class AccountTokenAdmin(FormAdmin[T]):
-    """`make` calls the service that makes a token, `limit` and `revoke` those that narrow and end it."""
+    """The admin of a kind of token. `make`, `limit` and `revoke` call its services."""
 
     view_permission = add_permission = "tokens.manage"
     page_template: ClassVar[str]
@@ -53,11 +53,11 @@ class AccountTokenAdmin(FormAdmin[T]):
     search_fields = ("name", "user__username")
 
     def make(self, values: dict[str, Any], actor: Actor) -> tuple[T, str]:
-        """The token that the form describes, and its secret."""
+        """Create the token from the form's values. Return it with its secret."""
         raise NotImplementedError
 
     def revoke(self, token_id: UUID, actor: Actor) -> None:
-        """End the token."""
+        """Revoke the token."""
         raise NotImplementedError
 
     def limit(self, token_id: UUID, scope: ContentScope, actor: Actor) -> None:
@@ -65,7 +65,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         raise NotImplementedError
 
     def more(self, request: HttpRequest, token: T, secret: str) -> dict[str, Any]:
-        """Return what else the page of the token shows; `secret` is empty but for the first time."""
+        """Return extra template context for the token's page. `secret` is empty except right after creation."""
         return {}
 
     @admin.display(description=gettext_lazy("Ends in"))
@@ -74,9 +74,9 @@ class AccountTokenAdmin(FormAdmin[T]):
 
     @admin.display(description=gettext_lazy("Status"))
     def state(self, token: T) -> SafeString:
-        look = _LOOKS[token.state]
+        badge_class = _BADGES[token.state]
         return format_html(
-            '<span class="badge badge-{}">{}</span>', look, str(_STATES[token.state])
+            '<span class="badge badge-{}">{}</span>', badge_class, str(_STATES[token.state])
         )
 
     @admin.display(description=gettext_lazy("Last used"), ordering="last_used_at")
@@ -93,7 +93,7 @@ class AccountTokenAdmin(FormAdmin[T]):
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         assert isinstance(form, InputForm)  # noqa: S101  # `add_form` of every kind
         token, secret = self.make(form.input_values(), actor_of(request))
-        # No redirect: the secret stands in this answer and nowhere else, not even in a session.
+        # No redirect after this POST: the secret is only in this response, not even in the session.
         return self._page(request, token, secret)
 
     def change_view(
@@ -119,7 +119,7 @@ class AccountTokenAdmin(FormAdmin[T]):
 
     @method_decorator(answers_refusals)
     def limit_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        """Ask what content the token is limited to."""
+        """Show and save the content the token is limited to."""
         require(request, "tokens.manage")
         token = self._find(object_id)
         return limit_page(
@@ -140,6 +140,7 @@ class AccountTokenAdmin(FormAdmin[T]):
             **self.more(request, token, secret),
         }
         page = form_page(request, self.page_template, self.model, context, title=token.name)
+        # The page holds the secret, so neither browser nor proxy may store it.
         if secret:
             page["Cache-Control"] = "no-store"
         return page

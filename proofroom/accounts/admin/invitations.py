@@ -1,4 +1,4 @@
-"""Invitations: sent, shown once where no mail goes out, revoked; and the page where one is accepted."""
+"""The admin of invitations, and the page that accepts one."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class InvitationAdmin(FormAdmin[Invitation]):
         return with_role_labels(super().get_queryset(request))
 
     def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
-        """The list with the roles of who invited, which say whether they may still do so."""
+        """Return the list with the inviters' roles loaded, because the state of an invitation depends on them."""
         found = super().get_changelist_instance(request)
         found.result_list = [*found.result_list]
         User.preload_roles(row.invited_by for row in found.result_list if row.invited_by)
@@ -99,7 +99,7 @@ class InvitationAdmin(FormAdmin[Invitation]):
             return HttpResponseRedirect(reverse("admin:proofroom_accounts_invitation_changelist"))
         if settings.HAS_EMAIL:
             messages.warning(request, _("The email could not be sent. Send the link yourself."))
-        # No redirect: the link stands in this answer and nowhere else.
+        # No redirect after this POST: the link is only in this response.
         return self._page(request, invitation, link_of(secret))
 
     def change_view(
@@ -132,14 +132,15 @@ class InvitationAdmin(FormAdmin[Invitation]):
             context,
             title=invitation.email,
         )
+        # The page may hold the link.
         page["Cache-Control"] = "no-store"
         return page
 
 
 def accept_invitation_page(request: HttpRequest, secret: str) -> HttpResponse:
-    """GET asks for a name and a password. POST makes the account, and leads to the login.
+    """GET asks for a name and a password. POST creates the account and redirects to the login.
 
-    Where nobody logs in with a password, the page leads to the provider, which makes the account.
+    Without passwords, the page leads to the provider, which creates the account.
     """
     context: dict[str, Any] = {"form": None}
     try:

@@ -1,4 +1,4 @@
-"""The page that asks what content an agent, a token or a connected client is limited to."""
+"""The page that limits an agent, a token or a connected client to a part of the content."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def limit_page(
     back: str,
     context: Mapping[str, Any] | None = None,
 ) -> HttpResponse:
-    """GET asks, with the `scope` that holds now; POST calls `limit` with what was chosen, and leads to `back`.
+    """GET shows the current `scope`. POST calls `limit` with the chosen scope and redirects to `back`.
 
-    `name` is what people call the thing that is limited. What `limit` refuses is said at the form's fields.
+    `name`: label of the limited object. Errors raised by `limit` are shown at the form's fields.
     """
     form = ScopeForm(
         request.POST if request.method == "POST" else None,
@@ -39,6 +39,6 @@ def limit_page(
     if save_form(form, lambda: limit(form.scope)):
         messages.success(request, _("Saved the limits of %(name)s.") % {"name": name})
         return HttpResponseRedirect(back)
-    shown = {"button": _("Save limits"), **(context or {})}
+    page_context = {"button": _("Save limits"), **(context or {})}
     title = _("Limit %(name)s") % {"name": name}
-    return form_page(request, template, model, shown, title=title, form=form)
+    return form_page(request, template, model, page_context, title=title, form=form)

@@ -1,4 +1,4 @@
-"""The page to log in, and what belongs to a login: passwords that change, factors that come and go."""
+"""The login page, and the record of a password change."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proofroom.core.admin.permissions import actor_of
 
 
 class LoginForm(AdminAuthenticationForm):
-    """Whoever may open the admin logs in."""
+    """The login form. It accepts every account that may open the admin."""
 
     error_messages: dict[str, Any] = {
         **AdminAuthenticationForm.error_messages,
@@ -33,7 +33,7 @@ class LoginForm(AdminAuthenticationForm):
 
 
 class LoginPage(LoginView):
-    """Email and password. allauth asks what else has to be asked, and leads on."""
+    """Login by email and password. allauth runs the further steps, such as the second factor."""
 
     template_name = "admin/login.html"
     authentication_form = LoginForm
@@ -55,8 +55,8 @@ class LoginPage(LoginView):
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         user = form.get_user()
         login = Login(user=user, email=user.email, redirect_url=self.get_success_url())
-        answer: HttpResponse = perform_password_login(self.request, {"email": user.email}, login)
-        return answer
+        response: HttpResponse = perform_password_login(self.request, {"email": user.email}, login)
+        return response
 
     def form_invalid(self, form: AuthenticationForm) -> HttpResponse:
         if form.cleaned_data.get("username") and form.cleaned_data.get("password"):
@@ -65,12 +65,13 @@ class LoginPage(LoginView):
 
 
 def login_page(request: HttpRequest) -> HttpResponse:
-    """The page to log in."""
+    """Return the login page."""
     return cast("HttpResponse", LoginPage.as_view()(request))
 
 
 def finish_password_change(request: HttpRequest) -> None:
-    """Record that somebody gave themselves another password, and write to them."""
+    """Record that the user changed their own password, and notify them by mail."""
     record_own_password(actor=actor_of(request))
+    # A changed password gives the current session a new key.
     UserSession.objects.create_from_request(request)
     get_adapter(request).send_notification_mail("account/email/password_changed", request.user)

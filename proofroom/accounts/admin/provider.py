@@ -1,4 +1,4 @@
-"""Logging in through a provider of identities: the way there, the way back, and the account that belongs to it."""
+"""Login through an identity provider: redirect, callback, and connecting or disconnecting an account."""
 
 from __future__ import annotations
 
@@ -28,15 +28,14 @@ logger = logging.getLogger(__name__)
 
 
 def _leave(request: HttpRequest, process: str, next_url: str | None) -> HttpResponse:
-    """A page that leads to the provider: browsers follow no redirect from a form to another site (`form-action`)."""
+    """Return a page that leads to the provider."""
     if not settings.PROVIDER_ID:
         raise Http404
+    # A page instead of a redirect: browsers apply the CSP's `form-action` to redirects of a form.
     try:
         provider = get_adapter().get_provider(request, settings.PROVIDER_ID)
         answer = provider.redirect(request, process, next_url=next_url)
-    except (
-        Exception
-    ) as error:  # python3-saml raises bare ones, and those of lxml and of the network
+    except Exception as error:  # python3-saml raises plain Exception; lxml has its own
         refuse_unreachable(request, error)
     context = {
         **admin.site.each_context(request),
@@ -58,7 +57,7 @@ def start_provider_login(request: HttpRequest) -> HttpResponse:
 @login_required
 @reauthentication_required(app="allauth.socialaccount")  # type: ignore[untyped-decorator]  # allauth has no types
 def connect_provider(request: HttpRequest) -> HttpResponse:
-    """POST leads to the provider; whoever comes back logs in to this account from then on."""
+    """POST leads to the provider. When the user returns, the provider is connected to this account."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("mfa_index"))
     return _leave(request, "connect", None)
@@ -66,17 +65,18 @@ def connect_provider(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def confirm_with_provider(request: HttpRequest) -> HttpResponse:
-    """GET asks somebody who has no password and no second factor to log in again."""
+    """GET asks users without a password and a second factor to log in at the provider again."""
     context = {"next": get_next_redirect_url(request) or reverse("mfa_index")}
     return TemplateResponse(request, "admin/account/confirm_provider.html", context)
 
 
 def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponse:
-    """Where the provider sends people back to."""
+    """Handle the redirect back from the provider."""
     if settings.PROVIDER_ID != OIDC:
         return HttpResponseRedirect(reverse("admin:login"))
     try:
         return cast("HttpResponse", callback(request, provider_id))
+    # allauth's view does not check the shape of the provider's answer.
     except (KeyError, TypeError, ValueError):
         logger.exception("The answer of the provider of logins cannot be read.")
         refuse(request, _("The login did not work. Try again."))
@@ -85,7 +85,7 @@ def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponse:
 @login_required
 @reauthentication_required(app="allauth.socialaccount")  # type: ignore[untyped-decorator]  # allauth has no types
 def disconnect(request: HttpRequest) -> HttpResponse:
-    """POST ends that the provider logs in to this account."""
+    """POST disconnects the provider from this account."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("mfa_index"))
     with refusals_as_messages(request):

@@ -1,4 +1,4 @@
-"""Roles: built-in ones to look at and to copy, those of the site to change; and the page that says who may what."""
+"""The admin of roles: built-in roles to view and copy, the site's roles to edit, and the access page."""
 
 from __future__ import annotations
 
@@ -64,12 +64,12 @@ class RoleForm(ScopeForm):
     )
 
     def values(self) -> dict[str, Any]:
-        """What was asked for, as the services take it."""
-        asked = ("label", "description", "permissions", "requires_second_factor")
-        return {**{name: self.cleaned_data[name] for name in asked}, "scope": self.scope}
+        """Return the form's values as arguments for the services."""
+        field_names = ("label", "description", "permissions", "requires_second_factor")
+        return {**{name: self.cleaned_data[name] for name in field_names}, "scope": self.scope}
 
     def offer_own(self, actor: Actor) -> None:
-        """Ask only for what the actor can give."""
+        """Offer only permissions that the actor can give."""
         own = assignable_permissions().difference(lacking_of(actor, assignable_permissions()))
         field = self.fields["permissions"]
         assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared above
@@ -88,7 +88,7 @@ class RemoveRoleForm(forms.Form):
 
 
 class WhyForm(forms.Form):
-    """A person and something to do, with a post or with any."""
+    """A form that asks about access: a person, an action, and optionally a post."""
 
     person = forms.ModelChoiceField(
         label=gettext_lazy("Person"),
@@ -114,7 +114,7 @@ class WhyForm(forms.Form):
         field.widget.choices = [("", ""), *known]
 
     def answer(self, reader: Scoped) -> AccessAnswer | None:
-        """What the page says to the reader, of a valid form."""
+        """Return the answer for `reader`, or None if the form is invalid."""
         if not self.is_valid():
             return None
         person, permission = self.cleaned_data["person"], self.cleaned_data["permission"]
@@ -167,7 +167,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Ask for a new role; `?copy=` names one to start from."""
+        """Show and save the form for a new role. `?copy=` names a role to start from."""
         require(request, self.add_permission)
         actor, scope = actor_of(request), ContentScope()
         initial: dict[str, Any] = {}
@@ -203,6 +203,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         require(request, self.view_permission)
         role, actor = _find_role(unquote(object_id)), actor_of(request)
         people, invited = role_users(role.name)
+        # A role with more rights than the actor's is read-only: editing it would let them take part of it away.
         may_change = not role.is_built_in and not lacking_of(actor, role.promised)
         context: dict[str, Any] = {
             "role": role,
@@ -216,9 +217,9 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         }
         if not may_change:
             return self._page(request, context, None)
-        do = request.POST.get("do") if request.method == "POST" else ""
+        operation = request.POST.get("do") if request.method == "POST" else ""
         form = RoleForm(
-            request.POST if do == "change" else None,
+            request.POST if operation == "change" else None,
             initial={
                 "label": role.label,
                 "description": role.description,
@@ -229,7 +230,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
             who=actor,
         )
         form.offer_own(actor)
-        remove_form = RemoveRoleForm(request.POST if do == "remove" else None, role=role)
+        remove_form = RemoveRoleForm(request.POST if operation == "remove" else None, role=role)
         if save_form(form, lambda: change_role(name=role.name, **form.values(), actor=actor)):
             messages.success(
                 request, _("Saved the role %(role)s.") % {"role": form.cleaned_data["label"]}
@@ -259,7 +260,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     @staticmethod
     @answers_refusals
     def access_view(request: HttpRequest) -> HttpResponse:
-        """Show which role may do what, and why a person may do something or may not."""
+        """Show which roles have which permissions, and answer why a person may or may not do something."""
         require(request, "users.manage")
         is_asked = "person" in request.GET or "permission" in request.GET
         form, actor = WhyForm(request.GET if is_asked else None), actor_of(request)

@@ -1,6 +1,6 @@
-"""The addresses that a SAML identity provider knows of this site: its metadata, and where answers and log-outs go.
+"""The SAML endpoints of this site: metadata, login responses and logout.
 
-They are there where `SAML_METADATA_URL` is set. Importing allauth's views needs the extra `saml`.
+Available if `SAML_METADATA_URL` is set. The imports of allauth's views need the extra `saml`.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from proofroom.core.repeated_errors import log_once
 logger = logging.getLogger(__name__)
 
 LONGEST_ANSWER: Final = 256 * 1024
-"""Characters of an answer in base64: it waits in a session until the browser comes back without the other site."""
+"""Characters of a base64 login response. It is stored until `finish_login` reads it."""
 
 
 class SamlView(Protocol):
     def __call__(self, request: HttpRequest, organization_slug: str) -> HttpResponse: ...
 
 
-def _where_configured(view: Callable[[HttpRequest], HttpResponse]) -> SamlView:
-    """Answer 404 without a provider, and lead back to the login where what came cannot be used."""
+def _require_configured(view: Callable[[HttpRequest], HttpResponse]) -> SamlView:
+    """Answer 404 if SAML is not configured. Redirect to the login if the request cannot be used."""
 
     @never_cache
     @wraps(view)
@@ -53,7 +53,7 @@ def _where_configured(view: Callable[[HttpRequest], HttpResponse]) -> SamlView:
             return view(request)
         except ImmediateHttpResponse:
             raise
-        except Exception as error:  # python3-saml raises bare ones, and those of lxml
+        except Exception as error:  # python3-saml raises plain Exception; lxml has its own
             log_once(logger, "What the SAML provider said cannot be used.", error)
             refuse(request, _("The login did not work. Try again."))
 
@@ -61,22 +61,23 @@ def _where_configured(view: Callable[[HttpRequest], HttpResponse]) -> SamlView:
 
 
 def _require_metadata(request: HttpRequest) -> None:
-    """Lead back to the login where the provider's metadata cannot be read; what was read is cached."""
+    """Redirect to the login if the provider's metadata cannot be read. It is cached after the first read."""
     from allauth.socialaccount.providers.saml.utils import fetch_metadata_url_config
 
     provider = get_adapter().get_provider(request, SAML)
     try:
         fetch_metadata_url_config(provider.app.settings["idp"])
-    except Exception as error:  # bare ones too, and those of lxml and of the network
+    except Exception as error:  # python3-saml raises plain Exception; lxml has its own
         refuse_unreachable(request, error)
 
 
 @csrf_exempt
-@_where_configured
+@_require_configured
 def receive_answer(request: HttpRequest) -> HttpResponse:
-    """POST from the provider's page. The browser sends no session with it and fetches `finish_login` next."""
+    """Accept the login response, a POST from the provider's page. The browser fetches `finish_login` next."""
     from allauth.socialaccount.providers.saml.views import acs
 
+    # The session cookie is SameSite=Lax, so this cross-site POST has no session. The next request, a GET, has it.
     answer = request.POST.get("SAMLResponse", "")
     if request.method != "POST" or not 0 < len(answer) <= LONGEST_ANSWER:
         return HttpResponseBadRequest("A SAMLResponse is expected.", content_type="text/plain")
@@ -86,9 +87,9 @@ def receive_answer(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@_where_configured
+@_require_configured
 def finish_login(request: HttpRequest) -> HttpResponse:
-    """GET checks the answer that came before and logs in."""
+    """GET verifies the stored login response and logs in."""
     from allauth.socialaccount.providers.saml.views import finish_acs
 
     _require_metadata(request)
@@ -96,9 +97,9 @@ def finish_login(request: HttpRequest) -> HttpResponse:
     return response
 
 
-@_where_configured
+@_require_configured
 def show_metadata(request: HttpRequest) -> HttpResponse:
-    """GET answers what the provider needs to know of this site, as XML."""
+    """GET answers the metadata that the provider needs about this site, as XML."""
     from allauth.socialaccount.providers.saml.views import metadata
 
     _require_metadata(request)
@@ -107,16 +108,16 @@ def show_metadata(request: HttpRequest) -> HttpResponse:
 
 
 @csrf_exempt
-@_where_configured
+@_require_configured
 def log_out(request: HttpRequest) -> HttpResponse:
-    """GET with a signed LogoutRequest of the provider ends the session that it names, and answers the provider.
+    """GET with a signed LogoutRequest ends the session it names, and answers the provider.
 
-    One that is not signed could come from anybody, and one about somebody else ends nothing. This site never asks
-    the provider for a log-out, so that it awaits no LogoutResponse.
+    This site never sends a LogoutRequest, so it expects no LogoutResponse.
     """
     from allauth.socialaccount.providers.saml.utils import build_auth
     from onelogin.saml2.errors import OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError
 
+    # Anyone can send an unsigned request, for example by a link that logs a visitor out.
     if request.method != "GET" or not request.GET.get("Signature"):
         return HttpResponseBadRequest("The request is not signed.", content_type="text/plain")
     if not request.GET.get("SAMLRequest") or "SAMLResponse" in request.GET:
@@ -129,7 +130,7 @@ def log_out(request: HttpRequest) -> HttpResponse:
         )
 
     def end_session() -> None:
-        # Called after the signature was checked.
+        # Runs after the signature was verified. A request about another session ends nothing.
         if is_named(request.session.get(SAML_SESSION_KEY), auth.get_last_request_xml()):
             get_account_adapter(request).logout(request)
 

@@ -1,4 +1,4 @@
-"""The fields of a form that asks for the content that somebody's rights are limited to."""
+"""Form fields that limit rights to a part of the content."""
 
 from __future__ import annotations
 
@@ -19,61 +19,62 @@ from proofroom.core.validation.input_validation import parse_uuid, parse_uuids
 
 
 class ScopeForm(forms.Form):
-    """A form that asks, after its own fields, what content something is limited to; to all where nothing is chosen.
+    """A form with fields for a scope after its own fields. Empty fields limit nothing.
 
-    `who` is asked: what is outside of their own limits is neither offered nor named. `scope` is what the form starts
-    with, and of a valid form what was chosen. Its page includes `admin/cms/field_words.html`.
+    `who`: the actor; content outside their own limits is neither offered nor named. `scope`: the initial scope, and
+    after validation the chosen one. Its page includes `admin/cms/field_words.html`.
     """
 
     def __init__(
         self, *args: Any, who: Scoped, scope: ContentScope | None = None, **kwargs: Any
     ) -> None:
         super().__init__(*args, **kwargs)
-        given = scope or ContentScope()
-        # What is limited to something that is gone can still be freed of it.
-        types = {**{name: name for name in given.types}, **post_type_labels()}
+        current = scope or ContentScope()
+        # Types and languages that no longer exist stay as choices, so that a user can remove them from the scope.
+        types = {**{name: name for name in current.types}, **post_type_labels()}
         locales = {
-            **{code: language_name(code) for code in given.locales},
+            **{code: language_name(code) for code in current.locales},
             **dict(site_languages()),
         }
-        of_types = {*names_left(who.scopes, "types", types), *given.types}
-        of_locales = {*names_left(who.scopes, "locales", locales), *given.locales}
+        of_types = {*names_left(who.scopes, "types", types), *current.types}
+        of_locales = {*names_left(who.scopes, "locales", locales), *current.locales}
         self.fields["types"] = forms.MultipleChoiceField(
             label=_("Limit to post types"),
             choices=[(one, in_words(types[one])) for one in types if one in of_types],
             widget=forms.CheckboxSelectMultiple,
             required=False,
-            initial=sorted(given.types),
+            initial=sorted(current.types),
             help_text=_("Select nothing to allow all."),
         )
-        if len(of_locales) > 1 or given.locales:
+        if len(of_locales) > 1 or current.locales:
             self.fields["locales"] = forms.MultipleChoiceField(
                 label=_("Limit to languages"),
                 choices=[(one, locales[one]) for one in locales if one in of_locales],
                 widget=forms.CheckboxSelectMultiple,
                 required=False,
-                initial=sorted(given.locales),
+                initial=sorted(current.locales),
                 help_text=_("Select nothing to allow all."),
             )
         self.fields["sections"] = IdsField(
             "sections",
             who,
             label=_("Limit to sections"),
-            initial=given.sections,
+            initial=current.sections,
             help_text=_("A page with all pages below it, in every language."),
         )
         self.fields["terms"] = IdsField(
             "terms",
             who,
             label=_("Limit to terms"),
-            initial=given.terms,
+            initial=current.terms,
             help_text=_("Posts with at least one of these terms."),
         )
+        # An actor who does not see all content cannot give that right.
         if all(own.reads_all for own in who.scopes):
             self.fields["reads_all"] = forms.BooleanField(
                 label=_("Can see all other content"),
                 required=False,
-                initial=given.reads_all,
+                initial=current.reads_all,
                 help_text=_(
                     "Other posts can then be read, but not changed. Otherwise they are hidden."
                 ),
@@ -81,7 +82,7 @@ class ScopeForm(forms.Form):
 
     @property
     def scope(self) -> ContentScope:
-        """What was chosen."""
+        """The chosen scope."""
         chosen = self.cleaned_data
         return ContentScope(
             types=frozenset(chosen["types"]),
@@ -93,7 +94,7 @@ class ScopeForm(forms.Form):
 
 
 class FoundChecks(forms.CheckboxSelectMultiple):
-    """What is chosen, as checkboxes, and a search for more. Without scripts, some that are likely to be chosen."""
+    """The selected objects as checkboxes, with a search for more. Without scripts, a few suggestions."""
 
     def __init__(self, part: str, who: Scoped) -> None:
         super().__init__()
@@ -108,10 +109,10 @@ class FoundChecks(forms.CheckboxSelectMultiple):
     ) -> SafeString:
         chosen = parse_uuids(value or ())
         part = scope_parts.get(self.part)
-        # What is gone stays chosen until somebody takes it out: without it, the rights would reach everything.
+        # A deleted object stays selected until a user removes it: an empty scope would allow everything.
         offered = dict.fromkeys(chosen, _("deleted"))
         if part is not None:
-            # Of somebody with limits, only these: the rest is found by a search, which shows what they may see.
+            # A user with limits gets only their own scope's objects. The search finds the rest they may see.
             own = {id_ for scope in self.who.scopes for id_ in getattr(scope, self.part)}
             known = part.label_all({*own, *chosen}, self.who)
             offered = {**({} if self.who.scopes else part.offer(self.who)), **offered, **known}
@@ -124,7 +125,7 @@ class FoundChecks(forms.CheckboxSelectMultiple):
 
 
 class IdsField(forms.MultipleChoiceField):
-    """Ids of things that a service will look for; what is no id is refused here."""
+    """Ids of objects. Malformed ids are refused here, unknown ids by the service."""
 
     def __init__(self, part: str, who: Scoped, **kwargs: Any) -> None:
         super().__init__(widget=FoundChecks(part, who), required=False, **kwargs)

@@ -1,4 +1,4 @@
-"""API tokens: made, shown once, revoked."""
+"""The admin of API tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Accounts: people are added and changed, agents' accounts switched off and on."""
+"""The admin of accounts: people can be added and edited, agents' accounts turned on and off."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class UserForm(InputForm):
 
 
 class SwitchForm(InputForm):
-    """What may be set of an agent's account."""
+    """The editable fields of an agent's account."""
 
     input_class = UserChange
     asked_fields = ("active",)
@@ -78,7 +78,7 @@ class UserAdmin(FormAdmin[User]):
     list_display = ("username", "email", "kind", "state", "seen")
     list_filter = (RoleFilter, "is_active")
     search_fields = ("username", "email")
-    # People have no agent: they come first.
+    # People have an empty agent id, so they come first.
     ordering = ("agent_id", "username")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
@@ -86,7 +86,7 @@ class UserAdmin(FormAdmin[User]):
 
     @admin.display(description=gettext_lazy("Role"), ordering="role")
     def kind(self, user: User) -> str:
-        """In words. Which agent an account writes for, its page says: the list has no room for it."""
+        """Return the label of the role. The account's page names the agent."""
         label: str | None = getattr(user, "site_role_label", None)
         return label or role_label(user.role)
 
@@ -122,15 +122,15 @@ class UserAdmin(FormAdmin[User]):
         user = User.objects.filter(pk=object_id).first() if object_id.isdecimal() else None
         if user is None:
             raise Http404(_("Account not found."))
-        do = request.POST.get("do") if request.method == "POST" else ""
+        operation = request.POST.get("do") if request.method == "POST" else ""
         kind = SwitchForm if user.role == Role.AI_AGENT else UserForm
         form = kind(
-            (request.POST if do == "change" else None),
+            (request.POST if operation == "change" else None),
             initial={
                 name: getattr(user, name) for name in ("username", "email", "role", "is_active")
             },
         )
-        password_form = PasswordForm(request.POST if do == "password" else None)
+        password_form = PasswordForm(request.POST if operation == "password" else None)
         actor = actor_of(request)
 
         def change() -> None:
@@ -139,24 +139,24 @@ class UserAdmin(FormAdmin[User]):
         def change_password() -> None:
             changed = set_password(user_id=user.pk, actor=actor, **password_form.cleaned_data)
             if changed.pk == request.user.pk:
-                # Whoever changes their own stays where they are; their other sessions end.
+                # A new password ends all sessions. Renew this one, so that users who change their own stay logged in.
                 update_session_auth_hash(request, changed)
 
-        if do == "change" and save_form(form, change):
+        if operation == "change" and save_form(form, change):
             messages.success(request, _("Saved %(user)s.") % {"user": user})
             return HttpResponseRedirect(request.path)
-        if do == "password" and save_form(password_form, change_password):
+        if operation == "password" and save_form(password_form, change_password):
             messages.success(request, _("Changed the password of %(user)s.") % {"user": user})
             return HttpResponseRedirect(request.path)
-        if do in ("factors", "sessions"):
+        if operation in ("factors", "sessions"):
             with refusals_as_messages(request):
-                if do == "factors":
+                if operation == "factors":
                     remove_second_factors(user=user, actor=actor)
-                    said = _("Removed two-factor authentication of %(user)s.")
+                    message = _("Removed two-factor authentication of %(user)s.")
                 else:
                     end_sessions_of(user_id=user.pk, actor=actor)
-                    said = _("Ended all sessions of %(user)s.")
-                messages.success(request, said % {"user": user})
+                    message = _("Ended all sessions of %(user)s.")
+                messages.success(request, message % {"user": user})
             return HttpResponseRedirect(request.path)
         is_other = user.role != Role.AI_AGENT and user.pk != request.user.pk
         context = {

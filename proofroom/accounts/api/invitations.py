@@ -1,4 +1,4 @@
-"""`/api/invitations`: people are invited by email, with a role."""
+"""`/api/invitations`: invitations by email, with a role."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INVITATION_STATES: Final = ("pending", "accepted", "expired", "revoked")
 
 
 class InvitationAnswer(Answer):
-    """An invitation to make an account."""
+    """An invitation to create an account."""
 
     id: UUID
     email: str = Field(max_length=EMAIL_MAX, json_schema_extra={"format": "email"})
@@ -40,7 +40,7 @@ class InvitationAnswer(Answer):
 
 
 class MadeInvitationAnswer(InvitationAnswer):
-    """A new invitation. The link is told here only, and only where no mail went out."""
+    """A new invitation. `link` is set only here, and only if no mail was sent."""
 
     link: str | None
 
@@ -63,7 +63,7 @@ class InvitationViewSet(ApiViewSet):
         parameters=PAGES, responses=list_of(InvitationAnswer, "Invitations, newest first.")
     )
     def list(self, request: Request) -> Response:
-        """Invitations, those that ended too."""
+        """List invitations, ended ones included."""
         page, found = page_of(request), list_invitations()
         invitations = [*found[page.slice]]
         User.preload_roles(row.invited_by for row in invitations if row.invited_by)
@@ -72,7 +72,7 @@ class InvitationViewSet(ApiViewSet):
 
     @extend_schema(request=NewInvitation, responses={201: MadeInvitationAnswer})
     def create(self, request: Request) -> Response:
-        """Invite somebody; an older invitation to the same address ends. Needs a session."""
+        """Invite a person. Older invitations to the address end. Needs a session."""
         body = read_body(request, NewInvitation)
         invitation, secret = create_invitation(email=body.email, role=body.role, actor=self.actor)
         is_mailed = mail_invitation(request, invitation, secret)
@@ -81,7 +81,7 @@ class InvitationViewSet(ApiViewSet):
 
     @extend_schema(responses=InvitationAnswer)
     def destroy(self, request: Request, invitation_id: str) -> Response:
-        """End an invitation that is open. Needs a session."""
+        """Revoke an open invitation. Needs a session."""
         id_ = parse_uuid(invitation_id)
         if id_ is None:
             raise NotFound(

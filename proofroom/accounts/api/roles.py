@@ -1,4 +1,4 @@
-"""`/api/roles`: what roles may do, and those that the site makes."""
+"""`/api/roles`: roles and their permissions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from proofroom.core.api.views import ApiViewSet
 
 
 class RoleAnswer(Answer):
-    """A role with what it is called, what it may do, and the content that it is limited to."""
+    """A role with its label, its permissions, and the content that it is limited to."""
 
     role: AnsweredRole
     label: str
@@ -54,7 +54,7 @@ class RoleAnswer(Answer):
 
 
 class RemovedRoleAnswer(Answer):
-    """A role that is gone, and how many accounts got another one."""
+    """A removed role, and the number of accounts moved."""
 
     role: AnsweredRole
     moved: int = Field(ge=0)
@@ -76,7 +76,7 @@ class NewRole(Body, answered_by=RoleAnswer):
 
 
 class RoleChange(NewRole, answered_by=RoleAnswer, partial=True):
-    """What is absent stays."""
+    """Absent fields stay unchanged."""
 
 
 class RemoveQuery(Body):
@@ -96,19 +96,19 @@ class RoleViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=RoleListAnswer)
     def list(self, request: Request) -> Response:
-        """Roles, those of the software first."""
+        """List roles, built-in ones first."""
         page, roles = page_of(request), all_roles()
         rows = [RoleAnswer.of_role(role) for role in roles[page.slice]]
         return Response(page.envelope(rows, len(roles)))
 
     @extend_schema(responses=RoleAnswer)
     def retrieve(self, request: Request, role: str) -> Response:
-        """One role, and the content that it is limited to."""
+        """Return a role and the content it is limited to."""
         return Response(RoleAnswer.of_role(find_role(role)))
 
     @extend_schema(request=NewRole, responses={201: RoleAnswer})
     def create(self, request: Request) -> Response:
-        """Make a role. Nobody gives permissions that they lack. Needs a session."""
+        """Create a role. Callers cannot give permissions they lack. Needs a session."""
         body = read_body(request, NewRole)
         role = create_role(
             label=body.label,
@@ -124,9 +124,9 @@ class RoleViewSet(ApiViewSet):
 
     @extend_schema(request=RoleChange, responses=RoleAnswer)
     def update(self, request: Request, role: str) -> Response:
-        """Change a role of the site; what is absent stays. Needs a session.
+        """Change a role of the site; absent fields stay unchanged. Needs a session.
 
-        Whoever loses something by it is logged out, and their tokens end.
+        If permissions are removed, its accounts are logged out, their tokens revoked.
         """
         body = read_body(request, RoleChange)
         found = find_role(role)

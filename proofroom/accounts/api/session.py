@@ -1,4 +1,4 @@
-"""`/api/auth/…`: log in, log out, and the account that is logged in."""
+"""`/api/auth/…`: login, logout and the current account."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CREDENTIALS: Final = OpenApiExample(
 
 
 class MeAnswer(Answer):
-    """The account that is logged in, and what it may do."""
+    """The current account and its permissions."""
 
     id: int = Field(ge=1)
     email: str = Field(json_schema_extra={"format": "email"})
@@ -72,6 +72,7 @@ class SessionViewSet(ApiViewSet):
     def login(self, request: Request) -> Response:
         """Log in with email and password. Unknown, wrong, disabled and agents' accounts get the same answer."""
         body = read_body(request, Credentials)
+        # The throttle counts per address; this one also stops attempts on one account from many addresses.
         tries = count_for_account(body.email)
         if tries.is_over:
             show_rate_limit(django_request(request), tries)
@@ -84,6 +85,7 @@ class SessionViewSet(ApiViewSet):
             raise NotAuthenticated("Email or password is wrong.", code="wrong_credentials")
         check_login(user, body.code)
         auth.login(django_request(request), user)
+        # Sets the CSRF cookie, which the client needs for its next unsafe request.
         get_token(django_request(request))
         finish_sign_in(django_request(request), user, via="api")
         return Response(answer_me(user))
@@ -98,14 +100,14 @@ class SessionViewSet(ApiViewSet):
 
     @extend_schema(responses=MeAnswer)
     def me(self, request: Request) -> Response:
-        """Whose session or token it is, and what it may do."""
+        """Return the caller's account and permissions."""
         if request.auth is None:  # a token needs no CSRF cookie
             get_token(django_request(request))
         return Response(answer_me(request.user, self.actor.permissions))  # type: ignore[arg-type]  # SIGNED_IN made sure
 
 
 def answer_me(user: User, narrowed: frozenset[str] | None = None) -> MeAnswer:
-    """Answer an account with its permissions, or those of them that its token has."""
+    """Return the account with its permissions, limited to `narrowed` for tokens."""
     permissions = user.permissions if narrowed is None else user.permissions & narrowed
     return MeAnswer.model_validate(
         {

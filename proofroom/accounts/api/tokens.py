@@ -1,4 +1,4 @@
-"""`/api/tokens`: tokens that programs call the API with, and what every kind of token answers."""
+"""`/api/tokens`: tokens that programs call the API with, and helpers for all kinds of tokens."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ TOKEN_PARAMETERS: Final = [
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # registers itself
-    """Describes `TokenAuthentication` in the document."""
+    """The OpenAPI security scheme of `TokenAuthentication`."""
 
     target_class = "proofroom.accounts.backends.TokenAuthentication"
     name = "token"
@@ -51,8 +51,9 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
 
 @contextmanager
+# The services know Python names; clients know the names of the body.
 def named_on_the_wire() -> Iterator[None]:
-    """Name a refusal's details as the body does."""
+    """Rename the fields of a refusal's details to their names in the request body."""
     try:
         yield
     except RuleViolation as error:
@@ -79,7 +80,7 @@ class TokenViewSet(ApiViewSet):
         parameters=TOKEN_PARAMETERS, responses=list_of(TokenAnswer, "Tokens, newest first.")
     )
     def list(self, request: Request) -> Response:
-        """Tokens with when they were last used, newest first. Their secrets cannot be read."""
+        """List tokens with their last use, newest first. Their secrets cannot be read."""
         page, asked = page_of(request), read_query(request, TokenQuery)
         user_id = int(asked.user_id) if asked.user_id is not None else None
         found = queries.list_tokens(ApiToken, user_id=user_id, is_active=is_yes(asked.active))
@@ -88,11 +89,11 @@ class TokenViewSet(ApiViewSet):
 
     @extend_schema(request=NewToken, responses={201: MadeTokenAnswer})
     def create(self, request: Request) -> Response:
-        """Make a token of one's own, or of another person's account. Needs a session.
+        """Create a token for the caller's account or another person's. Needs a session.
 
-        `permissions` can only narrow what the account may do, and `scope` limits it to a part of the content; without
-        `expiresAt` it works until it is revoked.
-        The secret is in `token`, this once.
+        `permissions` can only narrow the account's permissions, and `scope` limits it to a part of the content;
+        without `expiresAt` it works until it is revoked.
+        The secret is in `token`, only in this response.
         """
         body = read_body(request, NewToken)
         with named_on_the_wire():
@@ -114,6 +115,6 @@ class TokenViewSet(ApiViewSet):
 
     @extend_schema(responses=TokenAnswer)
     def destroy(self, request: Request, token_id: str) -> Response:
-        """Revoke a token; it opens nothing from now on. Needs a session."""
+        """Revoke a token, effective immediately. Needs a session."""
         token = revoke_token(token_id=queries.parse_token_id(token_id), actor=self.actor)
         return Response(TokenAnswer.model_validate(token))

@@ -1,4 +1,4 @@
-"""Addresses of accounts under `/api/`."""
+"""URLs of accounts under `/api/`."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class UserViewSet(ApiViewSet):
         parameters=USER_PARAMETERS, responses=list_of(AccountAnswer, "Accounts by name.")
     )
     def list(self, request: Request) -> Response:
-        """Accounts of people and of agents, by name."""
+        """List accounts of people and agents, by name."""
         page, asked = page_of(request), read_query(request, UserQuery)
         found = queries.list_users(
             role=asked.role, is_active=is_yes(asked.active), search=asked.search
@@ -76,31 +76,31 @@ class UserViewSet(ApiViewSet):
 
     @extend_schema(responses=AccountAnswer)
     def retrieve(self, request: Request, user_id: str) -> Response:
-        """One account."""
+        """Return one account."""
         return Response(AccountAnswer.model_validate(queries.find_user(user_id)))
 
     @extend_schema(request=UserChange, responses=AccountAnswer)
     def update(self, request: Request, user_id: str) -> Response:
-        """Change an account; what is absent or null stays. Needs a session.
+        """Change an account; absent or null fields stay unchanged. Needs a session.
 
-        Another role, or switching it off, ends its sessions and revokes its tokens; another password ends its
-        sessions, the caller's own excepted.
+        Changing the role or switching it off ends its sessions and revokes its tokens; a new password ends its
+        sessions, except the caller's own.
         """
         body = read_body(request, UserChange)
         values = body.model_dump(exclude={"active"})
         user = self.change(user_id, is_active=body.active, **values)
         if user == request.user and body.password is not None:
-            # Whoever changes their own stays where they are; their other sessions end.
+            # A new password ends all sessions. Renew this one, so that users who change their own stay logged in.
             update_session_auth_hash(django_request(request), user)
         return Response(AccountAnswer.model_validate(user))
 
     @extend_schema(responses=AccountAnswer)
     def destroy(self, request: Request, user_id: str) -> Response:
-        """Switch the account off. What it wrote stays, and it can be switched on again. Needs a session."""
+        """Switch the account off. Its content stays, and it can be switched on again. Needs a session."""
         return Response(AccountAnswer.model_validate(self.change(user_id, is_active=False)))
 
     def change(self, user_id: str, **values: Any) -> User:
-        """Change the account; what is refused is named as on the wire."""
+        """Change the account. Details of a refusal use the names of the request body."""
         try:
             return change_user(user_id=queries.find_user(user_id).pk, actor=self.actor, **values)
         except RuleViolation as error:

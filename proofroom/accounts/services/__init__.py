@@ -1,1 +1,1 @@
-"""Writes accounts: people, the accounts that agents write under, and API tokens."""
+"""Services that write accounts, roles, invitations and API tokens."""

@@ -1,4 +1,4 @@
-"""The life of every kind of token: made with a secret that nobody reads again, used, revoked, ended."""
+"""Services shared by all kinds of tokens: create, limit, use and revoke."""
 
 from __future__ import annotations
 
@@ -32,19 +32,21 @@ T = TypeVar("T", bound=AccountToken)
 
 
 def hash_of(secret: str) -> str:
-    """Return what is stored of a token. It holds 256 random bits, so a fast hash tells nothing."""
+    """Return the SHA-256 hash of a token's secret, as stored."""
+    # A secret holds 256 random bits, so it cannot be guessed from a fast hash, and requests need no slow one.
+    # Bytes of a header that are not UTF-8 arrive as surrogates.
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def allow(actor: Actor) -> None:
-    """Raise `NotAllowed` for who may not manage tokens: a program may not, whatever its token may do."""
+    """Raise `NotAllowed` unless the actor may manage tokens. Programs may not, with any token."""
     actor.require_person("manage tokens")
     actor.require("tokens.manage")
     actor.require_session("manage tokens")
 
 
 def lock_owner(user_id: int, *, may_be_agent: bool = False) -> User:
-    """The account, locked, so that it cannot lose its role while it gets a token."""
+    """Return the account, locked so that its role cannot change while it gets a token. Raises `RuleViolation`."""
     owner = User.objects.select_for_update().filter(pk=user_id).first()
     is_wrong_kind = owner is not None and owner.role == Role.AI_AGENT and not may_be_agent
     if owner is None or is_wrong_kind or not owner.is_active:
@@ -58,7 +60,7 @@ def lock_owner(user_id: int, *, may_be_agent: bool = False) -> User:
 
 
 def check_token(name: str, expires_at: datetime | None) -> str:
-    """The name as it is kept. Raises `RuleViolation` by field."""
+    """Return the normalized name. Raises `RuleViolation` by field."""
     refuse_unstorable(name, "name")
     name = name.strip()
     if not name or len(name) > TOKEN_NAME_MAX:
@@ -82,7 +84,7 @@ def make(
     actor: Actor,
     **rest: Any,
 ) -> tuple[T, str]:
-    """A token of that kind, and its secret."""
+    """Create a token of the kind. Return it with its secret."""
     secret = prefix + secrets.token_urlsafe(32)
     token = kind(
         name=name,
@@ -99,7 +101,8 @@ def make(
 
 
 def lock_token(kind: type[T], token_id: UUID) -> T:
-    """The token, locked, with its account. Raises `NotFound`."""
+    """Return the token, locked, with its account. Raises `NotFound`."""
+    # Lock only the token's row: `select_related` would lock the account too.
     found = kind._default_manager.select_for_update(of=("self",)).select_related("user")
     token = found.filter(pk=token_id).first()
     if token is None:
@@ -118,7 +121,7 @@ def limit(
     check: Callable[[T], None],
     event: str,
 ) -> T:
-    """Limit a token to a part of the content. `check` raises where it has a right that cannot be limited.
+    """Limit a token to a part of the content. `check` raises if it has a permission that cannot be limited.
 
     Raises `NotAllowed`, `NotFound`, or `RuleViolation` by part.
     """
@@ -139,7 +142,7 @@ def limit(
 
 
 def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
-    """The token, which opens nothing from now on, and whether it did. Raises `NotFound`."""
+    """Revoke the token. Return it, and True if it was not revoked before. Raises `NotFound`."""
     token = lock_token(kind, token_id)
     if token.revoked_at is not None:
         return token, False
@@ -150,7 +153,7 @@ def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
 
 @dataclass(frozen=True, slots=True)
 class TokenUse:
-    """Who uses a token or a connected client, as which kind of door, and what people call it."""
+    """The use of a token or a connected client: the actor, the kind of access, and the token's name."""
 
     actor: Actor
     kind: Literal["api", "mcp", "oauth"]
@@ -163,10 +166,10 @@ def record_use(
     last_used_at: datetime | None,
     describe: Callable[[], TokenUse],
 ) -> None:
-    """Write down that the token is used, at most once a minute, and rather not than failing the call.
+    """Record that the token is used, at most once a minute.
 
-    The first use of a day (UTC) is an event besides; what it says is asked for only then. `last_used_at` is what the
-    row said a moment ago: of several calls at once the one that changes the row records the event.
+    The first use of a day (UTC) is also recorded as an event. `describe` is called only for that event.
+    `last_used_at`: the value the caller has read.
     """
     now = timezone.now()
     today = now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -177,10 +180,13 @@ def record_use(
     is_due = Q(last_used_at=None) | Q(last_used_at__lt=before)
     try:
         with transaction.atomic():
+            # The condition decides between concurrent calls: only the one that changes the row records the event.
             rows = kind._default_manager.filter(is_due, pk=token_id).update(last_used_at=now)
             if rows and is_first:
                 _record_first_use(token_id, describe(), today)
-    except OperationalError:  # the database is busy writing; the next call notes it
+    except (
+        OperationalError
+    ):  # the database is busy; the call must not fail for this, and the next one records it
         return
 
 
@@ -196,7 +202,7 @@ def _record_first_use(token_id: UUID, use: TokenUse, day: datetime) -> None:
 
 
 def revoke_all_tokens(user_ids: Collection[int]) -> None:
-    """Revoke every token of the accounts, of every kind: one that comes back brings none with it."""
+    """Revoke all tokens of these accounts, of every kind. They stay revoked if the account is turned on again."""
     now = timezone.now()
     for kind in AccountToken.__subclasses__():
         rows = kind._default_manager.filter(revoked_at=None, **{"user__in": user_ids})

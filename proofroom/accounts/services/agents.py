@@ -1,4 +1,4 @@
-"""The accounts that agents write under."""
+"""Services for the accounts that agents write under."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from proofroom.core.json import JsonObject
 
 @transaction.atomic
 def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> User:
-    """The account that an agent writes under, made when it is missing. Safe to call again.
+    """Return the account of the agent. Create it if it is missing. Idempotent.
 
-    It has the role `ai_agent`, a random password that nobody knows, and cannot log in. Raises `RuleViolation` on
-    `userAccount.email` or `userAccount.username` where another account has it.
+    It has the role `ai_agent`, a random password, and cannot log in. Raises `RuleViolation` on `userAccount.email` or
+    `userAccount.username` if another account has it.
     """
     user = User.objects.filter(agent_id=agent_id).first()
     if user is not None:
@@ -40,19 +40,19 @@ def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> 
         with transaction.atomic():
             user.save(force_insert=True)
     except IntegrityError:
-        # Another worker made it in between, or the names are somebody else's.
-        made = User.objects.filter(agent_id=agent_id).first()
-        if made is None:
+        # Another process created it meanwhile, or another account has the email or the username.
+        existing = User.objects.filter(agent_id=agent_id).first()
+        if existing is None:
             raise _taken_from_agent(user) from None
-        return made
+        return existing
     return user
 
 
 @transaction.atomic
 def rename_agent_user(*, agent_id: str, email: str = "", username: str = "") -> None:
-    """Give an agent's account the names that its file has now; "" keeps the present one.
+    """Set the email and username from the agent's definition. "" leaves a value unchanged.
 
-    What was written under the old name keeps it. Raises `RuleViolation` where another account has a name.
+    Existing content keeps the old name. Raises `RuleViolation` if another account has the value.
     """
     user = User.objects.select_for_update().filter(agent_id=agent_id, role=Role.AI_AGENT).first()
     if user is None:
@@ -100,26 +100,27 @@ _AGENT: Final = Statement(
 
 
 def agent_user(agent_id: str) -> User | None:
-    """The active account of an agent."""
+    """Return the active account of an agent, or None."""
     return User.objects.filter(agent_id=agent_id, is_active=True, role=Role.AI_AGENT).first()
 
 
 def system_agent_user(user_id: int | None = None) -> User | None:
-    """The author of what AI clients make: the user with that id, else the seeded agent user, else the first agent's.
+    """Return the author of what AI clients write: the given user, the seeded agent user, or the first agent.
 
-    None where that account is disabled: switching it off must stop AI clients, not pass them to another account.
+    Return None if that account is disabled.
     """
     if user_id is not None:
         user = load_user(user_id)
     else:
-        # Asked at every call of an AI client.
+        # Called for every call of an AI client, so the query is compiled.
         user = first_instance(User, _AGENT.rows(Role.AI_AGENT.value, "general-assistant"))
         user = user or User.objects.filter(role=Role.AI_AGENT).order_by("pk").first()
+    # Switching the account off must stop AI clients, not pass them to another account.
     return user if user is not None and user.is_active else None
 
 
 def is_switched_off(agent_id: str) -> bool:
-    """Return whether an agent is off, or has an account that may not act: disabled, or no agent's any more."""
+    """Return True if the agent is off, or its account is disabled or no longer an agent's."""
     user = User.objects.filter(agent_id=agent_id).first()
     if user is not None and not (user.is_active and user.role == Role.AI_AGENT):
         return True

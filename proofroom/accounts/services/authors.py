@@ -1,4 +1,4 @@
-"""Accounts of authors whose content comes from another installation."""
+"""Accounts for authors of content imported from another installation."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from proofroom.core.errors import invalid
 
 @transaction.atomic
 def ensure_author(*, email: str, actor: Actor) -> User:
-    """The account with that address, else a new one that is switched off and has no password.
+    """Return the account with this email, or create one that is disabled and has no password.
 
-    It keeps what the person wrote under their name. An administrator may switch it on. Raises `NotAllowed`, or
+    The content keeps its author's name, and an administrator may enable the account. Raises `NotAllowed`, or
     `RuleViolation` on `email`.
     """
     actor.require_person("make accounts")

@@ -1,4 +1,4 @@
-"""Checks the content that a role or a token is to be limited to."""
+"""Checks of the content that a role or a token is limited to."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ MAX_IN_PART: Final = 100
 
 
 def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
-    """The scope as somebody may give it to others.
+    """Return the scope if the actor may give it to others.
 
-    Raises `RuleViolation` by part, and on `scope` where it reaches content that the actor does not.
+    Raises `RuleViolation` by part, and on `scope` if it reaches content the actor cannot reach.
     """
     check_parts(scope, actor)
     if is_wider(actor, scope):
@@ -33,9 +33,9 @@ def check_scope(scope: ContentScope, actor: Actor) -> ContentScope:
 
 
 def check_parts(scope: ContentScope, actor: Actor) -> ContentScope:
-    """The scope, for what acts as its account and so reaches no more than that does, whatever the scope holds.
+    """Return the scope if all its parts exist for the actor. For tokens that act as their account.
 
-    Raises `RuleViolation` by part, where it names too many things, or one that is not there for the actor.
+    Raises `RuleViolation` by part if it names too many objects, or one the actor cannot see.
     """
     for part, known in (
         ("types", scope.types.intersection(post_type_labels())),
@@ -48,11 +48,12 @@ def check_parts(scope: ContentScope, actor: Actor) -> ContentScope:
             raise invalid(part, _("Choose at most %(most)s.") % {"most": MAX_IN_PART})
         if missing := [str(one)[:80] for one in wanted if one not in known]:
             raise invalid(part, _("%(name)s does not exist.") % {"name": missing[0]})
+    # Not compared with the actor's scopes: such a token reaches no more than its account, whatever its scope holds.
     return scope
 
 
 def refuse_whole_site(permissions: Collection[str], scope: ContentScope) -> None:
-    """Raise `RuleViolation` where what is limited is to have a permission that holds for the whole site."""
+    """Raise `RuleViolation` if a limited scope is combined with permissions that apply to the whole site."""
     if scope.is_limited and (of_site := sorted(WHOLE_SITE.intersection(permissions))):
         raise invalid(
             "permissions",

@@ -1,4 +1,4 @@
-"""Invitations: an administrator invites by email, with a role; whoever has the link makes the account, once."""
+"""Services for invitations. An administrator invites an email with a role; its link creates one account."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LONGEST_SECRET: Final = 100
 
 @transaction.atomic
 def create_invitation(*, email: str, role: str, actor: Actor) -> tuple[Invitation, str]:
-    """An invitation, and the secret of its link. An older one to the same address ends.
+    """Create an invitation. Return it with the secret of its link. An older one to the same address ends.
 
     Raises `NotAllowed`, or `RuleViolation` by field.
     """
@@ -38,8 +38,9 @@ def create_invitation(*, email: str, role: str, actor: Actor) -> tuple[Invitatio
         raise invalid("email", _("Another account already uses this email."), code="email_taken")
     now = timezone.now()
     older = Invitation.objects.filter(email=address, accepted_at=None, revoked_at=None)
-    for held in older.values_list("role", flat=True):
-        require_no_less(actor, held)
+    # Ending an invitation takes its role away, which needs all permissions of that role.
+    for older_role in older.values_list("role", flat=True):
+        require_no_less(actor, older_role)
     older.update(revoked_at=now)
     secret = secrets.token_urlsafe(32)
     invitation = Invitation(
@@ -61,7 +62,7 @@ def create_invitation(*, email: str, role: str, actor: Actor) -> tuple[Invitatio
 
 @transaction.atomic
 def revoke_invitation(*, invitation_id: UUID, actor: Actor) -> Invitation:
-    """End an invitation, if it is still open. Raises `NotAllowed` or `NotFound`."""
+    """Revoke an invitation if it is open. Raises `NotAllowed` or `NotFound`."""
     require_account_manager(actor)
     invitation = Invitation.objects.select_for_update().filter(pk=invitation_id).first()
     if invitation is None:
@@ -82,7 +83,7 @@ def revoke_invitation(*, invitation_id: UUID, actor: Actor) -> Invitation:
 
 
 def is_usable(invitation: Invitation) -> bool:
-    """Whether an account can be made with it: it is open, and who invited still has all that its role may do."""
+    """Return True if the invitation is open and the inviter still has all permissions of its role."""
     inviter = invitation.invited_by
     return (
         invitation.state == "pending"
@@ -92,8 +93,11 @@ def is_usable(invitation: Invitation) -> bool:
 
 
 def find_invitation(secret: str, *, lock: bool = False) -> Invitation:
-    """The open invitation of a link. Raises `NotFound` where it expired, was used or revoked, or never was."""
+    """Return the open invitation with this secret. Raises `NotFound` if it expired, was used or revoked, or is
+    unknown.
+    """
     rows = Invitation.objects.select_for_update() if lock else Invitation.objects.all()
+    # A secret has 43 characters. Longer or other text is refused without a query.
     fits = secret.isascii() and len(secret) <= _LONGEST_SECRET
     found = rows.filter(hash=hash_of(secret)).first() if fits else None
     if found is None or not is_usable(found):
@@ -103,7 +107,7 @@ def find_invitation(secret: str, *, lock: bool = False) -> Invitation:
 
 @transaction.atomic
 def accept_invitation(*, secret: str, username: str, password: str) -> User:
-    """Make the account that an invitation is for; the link reached its email, so that is confirmed.
+    """Create the account of an invitation. Its email counts as confirmed, because the link reached it.
 
     Raises `NotFound`, or `RuleViolation` by field.
     """
@@ -118,7 +122,7 @@ def accept_invitation(*, secret: str, username: str, password: str) -> User:
 
 
 def record_acceptance(invitation: Invitation, actor: Actor) -> None:
-    """End an invitation whose account was made, by its new owner."""
+    """Mark an invitation as accepted by its new account."""
     invitation.accepted_at = timezone.now()
     invitation.save(update_fields=["accepted_at"])
     payload: JsonObject = {

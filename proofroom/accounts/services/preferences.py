@@ -1,4 +1,4 @@
-"""Writes what a person chose for their own admin."""
+"""Services for a user's admin preferences."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def change_preferences(
     density: str | None = None,
     has_letter_keys: bool | None = None,
 ) -> Preferences:
-    """Change what is given of the actor's own preferences; None leaves a value.
+    """Change the given preferences of the actor; None leaves a value unchanged.
 
     Raises `NotAllowed` for programs, and `RuleViolation` by field.
     """
     actor.require_session("change their preferences")
-    # The first change makes the row: two at once wait for each other.
+    # Lock the account, because the row of its preferences may not exist yet: concurrent first changes must wait.
     user = User.objects.select_for_update().get(pk=actor.user.pk)
     preferences = Preferences.objects.filter(user=user).first() or Preferences(user=user)
     wanted = {

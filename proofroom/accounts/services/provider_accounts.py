@@ -1,4 +1,4 @@
-"""Accounts of people whom a provider of identities logs in: made, and given the role that it says."""
+"""Services for accounts that log in through an identity provider."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ logger = logging.getLogger(__name__)
 
 
 def role_of_claim(value: object) -> str | None:
-    """The role for what the provider says of a person, by `SSO_ROLES`; None where none fits."""
+    """Return the role for a claim's value, by `SSO_ROLES`; None if no entry matches."""
     values = value if isinstance(value, list) else [value]
-    said = {text for text in values if isinstance(text, str)}
-    return next((role for name, role in settings.PROVIDER_ROLES if name in said), None)
+    claim_values = {text for text in values if isinstance(text, str)}
+    return next((role for name, role in settings.PROVIDER_ROLES if name in claim_values), None)
 
 
 @transaction.atomic
 def create_provider_account(*, email: str, name: str, role: str | None) -> User:
-    """Make the account of somebody new whose email the provider confirmed, without a password.
+    """Create the account of a new person whose email the provider confirmed, without a password.
 
-    The role is the given one, else that of an invitation to the email, else `SSO_DEFAULT_ROLE`.
-    Raises `NotAllowed` where there is none of them, or `RuleViolation` by field.
+    The role is the given one, else that of an invitation to the email, else `SSO_DEFAULT_ROLE`. Raises `NotAllowed`
+    without any of them, or `RuleViolation` by field.
     """
     address = email.strip().lower()
     open_ones = Invitation.objects.select_for_update().filter(email=address)
@@ -50,9 +50,9 @@ def create_provider_account(*, email: str, name: str, role: str | None) -> User:
 
 
 def follow_role(user: User, role: str) -> None:
-    """Give an account the role that the provider says. The last admin stays one: nobody else could repair it.
+    """Give an account the role from the provider. The last admin keeps the role admin.
 
-    Raises `RuleViolation` where there is no such role.
+    Raises `RuleViolation` if the role does not exist.
     """
     if user.role == role:
         return
@@ -64,6 +64,7 @@ def follow_role(user: User, role: str) -> None:
             is_giver_asked=False,
         )
     except RuleViolation as error:
+        # Without an admin, no user could repair a wrong mapping of roles. So the login goes on with the old role.
         if error.code != "last_admin":
             raise
         logger.warning("The account %s keeps its role: %s", user.pk, error.message)
@@ -72,7 +73,7 @@ def follow_role(user: User, role: str) -> None:
 
 @transaction.atomic
 def disconnect_provider(*, actor: Actor, user: User) -> None:
-    """Forget who of the provider an account belongs to. Raises `RuleViolation` where nothing else logs in to it."""
+    """Remove the account's connection to the provider. Raises `RuleViolation` if it is the only way to log in."""
     actor.require_session("change login methods")
     passkeys = Authenticator.objects.filter(user_id=user.pk, type=Authenticator.Type.WEBAUTHN)
     if not (settings.PASSWORD_LOGIN and user.has_usable_password()) and not passkeys.exists():

@@ -1,4 +1,4 @@
-"""Who may give which role. Nobody gives a right that they lack: in no role, account, invitation or token."""
+"""Checks of which roles and permissions an actor may give. An actor cannot give permissions they lack."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ MAX_NAMES_SHOWN: Final = 5
 
 
 def lacking_of(actor: Actor, permissions: Collection[str]) -> list[str]:
-    """What of these permissions the actor does not have. What is for agents alone is asked of nobody.
+    """Return the permissions of this list that the actor lacks. Agent-only permissions are ignored.
 
-    What no app declares now is lacking unless the actor has everything: who has all will have that too.
+    A permission that no installed app declares is lacking unless the actor has all assignable permissions.
     """
     assignable = assignable_permissions()
+    # Nobody but agents has agent-only permissions, so a person's lack of them says nothing.
     lacking = {name for name in assignable.intersection(permissions) if not actor.can(name)}
+    # Its app may be installed again later. An actor with all permissions will then have this one too.
     undeclared = {*permissions} - all_permissions()
     if undeclared and not all(actor.can(name) for name in assignable):
         lacking |= undeclared
@@ -32,25 +34,26 @@ def lacking_of(actor: Actor, permissions: Collection[str]) -> list[str]:
 
 
 def is_wider(actor: Actor, scope: ContentScope) -> bool:
-    """Whether a role or token with this scope would reach more content than the actor."""
+    """Return True if a role or token with this scope would reach more content than the actor."""
     return not all(scope.is_within(own) for own in actor.scopes)
 
 
 def require_unchanged(actor: Actor) -> None:
-    """Raise `NotAllowed` where the actor lost their role or account since the request began, which may be slow.
+    """Raise `NotAllowed` if the actor's role or account changed since the request began.
 
-    One query; asked once everything that the change reads is locked.
+    One query. Call it after all rows that the change reads are locked.
     """
+    # Waiting for a lock can take long enough for an administrator to take the actor's rights away meanwhile.
     user = actor.user
-    as_before = User.objects.filter(pk=user.pk, is_active=True, role=user.role)
+    unchanged = User.objects.filter(pk=user.pk, is_active=True, role=user.role)
     if isinstance(user, User):
-        as_before = as_before.filter(session_epoch=user.session_epoch)
-    if not as_before.exists():
+        unchanged = unchanged.filter(session_epoch=user.session_epoch)
+    if not unchanged.exists():
         raise NotAllowed(_("Your account has changed. Log in again."), code="account_changed")
 
 
 def require_no_less(actor: Actor, role: str) -> None:
-    """Raise `NotAllowed` where the role may do something that the actor may not: its accounts are not theirs."""
+    """Raise `NotAllowed` if the role has permissions or content that the actor lacks."""
     require_unchanged(actor)
     lacking = lacking_of(actor, promised_by(role))
     if lacking:
@@ -65,7 +68,7 @@ def require_no_less(actor: Actor, role: str) -> None:
 
 
 def hold_role(role: str) -> bool:
-    """Answer whether the site made this role, which cannot be changed or removed meanwhile."""
+    """Lock the role's row against changes and removal. Return False if the site has no such role."""
     if role in grants():
         return False
     found = SiteRole.objects.select_for_update().filter(name=role, is_built_in=False)
@@ -73,10 +76,7 @@ def hold_role(role: str) -> bool:
 
 
 def lock_role(role: str) -> str:
-    """The role, where it is one for people; one that the site made cannot be removed meanwhile.
-
-    Raises `RuleViolation`.
-    """
+    """Return the role if people can have it. Lock it if the site made it. Raises `RuleViolation`."""
     if role in people_roles():
         return role
     if not hold_role(role):
@@ -90,7 +90,7 @@ def lock_role(role: str) -> str:
 
 
 def lock_given_role(role: str, actor: Actor) -> str:
-    """The role that the actor gives somebody. Raises `RuleViolation` where it has what the actor lacks."""
+    """Return the role if the actor may give it. Raises `RuleViolation` if it has permissions the actor lacks."""
     lock_role(role)
     require_unchanged(actor)
     lacking = lacking_of(actor, promised_by(role))
@@ -115,12 +115,14 @@ def _beyond(role: str) -> str:
 
 
 def names_of_the_site() -> list[str]:
-    """The names of the roles that the site made."""
+    """Return the names of the site's own roles."""
     return [*SiteRole.objects.filter(is_built_in=False).values_list("name", flat=True)]
 
 
 def in_words(permissions: Collection[str]) -> str:
-    """The permissions as people call them; of many only the first."""
-    shown = [str(label_of(name)) for name in [*permissions][:MAX_NAMES_SHOWN]]
-    rest = len(permissions) - len(shown)
-    return ", ".join([*shown, _("%(number)d more") % {"number": rest}] if rest else shown)
+    """Return labels of the permissions, the first few only, separated by commas."""
+    first_labels = [str(label_of(name)) for name in [*permissions][:MAX_NAMES_SHOWN]]
+    rest = len(permissions) - len(first_labels)
+    return ", ".join(
+        [*first_labels, _("%(number)d more") % {"number": rest}] if rest else first_labels
+    )

@@ -1,4 +1,4 @@
-"""Writes the roles that a site makes."""
+"""Services that write the roles of the site."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import refuse_unstorable
 
 VIEW: Final = "posts.view"
-"""What every page and endpoint for posts asks for first."""
+"""The permission that every page and endpoint for posts requires first."""
 _RESERVED: Final = frozenset({"visitor", "system"})
-"""What actors without an account have in place of a role."""
+"""Names that actors without an account have in place of a role."""
 
 
 def require_role_manager(actor: Actor) -> None:
-    """Raise `NotAllowed` for who may not manage roles: a program may not, whatever its token may do."""
+    """Raise `NotAllowed` unless the actor may manage roles. Programs may not, with any token."""
     actor.require_person("manage roles")
     actor.require("users.manage")
     actor.require_session("manage roles")
@@ -57,7 +57,9 @@ def create_role(
     scope: ContentScope | None = None,
     requires_second_factor: bool = False,
 ) -> SiteRole:
-    """A role for people, limited to the content of the scope. Raises `NotAllowed`, or `RuleViolation` by field."""
+    """Create a role for people, limited to the content of the scope. Raises `NotAllowed`, or `RuleViolation` by
+    field.
+    """
     require_role_manager(actor)
     role = SiteRole()
     _fill(role, label, description, permissions, scope or ContentScope(), actor)
@@ -87,11 +89,10 @@ def change_role(
     scope: ContentScope | None = None,
     requires_second_factor: bool | None = None,
 ) -> SiteRole:
-    """Give a role other words and permissions and, unless they are None, another scope and another answer to whether
-    its people must log in with a second factor. They hold at once.
+    """Change label, description and permissions of a role. None leaves scope and second factor unchanged.
 
-    Where it loses something, those who have the role lose sessions and tokens, as with another role. Raises
-    `NotAllowed`, also where the role has what the actor lacks; `NotFound`, or `RuleViolation` by field.
+    If the role loses permissions or content, its accounts lose their sessions and tokens. Raises `NotAllowed`, also
+    if the role has what the actor lacks; `NotFound`, or `RuleViolation` by field.
     """
     require_role_manager(actor)
     role = _lock_own(name)
@@ -99,7 +100,7 @@ def change_role(
     before, scope_before = role.granted, role.scope
     factor_before, is_by_row = role.must_use_second_factor, role.requires_second_factor
     promised_before = role.promised
-    was = (role.label, role.description)
+    old_labels = (role.label, role.description)
     _fill(role, label, description, permissions, scope, actor)
     if requires_second_factor is not None:
         role.requires_second_factor = requires_second_factor
@@ -109,15 +110,21 @@ def change_role(
                 _("The setting TWO_FACTOR_ROLES names this role. Remove it there first."),
             )
     after = role.granted
-    had = (promised_before, scope_before, *was, is_by_row)
-    now = (role.promised, role.scope, role.label, role.description, role.requires_second_factor)
-    if had == now:
+    old_values = (promised_before, scope_before, *old_labels, is_by_row)
+    new_values = (
+        role.promised,
+        role.scope,
+        role.label,
+        role.description,
+        role.requires_second_factor,
+    )
+    if old_values == new_values:
         return role
     _save(role)
     payload: JsonObject = {
         "role": role.name,
         "name": role.label,
-        "nameBefore": was[0],
+        "nameBefore": old_labels[0],
         "before": [*sorted(before)],
         "after": [*sorted(after)],
         "scopeBefore": scope_before.to_json(),
@@ -134,16 +141,16 @@ def change_role(
 
 @transaction.atomic
 def remove_role(*, name: str, actor: Actor, move_to: str = "") -> int:
-    """Remove a role, and answer how many accounts were moved to the role `move_to`.
+    """Remove a role. Return the number of accounts moved to the role `move_to`.
 
-    Raises `NotAllowed`, `NotFound`, or `RuleViolation` where somebody has the role and no other one is named.
+    Raises `NotAllowed`, `NotFound`, or `RuleViolation` if accounts have the role and `move_to` is empty.
     """
     require_role_manager(actor)
     if move_to:
         if move_to == name:
             raise invalid("move_to", _("Choose another role."))
         both = SiteRole.objects.select_for_update().filter(name__in=[name, move_to])
-        list(both.order_by("name"))  # in one order, whoever moves people the other way
+        list(both.order_by("name"))  # a fixed order, so that two opposite moves cannot deadlock
         try:
             lock_given_role(move_to, actor)
         except RuleViolation as error:
@@ -177,16 +184,17 @@ def remove_role(*, name: str, actor: Actor, move_to: str = "") -> int:
 
 
 def role_users(name: str) -> tuple[list[User], int]:
-    """The accounts that have a role, by name, and how many open invitations give it."""
+    """Return the accounts with a role, by name, and the number of open invitations for it."""
     return [*User.objects.filter(role=name).order_by("username")], _open_invitations(name).count()
 
 
 def write_declared_roles() -> None:
-    """Make a row of every role that the code declares, and remove those of roles that it no longer does."""
+    """Create rows for all declared roles. Remove rows of declared roles that no longer exist."""
     known = dict(SiteRole.objects.values_list("name", "is_built_in"))
     SiteRole.objects.bulk_create(
         [SiteRole(name=name, is_built_in=True) for name in grants() if name not in known]
     )
+    # The site made a role with a name that the code now declares: the declaration replaces it.
     if taken := [name for name in grants() if known.get(name) is False]:
         SiteRole.objects.filter(name__in=taken).update(
             is_built_in=True,
@@ -208,6 +216,7 @@ def _open_invitations(role: str) -> QuerySet[Invitation]:
 
 
 def _lock_own(name: str) -> SiteRole:
+    # Locked first: `migrate` may turn the row into a declared role meanwhile.
     role = SiteRole.objects.select_for_update().filter(name=name).first()
     if name in grants():
         raise NotAllowed(
@@ -227,7 +236,7 @@ def _fill(
     scope: ContentScope | None,
     actor: Actor,
 ) -> None:
-    """Set what people chose; None leaves the scope, also where a part of it is gone.
+    """Set the given values; None leaves the scope unchanged, even if a part of it no longer exists.
 
     Raises `RuleViolation` by field.
     """
@@ -287,10 +296,10 @@ def _save(role: SiteRole, *, is_new: bool = False) -> None:
 
 
 def _free_name(label: str) -> str:
-    """A name for settings and the API, which the role keeps when it is called otherwise."""
+    """Return an unused name for settings and the API. It does not change with the label."""
     stem = re.sub(r"^[^a-z]+", "", slugify(label).replace("-", "_")) or "role"
     taken = {*grants(), *_RESERVED, *names_of_the_site()}
-    # What somebody still has by a role that is no longer declared is not this one.
+    # Accounts may still have a role that is no longer declared. A new role must not get its name.
     taken.update(User.objects.order_by().values_list("role", flat=True).distinct())
     name, number = stem[:ROLE_NAME_MAX].rstrip("_"), 2
     while name in taken:
@@ -300,13 +309,13 @@ def _free_name(label: str) -> str:
 
 
 def _end_access(user_ids: Collection[int], changed: str, actor: Actor) -> None:
-    """End sessions and tokens of these accounts, for ever, and record what of each was changed."""
+    """End sessions and revoke tokens of these accounts. Record the change of each."""
     people = User.objects.filter(pk__in=user_ids)
     people.update(session_epoch=F("session_epoch") + 1)
     revoke_all_tokens(user_ids)
     rows = people.order_by("pk").values_list("pk", "role", "is_active")
-    told: list[tuple[None, JsonObject]] = [
+    events: list[tuple[None, JsonObject]] = [
         (None, {"id": pk, "changed": [changed], "role": role, "active": is_active})
         for pk, role, is_active in rows
     ]
-    outbox.record_all("user.changed", told, actor=actor)
+    outbox.record_all("user.changed", events, actor=actor)

@@ -1,4 +1,4 @@
-"""Second factors that somebody else takes away: of a person who lost phone and recovery codes."""
+"""Services that remove an account's second factors, for people who lost their phone and recovery codes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from proofroom.core.json import JsonObject
 
 
 def list_second_factors(user: User) -> list[str]:
-    """The types of an account's factors as `user.second-factor-added` tells them, each once, in order. One query."""
+    """Return the types of an account's second factors, sorted, without duplicates. One query."""
     types = Authenticator.objects.filter(user=user).values_list("type", flat=True)
     return sorted(set(types))
 
 
 @transaction.atomic
 def remove_second_factors(*, user: User, actor: Actor) -> int:
-    """Remove every passkey, app and recovery code of an account. Returns how many.
+    """Remove all passkeys, authenticator apps and recovery codes of an account. Return their number.
 
-    Raises `NotAllowed`, also for the account of somebody who has more rights.
+    Raises `NotAllowed`, also for accounts with more permissions than the actor.
     """
     actor.require_person("remove login methods")
     actor.require("users.manage")

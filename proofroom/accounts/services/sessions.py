@@ -1,4 +1,4 @@
-"""Sessions: what the activity log tells of them, and the end of those that somebody no longer wants."""
+"""Services that end sessions and record logouts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def record_logout(*, actor: Actor) -> None:
 
 
 def record_own_password(*, actor: Actor) -> None:
-    """Somebody gave themselves another password."""
+    """Record that the actor changed their own password."""
     payload: JsonObject = {
         "id": actor.user.pk,
         "changed": ["password"],
@@ -30,14 +30,14 @@ def record_own_password(*, actor: Actor) -> None:
 
 
 def list_sessions(user: User) -> list[UserSession]:
-    """The open sessions of an account, newest first."""
+    """Return the open sessions of an account, newest first."""
     found: list[UserSession] = UserSession.objects.purge_and_list(user)
     return sorted(found, key=lambda session: session.created_at, reverse=True)
 
 
 @transaction.atomic
 def end_sessions(*, actor: Actor, keep: str, session_id: int | None = None) -> int:
-    """End one of the actor's sessions, or all but the one with the key `keep`. Returns how many ended."""
+    """End one of the actor's sessions, or all except the one with the key `keep`. Return how many ended."""
     actor.require_session("end sessions")
     found = UserSession.objects.filter(user_id=actor.user.pk).exclude(session_key=keep)
     if session_id is not None:
@@ -54,9 +54,9 @@ def end_sessions(*, actor: Actor, keep: str, session_id: int | None = None) -> i
 
 @transaction.atomic
 def end_sessions_of(*, user_id: int, actor: Actor) -> None:
-    """End every session of somebody else's account, in the admin and the API. Tokens stay.
+    """End all sessions of another account, in the admin and the API. Tokens stay valid.
 
-    Raises `NotFound`, `NotAllowed`, also for the account of somebody who has more rights.
+    Raises `NotFound`, `NotAllowed`, also for accounts with more permissions than the actor.
     """
     actor.require_session("end sessions")
     actor.require("users.manage")
@@ -64,6 +64,7 @@ def end_sessions_of(*, user_id: int, actor: Actor) -> None:
     if user is None:
         raise NotFound(_("Account not found."))
     require_no_less(actor, user.role)
+    # Sessions are bound to the epoch, so this ends also sessions that have no `UserSession` row.
     user.session_epoch += 1
     user.save(update_fields=["session_epoch"])
     for session in UserSession.objects.filter(user=user):

@@ -1,4 +1,4 @@
-"""Logging in, whichever the door: what is asked besides the password, and what is recorded."""
+"""Checks and records of a login, for the admin and the API."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _FACTORS: Final = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
 def has_second_factor(user: User, *, besides: int | None = None) -> bool:
-    """Return whether the account has a second factor, other than the one named."""
+    """Return True if the account has a second factor other than `besides`."""
     found = Authenticator.objects.filter(user_id=user.pk, type__in=_FACTORS)
     return bool(found.exclude(pk=besides).exists())
 
 
 def check_login(user: User, code: str | None) -> None:
-    """Refuse the login of somebody whose password was right: an unconfirmed email, no code or a wrong one.
+    """Refuse a login with the right password if the email is unconfirmed, or the code is missing or wrong.
 
     Raises `NotAuthenticated`.
     """
@@ -53,6 +53,7 @@ def check_login(user: User, code: str | None) -> None:
         raise NotAuthenticated(
             "Too many wrong codes. Try again in a few minutes.", code="second_factor_required"
         ) from None
+    # Passkeys need a browser's challenge; the API accepts only codes.
     for factor in Authenticator.objects.filter(user=user).exclude(type=Authenticator.Type.WEBAUTHN):
         if factor.wrap().validate_code(code):
             factor.record_usage()
@@ -66,7 +67,7 @@ def check_login(user: User, code: str | None) -> None:
 def finish_sign_in(
     request: HttpRequest, user: User, *, via: Via, methods: Collection[str] = ("password",)
 ) -> None:
-    """Record a login that went through: in the activity log, in the account's sessions and devices."""
+    """Record a successful login: in the activity log, the account's sessions and its devices."""
     request.session[SECOND_FACTOR_KEY] = has_second_factor(user)
     UserSession.objects.create_from_request(request, user=user)
     outbox.record(
@@ -78,7 +79,8 @@ def finish_sign_in(
 
 
 def record_failed_login(email: str, *, via: Via) -> None:
-    """Record a try that failed. An address that no account has is not stored: it may be a mistyped password."""
+    """Record a failed login."""
+    # An address that no account has is not stored: users sometimes type their password there.
     user = User.objects.filter(email=email.strip().lower()).only("pk").first()
     outbox.record(
         "user.login-failed",
@@ -88,7 +90,8 @@ def record_failed_login(email: str, *, via: Via) -> None:
 
 
 def device_key(request: HttpRequest) -> str:
-    """What a device is known by: browser and system without their versions, and the network it is in."""
+    """Return the key of a device: hash of its browser and system without versions, and its network."""
+    # Versions change with every update, and the last part of an address changes often at home and on phones.
     agent = re.sub(r"[\d._]+", "", request.META.get("HTTP_USER_AGENT", ""))[:300]
     address = client_address(request)
     parts = address.split(":")[:3] if ":" in address else address.split(".")[:3]
@@ -96,7 +99,7 @@ def device_key(request: HttpRequest) -> str:
 
 
 def _notice_device(request: HttpRequest, user: User) -> None:
-    """Write to somebody whose account is used from a device that it was never used from."""
+    """Notify the user by mail if the account is used from a new device."""
     from allauth.account.adapter import get_adapter
 
     def write() -> None:
@@ -104,5 +107,6 @@ def _notice_device(request: HttpRequest, user: User) -> None:
             get_adapter(request).send_notification_mail("account/email/new_device", user)
 
     _device, is_new = LoginDevice.objects.get_or_create(user=user, key=device_key(request))
+    # The first device is the one the account was created with. Only further devices are worth a mail.
     if is_new and LoginDevice.objects.filter(user=user).count() > 1:
         transaction.on_commit(write)

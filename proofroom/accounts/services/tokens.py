@@ -1,4 +1,4 @@
-"""Writes API tokens: made and revoked."""
+"""Services that create, limit and revoke API tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
-TOKEN_PREFIX: Final = "cms_"  # noqa: S105  # no secret: how every one begins
+TOKEN_PREFIX: Final = "cms_"  # noqa: S105  # not a secret: the public beginning of every token
 
 
 @transaction.atomic
@@ -34,10 +34,10 @@ def create_token(
     user_id: int | None = None,
     scope: ContentScope | None = None,
 ) -> tuple[ApiToken, str]:
-    """A token of the actor, or of the person with that id, and its secret, which nobody can read again.
+    """Create a token of the actor, or of the person with this id. Return it with its secret, which is not stored.
 
-    `scope` limits it to a part of the content. Raises `NotAllowed`, or `RuleViolation` by field: a token has no right
-    that its account does not have, and a limited one none that holds for the whole site.
+    `scope` limits it to a part of the content. Raises `NotAllowed`, or `RuleViolation` by field: if it has a
+    permission that its account lacks, or a limited token has one that applies to the whole site.
     """
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
@@ -46,7 +46,7 @@ def create_token(
         raise invalid("permissions", _("Select at least one permission."))
     own = permissions_of(owner.role)
     if owner.pk != actor.user.pk:
-        # Whatever the token may do, it acts in the name of the account.
+        # A token acts as its account, so the actor needs all permissions of the account's role.
         require_no_less(actor, owner.role)
     wider = sorted(set(permissions) - own)
     if wider:
@@ -98,7 +98,7 @@ def limit_token(*, token_id: UUID, scope: ContentScope, actor: Actor) -> ApiToke
 
 @transaction.atomic
 def revoke_token(*, token_id: UUID, actor: Actor) -> ApiToken:
-    """End a token at once. Safe to call again. Raises `NotAllowed` or `NotFound`."""
+    """Revoke a token. Idempotent. Raises `NotAllowed` or `NotFound`."""
     account_tokens.allow(actor)
     token, is_new = account_tokens.revoke(ApiToken, token_id)
     if is_new:

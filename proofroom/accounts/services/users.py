@@ -1,4 +1,4 @@
-"""Writes the accounts of people."""
+"""Services that write the accounts of people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _Change = str | bool
 
 @transaction.atomic
 def create_user(*, email: str, username: str, role: str, password: str, actor: Actor) -> User:
-    """An account of a person. Raises `NotAllowed`, or `RuleViolation` by field."""
+    """Create the account of a person. Raises `NotAllowed`, or `RuleViolation` by field."""
     require_account_manager(actor)
     lock_given_role(role, actor)
     user = make_user(email=email, username=username, role=role, password=password)
@@ -38,9 +38,9 @@ def create_user(*, email: str, username: str, role: str, password: str, actor: A
 
 
 def make_user(*, email: str, username: str, role: str, password: str | None) -> User:
-    """Store the account of a person, who needs a provider to log in where the password is None.
+    """Store the account of a person. With `password` None, they can log in only through the provider.
 
-    The caller asks who may, and records it. Raises `RuleViolation` by field.
+    The caller checks permissions and records the event. Raises `RuleViolation` by field.
     """
     user = User(email=email.strip().lower(), username=username.strip(), role=lock_role(role))
     _check(user)
@@ -54,8 +54,9 @@ def make_user(*, email: str, username: str, role: str, password: str | None) -> 
 
 
 def username_for(address: str, name: str = "") -> str:
-    """The username of a new account: what they are called, else the first part of their address, in the characters
-    that usernames have; the whole address where that is taken."""
+    """Return a username for a new account: from the name, else from the first part of the address. Characters that
+    usernames cannot have are replaced; if the result is taken, return the whole address.
+    """
     wanted = NOT_IN_USERNAMES.sub("-", name or address.split("@")[0]).strip("-")[:USERNAME_MAX]
     if not wanted or User.objects.filter(username=wanted).exists():
         return address[:USERNAME_MAX]
@@ -73,11 +74,11 @@ def change_user(
     email: str | None = None,
     password: str | None = None,
 ) -> User:
-    """Change what is given; None leaves a value. An agent's account can only be switched off and on.
+    """Change the given values; None leaves a value unchanged. Agents' accounts can only be switched off and on.
 
-    A changed role, and an account switched off, loses its sessions and tokens at once and for ever; another
-    password ends its sessions. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field, also where the site
-    would lose its last admin.
+    Another role, or switching the account off, ends its sessions and revokes its tokens for good; another password
+    ends its sessions. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field, also if the site would lose its
+    last admin.
     """
     require_account_manager(actor)
     wanted = {
@@ -98,12 +99,14 @@ def apply_changes(
     password: str | None = None,
     is_giver_asked: bool = True,
 ) -> User:
-    """Store what `change_user` is asked for; the caller asks who may. Raises as it does.
+    """Store the changes of `change_user`, and raise as it does. The caller checks permissions.
 
-    `is_giver_asked` is false where no person gives the role, but a provider of identities.
+    `is_giver_asked`: False if the role comes from an identity provider, not from a person.
     """
     if wanted.get("role"):
-        hold_role(str(wanted["role"]))  # before the account: who changes a role locks in this order
+        hold_role(
+            str(wanted["role"])
+        )  # before the account: the services of roles lock in this order
     user, admins = _lock_with_admins(user_id)
     changes = {
         name: value
@@ -126,7 +129,7 @@ def apply_changes(
         _set_password(user, password)
         changed.append("password")
     if changed:
-        # A role or an account that comes back later brings no old session and no old token with it.
+        # Increase the epoch and revoke tokens, so that a later change back does not revive old sessions and tokens.
         if "role" in changes or "is_active" in changes:
             user.session_epoch += 1
             account_tokens.revoke_all_tokens([user.pk])
@@ -146,22 +149,22 @@ def apply_changes(
 
 
 def set_password(*, user_id: int, password: str, actor: Actor) -> User:
-    """Give a person another password, which ends every session of the account. Raises as `change_user` does."""
+    """Set a new password, which ends all sessions of the account. Raises as `change_user` does."""
     return change_user(user_id=user_id, password=password, actor=actor)
 
 
 def require_account_manager(actor: Actor) -> None:
-    """Raise `NotAllowed` for who may not manage accounts: a program may not, whatever its token may do."""
+    """Raise `NotAllowed` unless the actor may manage accounts. Programs may not, whatever permissions their token
+    has.
+    """
     actor.require_person("manage accounts")
     actor.require("users.manage")
     actor.require_session("manage accounts")
 
 
 def _lock_with_admins(user_id: int) -> tuple[User, set[int]]:
-    """The account, and the ids of the active admins.
-
-    All admins are locked, so that two of them taking each other's role at once cannot leave none.
-    """
+    """Return the account, locked, and the ids of the active admins."""
+    # Lock all admins: two admins who demote each other at the same time must not leave the site without any.
     admins = User.objects.select_for_update().filter(role=Role.ADMIN, is_active=True)
     ids = {admin.pk for admin in admins.order_by("pk")}
     user = User.objects.select_for_update().filter(pk=user_id).first()
@@ -201,16 +204,16 @@ def _require_admin_left(
 
 
 def _check(user: User) -> None:
-    # The names of agents come from their files, and may hold a colon, which those of people may not.
-    theirs = ["username", "email"] if user.agent_id else []
+    # Names of agents come from their definitions and may hold a colon, which people's usernames may not.
+    unchecked = ["username", "email"] if user.agent_id else []
     try:
-        user.full_clean(exclude=["password", *theirs])
+        user.full_clean(exclude=["password", *unchecked])
     except ValidationError as error:
         raise _refusal(error.message_dict) from None
 
 
 def _save(user: User, names: list[str] | None = None) -> None:
-    """Save; a name or an address that somebody else took since the check is refused as the check would."""
+    """Save the account. Raise `RuleViolation` if another account took the username or the email since the check."""
     try:
         with transaction.atomic():
             user.save(force_insert=names is None, update_fields=names)

@@ -1,4 +1,4 @@
-"""Sessions in the database and, for reading, in the cache."""
+"""Sessions in the database, cached for reads."""
 
 from __future__ import annotations
 
@@ -8,4 +8,4 @@ from proofroom.accounts.session_engines import CompiledRead
 
 
 class SessionStore(CompiledRead, cached_db.SessionStore):
-    """Django's, which `SESSION_ENGINE` names by its module."""
+    """Django's cached store with the compiled query. `SESSION_ENGINE` names this module."""

@@ -6,4 +6,4 @@ from proofroom.accounts.session_engines import CompiledRead
 
 
 class SessionStore(CompiledRead):
-    """Django's, which `SESSION_ENGINE` names by its module."""
+    """Django's store with the compiled query. `SESSION_ENGINE` names this module."""

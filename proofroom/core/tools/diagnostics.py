@@ -1,4 +1,4 @@
-"""Tools for AI clients that look for a fault: the activity log, commands, answers and the log of the site."""
+"""MCP tools for diagnosis: the activity log, management commands, responses and the server log."""
 
 from __future__ import annotations
 
@@ -49,8 +49,9 @@ class ActivityPage(ToolPage):
     result=ActivityPage,
 )
 def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
-    """Who did what lately, newest first: to one thing with entityId, of one kind with action. Without secrets
-    and words of visitors; full adds what each entry says."""
+    """List recent activity, newest first: of one thing with entityId, of one kind with action. Without secrets and
+    words of visitors; full adds what each entry says.
+    """
     actor.require_diagnosis("settings.manage")
     action = arguments.action
     if action is not None and not names_of(action):
@@ -61,37 +62,39 @@ def tail_activity_logs(actor: Actor, arguments: TailActivityLogs) -> JsonObject:
     if arguments.entity_id is not None:
         rows = filter_by_entity(rows, arguments.entity_id)
     total = count_rows(rows)
-    of = f"tail_activity_logs {arguments.entity_id} {action}"
+    # The cursor is sealed with the filters, so that it cannot continue another list.
+    cursor_scope = f"tail_activity_logs {arguments.entity_id} {action}"
     if arguments.cursor is not None:
-        rows = rows.filter(pk__lt=cast(int, open_cursor(arguments.cursor, of=of)[0]))
+        rows = rows.filter(pk__lt=cast(int, open_cursor(arguments.cursor, of=cursor_scope)[0]))
+    # One row more than asked, to know whether there is a next page.
     found = list(rows[: arguments.limit + 1])
-    shown = found[: arguments.limit]
+    page_rows = found[: arguments.limit]
     redactor, names = SecretRedactor(), _FULL if arguments.is_full else _CONCISE
     answer: JsonObject = {
         "items": [
             {
-                name: _hidden(entry[name], redactor)
+                name: _redact(entry[name], redactor)
                 for name in names
                 if entry[name] not in (None, "", {})
             }
-            for entry in cast("list[JsonObject]", present(shown, actor))
+            for entry in cast("list[JsonObject]", present(page_rows, actor))
         ],
         "total": total.number,
     }
     if not total.is_exact:
         answer["totalIsEstimate"] = True
-    if len(found) > len(shown):
-        answer["nextCursor"] = seal_cursor([shown[-1].pk], of=of)
+    if len(found) > len(page_rows):
+        answer["nextCursor"] = seal_cursor([page_rows[-1].pk], of=cursor_scope)
     return answer
 
 
-def _hidden(value: Json, redactor: SecretRedactor) -> Json:
+def _redact(value: Json, redactor: SecretRedactor) -> Json:
     if isinstance(value, str):
         return redactor.text(value)
     if isinstance(value, dict):
-        return {name: _hidden(item, redactor) for name, item in value.items()}
+        return {name: _redact(item, redactor) for name, item in value.items()}
     if isinstance(value, list):
-        return [_hidden(item, redactor) for item in value]
+        return [_redact(item, redactor) for item in value]
     return value
 
 
@@ -111,7 +114,7 @@ class ReadServerLogs(Arguments):
 
 
 class RouteAnswer(Result):
-    """`body` is there where the answer is text, `location` where it leads on, `cut` where the text is longer."""
+    """`body` is present for text, `location` for redirects, `cut` for longer text."""
 
     status: int
     ms: int
@@ -132,7 +135,8 @@ class RouteAnswer(Result):
 )
 def run_ace_command(actor: Actor, arguments: RunAceCommand) -> JsonObject:
     """Run one of the management commands that the operator offers (MCP_COMMANDS: check, showmigrations,
-    dump_mcp_context, …) and answer its exit code and output."""
+    dump_mcp_context, …) and answer its exit code and output.
+    """
     ran = command_runner.run_command(name=arguments.command, arguments=arguments.args, actor=actor)
     answer: JsonObject = {"command": ran.command, "args": [*ran.arguments], "output": ran.output}
     if ran.exit_code is None:
@@ -155,8 +159,9 @@ def run_ace_command(actor: Actor, arguments: RunAceCommand) -> JsonObject:
     waits=True,
 )
 def test_local_route(actor: Actor, arguments: LocalRoute) -> JsonObject:
-    """What a visitor without an account gets at a path of this site: status, headers and the first 20 kB of text. No
-    redirect is followed, no visit is counted."""
+    """Fetch a path as an anonymous visitor: status, headers and the first 20 kB of text. Redirects are not followed,
+    visits not counted.
+    """
     found = local_route.local_answer(path=arguments.path, method=arguments.method, actor=actor)
     answer: JsonObject = {
         "status": found.status,
@@ -179,8 +184,9 @@ def test_local_route(actor: Actor, arguments: LocalRoute) -> JsonObject:
     reads_untrusted=True,
 )
 def read_server_logs(actor: Actor, arguments: ReadServerLogs) -> JsonObject:
-    """The newest records of the application's log, newest first, with whole tracebacks. Secrets and addresses of
-    people are hidden."""
+    """Return the newest records of the application's log, newest first, with whole tracebacks. Secrets and people's
+    addresses are hidden.
+    """
     found = server_log.read_log(actor=actor, lines=arguments.lines, level=arguments.level)
     items: list[JsonObject] = [
         {"at": row.at, "level": row.level, "logger": row.logger, "text": row.text}

@@ -1,4 +1,4 @@
-"""Takes the second factors of an account away."""
+"""The command that removes the second factors of an account."""
 
 from __future__ import annotations
 
