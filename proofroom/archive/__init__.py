@@ -1,1 +1,1 @@
-"""Archives: all content of an installation, or a choice of it, as one file that another installation reads."""
+"""Archives: all content of an installation, or a selection, in one file that another installation can import."""

@@ -1,7 +1,7 @@
-"""The file: a ZIP whose bytes depend on its content alone, and which is read as if a stranger had made it.
+"""The archive file: a ZIP with reproducible bytes. The reader treats it as untrusted.
 
 media/<SHA-256>       each file once
-<kind>.jsonl          a row a line, in canonical JSON
+<kind>.jsonl          one row per line, in canonical JSON
 manifest.json         format, counts and checksums; written last
 """
 
@@ -30,28 +30,31 @@ from proofroom.core.json import Json, sorted_json
 FORMAT: Final = "proofroom-archive"
 FORMAT_VERSION: Final = 1
 MANIFEST: Final = "manifest.json"
+# Limits against archives that are made to exhaust memory, disk or CPU ("ZIP bombs").
 MAX_ENTRIES: Final = 2_000_000
 MAX_MANIFEST: Final = 1024 * 1024
 MAX_ROW: Final = 32 * 1024 * 1024
 MAX_RATIO: Final = 400
-"""How many times larger rows may be than they are in the file; JSON of real content stays below 50."""
-_RATIO_FROM: Final = 1024 * 1024
+"""Largest ratio of a rows file's size to its compressed size. JSON of real content stays below 50."""
+# Small files may have any ratio: a short text of repetitions compresses well, and does no harm.
+_RATIO_MIN_SIZE: Final = 1024 * 1024
 _CHUNK: Final = 1024 * 1024
-_ROWS: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.jsonl")
-_MEDIA: Final = re.compile(r"media/[0-9a-f]{64}")
+_ROWS_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,40}\.jsonl")
+_MEDIA_NAME: Final = re.compile(r"media/[0-9a-f]{64}")
+# The earliest time a ZIP entry can have.
 _EPOCH: Final = (1980, 1, 1, 0, 0, 0)
-"""The time of every entry: the bytes must not say when an archive was made."""
+"""Modification time of every entry. It is fixed so that the bytes do not depend on the time of the export."""
 
 
 class ArchiveError(CmsError):
-    """The file is no archive that can be read here."""
+    """The file is not an archive, or this installation cannot read it."""
 
     status = 422
     code = "archive"
 
 
 class RowsSummary(BaseModel):
-    """What the manifest says of the rows of one kind."""
+    """The manifest's entry for the rows of one kind."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -61,7 +64,7 @@ class RowsSummary(BaseModel):
 
 
 class ArchiveManifest(BaseModel):
-    """What an archive holds."""
+    """The manifest of an archive."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -76,12 +79,12 @@ class ArchiveManifest(BaseModel):
 def product_version() -> str:
     try:
         return version("proofroom")
-    except PackageNotFoundError:  # a checkout that nobody installed
+    except PackageNotFoundError:  # a checkout that is not installed as a package
         return "0"
 
 
 class ArchiveWriter:
-    """Writes an archive into a file that can seek. Memory does not grow with what is written."""
+    """Writes an archive to a seekable file. Memory use does not depend on the amount of content."""
 
     def __init__(self, target: IO[bytes]) -> None:
         self._zip = ZipFile(target, "w")
@@ -89,18 +92,20 @@ class ArchiveWriter:
         self._rows: dict[str, RowsSummary] = {}
 
     def add_media(self, content: bytes) -> str:
-        """Add a file, unless it is there. Returns its SHA-256."""
+        """Add a file unless the archive already has it. Return its SHA-256."""
         digest = hashlib.sha256(content)
         if digest.digest() not in self._media:
             self._media.add(digest.digest())
             entry = _entry(f"media/{digest.hexdigest()}", ZIP_STORED)
+            # Most media files are compressed already.
             entry.file_size = len(content)
             self._zip.writestr(entry, content)
         return digest.hexdigest()
 
     def add_rows(self, name: str, rows: Iterable[Json]) -> int:
-        """Add the rows of a kind. Returns how many there are; they may add media while they are read."""
+        """Add the rows of a kind. Return their number. The iterator may call `add_media`."""
         digest, count, size = hashlib.sha256(), 0, 0
+        # A ZIP has only one open entry at a time, and rows add media while they are read.
         with TemporaryFile() as spooled:
             for row in rows:
                 line = sorted_json(row) + b"\n"
@@ -116,11 +121,11 @@ class ArchiveWriter:
         return count
 
     def discard(self) -> None:
-        """End a file of which nothing is kept."""
+        """Close the file after an error. Its content is not a valid archive."""
         self._zip.close()
 
     def close(self, *, revisions: bool) -> ArchiveManifest:
-        """Write the manifest and end the file."""
+        """Write the manifest and close the file."""
         manifest = ArchiveManifest(
             format=FORMAT,
             version=FORMAT_VERSION,
@@ -137,13 +142,13 @@ class ArchiveWriter:
 def _entry(name: str, compression: int) -> ZipInfo:
     entry = ZipInfo(name, _EPOCH)
     entry.compress_type = compression
-    entry.create_system = 3  # else the bytes would tell the operating system
+    entry.create_system = 3  # Unix; the default depends on the operating system
     entry.external_attr = 0o644 << 16
     return entry
 
 
 class ArchiveReader:
-    """Reads an archive. Nothing of it is unpacked onto the disk, and no name in it is used as a path."""
+    """Reads an archive. It extracts nothing to disk and uses no name in the archive as a path."""
 
     def __init__(self, source: Path | IO[bytes]) -> None:
         try:
@@ -168,24 +173,24 @@ class ArchiveReader:
         found: dict[str, ZipInfo] = {}
         for entry in listed:
             name = entry.filename
-            shown = {"name": name[:100]}
-            is_media = _MEDIA.fullmatch(name) is not None
-            if name != MANIFEST and not is_media and not _ROWS.fullmatch(name):
-                raise ArchiveError(_("The archive contains an unexpected file: %(name)r.") % shown)
+            where = {"name": name[:100]}
+            is_media = _MEDIA_NAME.fullmatch(name) is not None
+            if name != MANIFEST and not is_media and not _ROWS_NAME.fullmatch(name):
+                raise ArchiveError(_("The archive contains an unexpected file: %(name)r.") % where)
             if name in found:
-                raise ArchiveError(_("The archive contains %(name)r twice.") % shown)
+                raise ArchiveError(_("The archive contains %(name)r twice.") % where)
             if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
                 raise ArchiveError(
-                    _("%(name)r is encrypted or uses an unsupported compression method.") % shown
+                    _("%(name)r is encrypted or uses an unsupported compression method.") % where
                 )
             most = settings.CMS_ENV.media_max_bytes if is_media else MAX_MANIFEST
             if (is_media or name == MANIFEST) and entry.file_size > most:
                 raise ArchiveError(
                     _("%(name)r is too large: at most %(most)s MB are allowed.")
-                    % {**shown, "most": f"{most / 1024 / 1024:g}"}
+                    % {**where, "most": f"{most / 1024 / 1024:g}"}
                 )
-            if entry.file_size > max(_RATIO_FROM, MAX_RATIO * entry.compress_size):
-                raise ArchiveError(_("The compression ratio of %(name)r is too high.") % shown)
+            if entry.file_size > max(_RATIO_MIN_SIZE, MAX_RATIO * entry.compress_size):
+                raise ArchiveError(_("The compression ratio of %(name)r is too high.") % where)
             found[name] = entry
         return found
 
@@ -195,6 +200,7 @@ class ArchiveReader:
         try:
             data = orjson.loads(self._read(MANIFEST))
             is_ours = isinstance(data, dict) and data.get("format") == FORMAT
+            # bool is a subclass of int, and `true` must not pass as version 1.
             if is_ours and type(data.get("version")) is not int:
                 raise ArchiveError(
                     _(
@@ -216,7 +222,7 @@ class ArchiveReader:
             raise ArchiveError(_("The manifest of the archive is damaged.")) from error
         if not is_ours:
             raise ArchiveError(_("This is not a Proofroom archive."))
-        rows = {name for name in self._entries if _ROWS.fullmatch(name)}
+        rows = {name for name in self._entries if _ROWS_NAME.fullmatch(name)}
         if rows != set(manifest.files):
             different = ", ".join(sorted(rows ^ set(manifest.files)))[:200]
             raise ArchiveError(
@@ -242,9 +248,9 @@ class ArchiveReader:
             raise _damaged(str(getattr(source, "name", ""))) from error
 
     def verify(self, watch: Callable[[], None] | None = None) -> None:
-        """Read everything once, and call `watch` meanwhile.
+        """Read the whole archive once and compare checksums, sizes and counts. Raises `ArchiveError`.
 
-        Raises `ArchiveError` where a checksum, a size or a count is another.
+        `watch` is called during the work; it can stop it by raising.
         """
         for name, summary in self.manifest.files.items():
             digest, size, lines = hashlib.sha256(), 0, 0
@@ -256,7 +262,7 @@ class ArchiveReader:
                     size, lines = size + len(chunk), lines + chunk.count(b"\n")
             if (digest.hexdigest(), size, lines) != (summary.sha256, summary.size, summary.rows):
                 raise _damaged(name)
-        media = [name for name in self._entries if _MEDIA.fullmatch(name)]
+        media = [name for name in self._entries if _MEDIA_NAME.fullmatch(name)]
         if len(media) != self.manifest.media:
             raise ArchiveError(
                 _("The archive does not contain as many files as its manifest lists.")
@@ -270,7 +276,7 @@ class ArchiveReader:
         return f"media/{digest}" in self._entries
 
     def read_media(self, digest: str) -> bytes:
-        """The content of a file. Raises `ArchiveError` where it is missing or damaged."""
+        """Return the content of a file. Raises `ArchiveError` if it is missing or damaged."""
         name = f"media/{digest}"
         if name not in self._entries:
             raise ArchiveError(
@@ -282,11 +288,11 @@ class ArchiveReader:
         return content
 
     def lines(self, kind: str) -> Iterator[bytes]:
-        """The rows of a kind, as they are written; none where the archive has none of it."""
+        """Yield the raw lines of a kind; none if the archive has no such rows."""
         name = f"{kind}.jsonl"
         if name not in self._entries:
             return
-        # A line of a ZIP is put together in steps of 4 KB; of a buffer, in one.
+        # `ZipExtFile.readline` joins lines from 4 KB pieces; a larger buffer reads them at once.
         with BufferedReader(cast("RawIOBase", self._open(name)), _CHUNK) as source:
             while True:
                 try:

@@ -1,4 +1,4 @@
-"""Events of archives."""
+"""Event types of archives."""
 
 from __future__ import annotations
 

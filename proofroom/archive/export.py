@@ -1,4 +1,4 @@
-"""What an export is asked for, and its state while it runs."""
+"""The selection of an export, and the state of a running export."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ PERMISSION: Final = "settings.manage"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What of the site to export: everything where nothing is named.
+    """The content to export; everything if all fields are empty.
 
-    `kinds` are names of kinds; the rest narrows the posts, all of it together. `posts` and `sections` are ids, slugs
-    or addresses; a section is a post with all below it. What the chosen posts refer to comes with them: what stands
-    above them, their files, terms, forms and global modules. `published_only` leaves out drafts and what is staged.
+    `kinds` are names of kinds. The other fields select posts and are combined with AND. `posts` and `sections` are
+    ids, slugs or addresses; a section is a post with all its descendants. Selected posts are exported with their
+    ancestors and the files, terms, forms and global modules they reference. `published_only` leaves out drafts and
+    staged changes.
     """
 
     kinds: frozenset[str] = frozenset()
@@ -34,7 +35,7 @@ class Choice:
 
     @property
     def is_narrowed(self) -> bool:
-        """Whether only some of the posts are exported."""
+        """True if only some of the posts are exported."""
         return bool(
             self.posts
             or self.sections
@@ -47,15 +48,15 @@ class Choice:
 
 @dataclass(slots=True)
 class Export:
-    """One export while it is written. Kinds add files and name people through it."""
+    """The state of a running export. Kinds use it to add files and to reference people."""
 
     writer: ArchiveWriter
     choice: Choice
     notes: list[str] = field(default_factory=list)
     wanted: dict[str, set[str]] = field(default_factory=dict)
-    """By kind, what of it is exported. What the choice does not narrow is not in it."""
-    _people: dict[int, str] = field(default_factory=all_references)
-    _named: set[str] = field(default_factory=set)
+    """Ids to export, by kind. A kind that the choice does not restrict is missing."""
+    _references: dict[int, str] = field(default_factory=all_references)
+    _referenced: set[str] = field(default_factory=set)
 
     def has_kind(self, name: str) -> bool:
         choice = self.choice
@@ -68,17 +69,17 @@ class Export:
         return not choice.is_narrowed or name in self.wanted
 
     def of_kind(self, name: str) -> Collection[str] | None:
-        """The ids (of forms the slugs) that the choice has of a kind; None for all."""
+        """Return the ids to export of a kind (slugs for forms); None for all."""
         return self.wanted.get(name)
 
     def person(self, user_id: int | None) -> str | None:
-        """The reference of an account; None where it is gone."""
-        found = self._people.get(user_id) if user_id is not None else None
-        if found is not None:
-            self._named.add(found)
-        return found
+        """Return the reference of an account; None if it was deleted."""
+        reference = self._references.get(user_id) if user_id is not None else None
+        if reference is not None:
+            self._referenced.add(reference)
+        return reference
 
     def people(self) -> Iterator[JsonObject]:
-        """The people that rows have named so far."""
-        for reference in sorted(self._named):
+        """Yield the people that rows referenced so far."""
+        for reference in sorted(self._referenced):
             yield {"person": reference}

@@ -1,4 +1,4 @@
-"""How an import treats what is here, its state while it runs, and its report."""
+"""Import modes, the state of a running import, and its report."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from proofroom.core.validation.input_validation import refuse_unstorable
 
 Row = TypeVar("Row", bound=ArchiveRow)
 MAX_KEPT: Final = 1_000
-"""Differences and notes that a report keeps; a listener hears of all of them."""
-_TAKEN: Final = frozenset(
+"""Largest number of differences and notes in a report. A listener gets all of them."""
+_TAKEN_CODES: Final = frozenset(
     {"code_defined", "name_taken", "path_taken", "pattern_exists", "slug_taken"}
 )
-"""What the rules say where something else on this site has the place of a new row."""
-_NAMES: Final = re.compile(
+"""Error codes for a row whose place on this site is already taken by other content."""
+_REFERENCE: Final = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{2}/[0-9a-f]{32}"
 )
-"""Ids, and names of files in the storage."""
+"""Pattern of ids and of names of stored files."""
 
 
 class Mode(StrEnum):
-    """What happens to content that is here already. What is not here is made in every mode.
+    """How an import treats content that already exists here. New content is created in every mode.
 
-    `ADD`: changes wait for a decision, in Review or for approval; what has no such stage stays as it is. `UPDATE`:
-    it becomes what the archive says. `PROPOSE`: as `ADD`, and new posts are drafts: visitors see nothing new.
+    `ADD`: changes wait in Review or for approval; content without such a stage stays unchanged. `UPDATE`: content is
+    overwritten by the archive. `PROPOSE`: like `ADD`, and new posts are drafts, so visitors see nothing new.
     """
 
     ADD = "add"
@@ -54,7 +54,7 @@ class Mode(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What came of a row."""
+    """The result of importing a row."""
 
     CREATED = "created"
     UPDATED = "updated"
@@ -65,9 +65,9 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FieldDifference:
-    """One field of something that is here, and in the archive with another value.
+    """A field whose value in the archive differs from the one here.
 
-    Of a field of a post or module, `of` is the type.
+    `of`: the post type or module type, for a field of a post or module.
     """
 
     kind: str
@@ -80,9 +80,9 @@ class FieldDifference:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What came of one row, or would, with every field that differs here.
+    """The result for one row, with all differing fields. In a dry run, the expected result.
 
-    `conflict` is a sentence where somebody has changed the same thing here meanwhile.
+    `conflict`: a sentence if the same content was changed here meanwhile; otherwise empty.
     """
 
     kind: str
@@ -95,7 +95,7 @@ class Entry:
 
 @dataclass(slots=True)
 class ImportReport:
-    """What an import did, or would do. `notes` are sentences; of both lists only the first `MAX_KEPT` are kept."""
+    """The report of an import or dry run. `differences` and `notes` have at most `MAX_KEPT` entries each."""
 
     counts: dict[str, Counter[str]] = field(default_factory=dict)
     differences: list[FieldDifference] = field(default_factory=list)
@@ -107,15 +107,15 @@ class ImportReport:
 
 
 Listener = Callable[[Entry | str], None]
-"""Hears what came of each row, and the notes."""
+"""Callback that receives the result of each row and each note."""
 
 
 @dataclass(slots=True)
 class ArchiveImport:
-    """One import while it runs. Kinds find the reader, the actor, the ids that things have here, and the report.
+    """The state of a running import: reader, actor, report, and the ids that archived objects have here.
 
-    `created` are the ids of what was made, by kind, where another step or kind asks for them; `left_out` those of
-    rows that a conflict kept out; `state` is what the steps of a kind hand on to one another.
+    `created`: ids of created objects, by kind, for later steps. `left_out`: ids of rows skipped because of a
+    conflict. `state`: data that the steps of a kind pass on.
     """
 
     reader: ArchiveReader
@@ -130,9 +130,9 @@ class ArchiveImport:
     left_out: set[str] = field(default_factory=set)
     state: dict[str, Any] = field(default_factory=dict)
     place: tuple[str, int] = ("", 0)
-    """The kind and the line of the row that was read last."""
-    _storable: set[str] = field(default_factory=set)
-    _named: set[str] = field(default_factory=set)
+    """Kind and line number of the row read last."""
+    _checked_kinds: set[str] = field(default_factory=set)
+    _declared_people: set[str] = field(default_factory=set)
     _accounts: dict[str, int] = field(default_factory=dict)
     _differences: list[FieldDifference] = field(default_factory=list)
     _conflict: str = ""
@@ -143,12 +143,12 @@ class ArchiveImport:
 
     @property
     def keeps_history(self) -> bool:
-        """Whether what the archive says of who wrote what is taken over: from whoever manages the site, who could
-        write that into the database too. Else all of it is the actor's."""
+        """True if authors and dates of the archive are imported; otherwise everything is the actor's."""
+        # An actor who manages the site could set them in the database, too.
         return self.actor.can(PERMISSION)
 
     def map_id(self, archived: str, here: str) -> None:
-        """Have every later row name what is `archived` by its id here."""
+        """Replace the archived id by the id here in all rows read from now on."""
         if archived != here:
             self.names[archived] = here
 
@@ -156,10 +156,12 @@ class ArchiveImport:
         return self.names.get(archived, archived)
 
     def person(self, reference: str | None) -> int | None:
-        """The account that the archive names; None where it is not here. Raises `ArchiveError` for a stranger."""
+        """Return the account for a reference; None if it does not exist here. Raises `ArchiveError` if it is
+        undeclared.
+        """
         if reference is None:
             return None
-        if reference not in self._named:
+        if reference not in self._declared_people:
             raise ArchiveError(
                 _("%(person)s is listed as an author, but is not included in the archive.")
                 % {"person": reference[:200]}
@@ -169,7 +171,7 @@ class ArchiveImport:
     def tell(
         self, kind: str, outcome: Outcome, title: str = "", object_id: str | None = None
     ) -> None:
-        """Say what came of a row. The differences and the conflict that were named before are of this row."""
+        """Report the result of a row, with the differences and the conflict collected since the last call."""
         counts = self.report.counts.setdefault(kind, Counter())
         counts[outcome] += 1
         if self.listener is not None:
@@ -179,11 +181,11 @@ class ArchiveImport:
         self._differences, self._conflict = [], ""
 
     def conflict(self, sentence: str) -> None:
-        """Say that somebody changed the row here meanwhile."""
+        """Note that the current row was changed here meanwhile."""
         self._conflict = sentence
 
     def leave_out(self, kind: str, title: str, object_id: str, sentence: str) -> None:
-        """Import nothing of a row, say why, and go on with the others."""
+        """Skip a row, report the reason, and go on with the next."""
         self.left_out.add(object_id)
         self.conflict(sentence)
         self.tell(kind, Outcome.KEPT, title, object_id)
@@ -192,16 +194,19 @@ class ArchiveImport:
     def writing(self, kind: str, title: str, object_id: str, *, is_here: bool) -> Iterator[None]:
         """Store one row in the block.
 
-        Where this site refuses it because of what stands here, or because the actor may not, it is left out and
-        named. What is wrong with the row itself refuses the archive: raises `ArchiveError`.
+        If this site's content or the actor's rights do not allow it, the row is skipped and reported. An invalid row
+        refuses the whole archive: raises `ArchiveError`.
         """
         try:
+            # A savepoint, so that a refused row leaves nothing half written and the transaction stays usable.
             with transaction.atomic():
                 yield
         except ArchiveError:
             raise
         except CmsError as error:
-            if not (is_here or isinstance(error, NotAllowed | Conflict) or error.code in _TAKEN):
+            if not (
+                is_here or isinstance(error, NotAllowed | Conflict) or error.code in _TAKEN_CODES
+            ):
                 raise refused(kind, title, error) from error
             self.leave_out(kind, title, object_id, reason_of(error))
 
@@ -222,30 +227,32 @@ class ArchiveImport:
     def compare(
         self, kind: str, title: str, here: JsonObject, archived: JsonObject
     ) -> dict[str, Json]:
-        """The values of the archive that differ from those here, each reported."""
+        """Return the archived values that differ from those here, and report each difference."""
         changed = {name: value for name, value in archived.items() if here.get(name) != value}
         for name, value in changed.items():
             self.differ(kind, title, name, here.get(name), value)
         return changed
 
     def rows(self, name: str, row: type[Row]) -> Iterator[Row]:
-        """The rows of a kind, checked, with the names that things have here. Raises `ArchiveError`."""
+        """Yield the validated rows of a kind, with ids replaced by the ids here. Raises `ArchiveError`."""
         for number, line in enumerate(self.reader.lines(name), start=1):
             if self.watch is not None:
                 self.watch()
             self.place = (name, number)
             yield self._read(name, row, number, line)
-        self._storable.add(name)
+        # Set only after the last row: an iteration that stopped early has not checked the rest.
+        self._checked_kinds.add(name)
 
     def _read(self, name: str, row: type[Row], number: int, line: bytes) -> Row:
         where = {"name": name, "number": number}
         try:
             text = line.decode()
             if self.names:
-                text = _NAMES.sub(lambda found: self.names.get(found[0], found[0]), text)
+                # Replace ids in the text, because they can be anywhere in a document, also inside rich text.
+                text = _REFERENCE.sub(lambda match: self.names.get(match[0], match[0]), text)
             data = orjson.loads(text)
-            # Kinds go through their rows several times.
-            if name not in self._storable:
+            # Kinds read their rows several times; this check is slow and its result does not change.
+            if name not in self._checked_kinds:
                 refuse_unstorable(data)
             return row.model_validate(data)
         except (UnicodeDecodeError, orjson.JSONDecodeError) as error:
@@ -262,45 +269,46 @@ class ArchiveImport:
             ) from error
 
     def find_people(self) -> None:
-        """Find the accounts that the archive names, by e-mail address, and agents' by their id."""
+        """Find the accounts of the people in the archive: people by email, agents by id."""
         known = {reference: pk for pk, reference in all_references().items()}
-        for reference in self._people_named():
-            self._named.add(reference)
+        for reference in self._read_people():
+            self._declared_people.add(reference)
             if reference in known:
                 self._accounts[reference] = known[reference]
 
     def make_people(self) -> None:
-        """Make accounts for authors who have none here. They are switched off until an administrator decides."""
+        """Create accounts for authors who have none here. They are disabled until an administrator enables them."""
+        # Proposing needs no right to manage accounts.
         if self.mode == Mode.PROPOSE:
             return
-        for reference in self._people_named():
+        for reference in self._read_people():
             if reference in self._accounts:
                 continue
             try:
-                user = self._make_person(reference)
+                user = self._create_account(reference)
             except RuleViolation as error:
                 raise refused("people", reference, error) from error
             self._accounts[reference] = user.pk
             self.tell("people", Outcome.CREATED, reference)
 
-    def _make_person(self, reference: str) -> User:
+    def _create_account(self, reference: str) -> User:
         if reference.startswith(AGENT):
             return ensure_agent_user(agent_id=reference.removeprefix(AGENT))
         return ensure_author(email=reference, actor=self.actor)
 
-    def _people_named(self) -> Iterator[str]:
+    def _read_people(self) -> Iterator[str]:
         for number, line in enumerate(self.reader.lines("people"), start=1):
             yield self._read("people", PersonRow, number, line).person
 
 
 class PersonRow(ArchiveRow):
-    """Somebody whom rows name."""
+    """A person referenced by rows."""
 
     person: str
 
 
 def refused(kind: str, title: str, error: CmsError) -> ArchiveError:
-    """The refusal of one row, with what it is of."""
+    """Return the error for a row that this site refuses."""
     return ArchiveError(
         _("%(kind)s, %(title)s: %(reason)s")
         % {"kind": kind, "title": title[:200], "reason": reason_of(error)}
@@ -308,6 +316,6 @@ def refused(kind: str, title: str, error: CmsError) -> ArchiveError:
 
 
 def reason_of(error: CmsError) -> str:
-    """What was refused, and where, in one line."""
+    """Return the error's messages with their fields, in one line."""
     sentences = [f"{path}: {text}" for path, texts in error.details.items() for text in texts]
     return (" ".join(sentences[:5]) or error.message)[:600]

@@ -1,4 +1,4 @@
-"""People in an archive: named by their e-mail address, agents by their id. Nothing else of an account is in it."""
+"""References to people in an archive: the email of a person, the id of an agent. Nothing else is exported."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ def reference_of(email: str, agent_id: str) -> str:
 
 
 def all_references() -> dict[int, str]:
-    """The reference of every account, by id. One query."""
+    """Return the references of all accounts, by account id. One query."""
     rows = User.objects.values_list("pk", "email", "agent_id", "role")
     return {
+        # An account that had the role of an agent before is now a person's, and is referenced by email.
         pk: reference_of(email, agent_id if role == Role.AI_AGENT else "")
         for pk, email, agent_id, role in rows
     }

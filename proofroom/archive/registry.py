@@ -1,4 +1,4 @@
-"""Kinds of content in an archive. Each app registers its own, with how its rows are written and read.
+"""Kinds of content in an archive. Each app registers its own, with the code that exports and imports its rows.
 
     class CompanyKind(ArchiveKind[CompanyRow]):
         name = "companies"
@@ -6,9 +6,8 @@
 
     archive_kinds.register(CompanyKind(), name="companies", order=45)
 
-An import goes through the kinds in their order five times: `check` refuses rows that contradict one another, `match`
-finds what is here already, `prepare` stores files, and in one transaction `write` stores rows and `finish` judges
-what all of them together have made.
+An import calls five steps, each for all kinds in order: `check` refuses contradicting rows, `match` finds existing
+content, `prepare` stores files; then, in one transaction, `write` stores rows and `finish` validates the result.
 """
 
 from __future__ import annotations
@@ -32,44 +31,46 @@ Row = TypeVar("Row", bound=ArchiveRow)
 
 
 class ArchiveKind(ABC, Generic[Row]):
-    """One kind of content. `name` is that of its file; `row` is read from the type argument."""
+    """A kind of content. `name` is also the name of its file. `row` comes from the type argument."""
 
     name: ClassVar[str]
     label: ClassVar[str | Promise]
     unique: ClassVar[Sequence[Sequence[str]]] = (("id",),)
-    """Fields, as a row writes them, whose values no two rows share."""
+    """Groups of fields, by their names in a row, whose values must be unique."""
     row: ClassVar[type[Any]]
 
     def __init_subclass__(cls) -> None:
+        # The row class is the first type argument, as in `ArchiveKind[CompanyRow]`. Type variables of generic
+        # subclasses are not classes.
         super().__init_subclass__()
         for base in getattr(cls, "__orig_bases__", ()):
-            found = get_args(base)
-            if found and isinstance(found[0], type):
-                cls.row = found[0]
+            arguments = get_args(base)
+            if arguments and isinstance(arguments[0], type):
+                cls.row = arguments[0]
 
     def select(self, export: Export) -> None:
-        """Where only some posts are exported: put what of each kind comes with them into `export.wanted`."""
+        """Add the ids that the selected posts need to `export.wanted`. Called only if posts are selected."""
 
     @abstractmethod
     def export(self, export: Export) -> Iterator[JsonObject]:
-        """The rows, in an order that their content decides: by id, what stands above others first."""
+        """Yield the rows in an order that depends only on content: by id, parents before children."""
 
     def check(self, rows: Iterator[NumberedRow]) -> None:
-        """Raise `ArchiveError` where rows contradict one another. They are as they were written, of any shape."""
+        """Raise `ArchiveError` if rows contradict each other. The rows are raw and not validated."""
         refuse_doubles(self.name, rows, self.unique)
 
     def match(self, rows: Iterator[Row], job: ArchiveImport) -> None:
-        """Say which rows stand here already under another id (`job.map_id`). Writes nothing."""
+        """Map ids of rows that exist here under another id (`job.map_id`). Writes nothing."""
 
     def prepare(self, rows: Iterator[Row], job: ArchiveImport) -> None:
-        """Do what no transaction covers. What is done must be undone by `job.on_failure`."""
+        """Do work outside the transaction, such as storing files. Register its undo with `job.on_failure`."""
 
     @abstractmethod
     def write(self, rows: Iterator[Row], job: ArchiveImport) -> None:
-        """Store the rows, which name everything by the ids that it has here."""
+        """Store the rows. Their references already have the ids used here."""
 
     def finish(self, rows: Iterator[Row], job: ArchiveImport) -> None:
-        """Check and complete what was stored, now that the rows of every kind are."""
+        """Validate and complete the stored content after the rows of all kinds are written."""
 
 
 TableRow = TypeVar("TableRow", bound=IdentifiedRow)
@@ -77,32 +78,32 @@ M = TypeVar("M", bound=Model)
 
 
 class TableKind(ArchiveKind[TableRow], Generic[TableRow, M]):
-    """Content of one table. What an archive holds is here already under its id, or under the rest of its key."""
+    """A kind whose content is one table. A row matches an existing object by its id, or else by its `key`."""
 
     model: type[M]
 
     @abstractmethod
     def key(self, row: TableRow) -> dict[str, object]:
-        """The columns, with the row's values, that no two rows of the table share."""
+        """Return the unique columns, besides the id, with the row's values."""
 
     @abstractmethod
     def title(self, row: TableRow) -> str:
-        """What a report calls the row."""
+        """Return the title of the row for reports."""
 
     def stored(self) -> QuerySet[M]:
-        """The rows of the table that are of this kind."""
+        """Return the table's rows of this kind."""
         return self.model._default_manager.all()
 
     def find(self, row: TableRow) -> M | None:
-        """What stands here under the id of the row."""
+        """Return the stored object with the row's id, or None."""
         return self.stored().filter(pk=UUID(row.id)).first()
 
     def match(self, rows: Iterator[TableRow], job: ArchiveImport) -> None:
         for row in rows:
             if self.find(row) is None:
-                same = self.stored().filter(**self.key(row)).first()
-                if same is not None:
-                    job.map_id(row.id, str(same.pk))
+                existing = self.stored().filter(**self.key(row)).first()
+                if existing is not None:
+                    job.map_id(row.id, str(existing.pk))
 
     def write(self, rows: Iterator[TableRow], job: ArchiveImport) -> None:
         for row in rows:
@@ -112,8 +113,8 @@ class TableKind(ArchiveKind[TableRow], Generic[TableRow, M]):
 
     @abstractmethod
     def write_row(self, row: TableRow, here: M | None, job: ArchiveImport) -> None:
-        """Store one row, and tell the report what came of it."""
+        """Store one row and report the result."""
 
 
 archive_kinds: ExtensionPoint[ArchiveKind[Any]] = ExtensionPoint()
-"""In the order in which they are imported."""
+"""Registered kinds, in import order."""

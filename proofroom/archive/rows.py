@@ -1,4 +1,4 @@
-"""Rows of an archive: pydantic classes, in camelCase, whose ids and times are texts."""
+"""Base classes of archive rows: pydantic models in camelCase, with ids and times as strings."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.core.validation.moments import parse_moment
 
+# Years close to 1 and 9999 overflow when they are converted to another time zone.
 _FIRST_YEAR: Final = 1900
 _LAST_YEAR: Final = 2500
 
@@ -27,7 +28,6 @@ def _check_moment(value: str) -> str:
     moment = parse_moment(value)
     if moment is None:
         raise ValueError(_("This must be a time in ISO 8601 with its zone."))
-    # Any zone of a reader can show it.
     if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
         raise ValueError(
             _("This must be a time between %(first)s and %(last)s.")
@@ -41,7 +41,7 @@ Moment = Annotated[str, AfterValidator(_check_moment)]
 
 
 class ArchiveRow(BaseModel):
-    """A row in an archive, in camelCase. Keys that it does not declare are refused."""
+    """A row of an archive, in camelCase. Undeclared keys are refused."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
@@ -49,18 +49,18 @@ class ArchiveRow(BaseModel):
 
 
 class IdentifiedRow(ArchiveRow):
-    """A row with an id of its own."""
+    """A row with an id."""
 
     id: Id
 
 
 def format_moment(moment: datetime | None) -> str | None:
-    """A time to the microsecond: what is read back is the same."""
+    """Return the time in UTC, with microseconds, so that reading it back gives the same value."""
     return None if moment is None else moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def read_moment(text: str) -> datetime:
-    """A time that a row has been checked to hold."""
+    """Return the time in a validated row."""
     moment = parse_datetime(text)
     if moment is None:
         raise ValueError(text)

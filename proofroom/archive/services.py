@@ -1,6 +1,6 @@
-"""Export all content, or a choice of it, as one archive, and import one into a fresh or a filled installation.
+"""Services that export content as an archive, and import an archive into a new or existing installation.
 
-An archive is checked as a whole before anything of it is stored.
+The whole archive is checked before anything is stored.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from proofroom.core.json import JsonObject
 
 logger = logging.getLogger(__name__)
 PROPOSE: Final = ("posts.create", "posts.edit", "posts.review.save", "media.upload")
-"""What somebody needs who proposes what an archive holds."""
+"""Permissions for the mode `PROPOSE`."""
 Progress = Callable[[str, int], None]
-"""Called with the kind and how many of its rows are done."""
+"""Callback with a kind and the number of its rows done so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was exported. `notes` are sentences on what had to be left out."""
+    """The result of an export. `notes`: sentences about content that was left out."""
 
     manifest: ArchiveManifest
     notes: list[str]
@@ -48,9 +48,9 @@ def export_archive(
     choice: Choice | None = None,
     progress: Progress | None = None,
 ) -> Exported:
-    """Write the archive into a file that can seek. The same content makes the same bytes, wherever it stands.
+    """Write the archive to a seekable file. Equal content gives equal bytes on every installation.
 
-    On PostgreSQL the archive is one state of the database, whoever writes meanwhile. Raises `NotAllowed`.
+    On PostgreSQL, the archive is one snapshot of the database. Raises `NotAllowed`.
     """
     actor.require_person("export content")
     actor.require(PERMISSION)
@@ -58,6 +58,7 @@ def export_archive(
     if connection.vendor == "postgresql" and not connection.in_atomic_block:
         with transaction.atomic():
             with connection.cursor() as cursor:
+                # All queries then see the same snapshot, while editors go on writing.
                 cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             exported = _write(target, choice, progress)
     else:
@@ -66,6 +67,7 @@ def export_archive(
         name.removesuffix(".jsonl"): summary.rows
         for name, summary in exported.manifest.files.items()
     }
+    # Outside of the read-only transaction.
     outbox.record(EXPORTED, actor=actor, payload={"counts": counts})
     return exported
 
@@ -79,16 +81,18 @@ def _write(target: IO[bytes], choice: Choice, progress: Progress | None) -> Expo
         for kind in archive_kinds:
             if export.has_kind(kind.name):
                 rows = kind.export(export)
-                export.writer.add_rows(kind.name, _counted(rows, kind.name, progress))
+                export.writer.add_rows(kind.name, _report_progress(rows, kind.name, progress))
+    # Also for KeyboardInterrupt: the ZIP must be closed before the caller closes the target.
     except BaseException:
         export.writer.discard()
         raise
+    # Last, because only now all references are known.
     export.writer.add_rows("people", export.people())
     manifest = export.writer.close(revisions=choice.revisions)
     return Exported(manifest, export.notes)
 
 
-def _counted(
+def _report_progress(
     rows: Iterator[JsonObject], name: str, progress: Progress | None
 ) -> Iterator[JsonObject]:
     for number, row in enumerate(rows, start=1):
@@ -106,13 +110,12 @@ def import_archive(
     listener: Listener | None = None,
     watch: Callable[[], None] | None = None,
 ) -> ImportReport:
-    """Bring an archive in, or nothing of one that is damaged or breaks a rule.
+    """Import an archive: all of it, or nothing if it is damaged or breaks a rule.
 
-    What conflicts with content of this site is left out and named. With `dry_run` the report says what would come
-    of it. The whole file is checked first: format, sizes, checksums. Then one transaction stores everything, and
-    only its commit lets anything be seen; files that were stored for it are deleted again where it fails. Not to be
-    called in a transaction. `watch` is called with every row, and stops the import by raising. Raises `NotAllowed`,
-    `ArchiveError`.
+    Rows that conflict with content of this site are skipped and reported. With `dry_run`, report the expected result
+    only. Format, sizes and checksums are checked first. One transaction stores everything, and stored files are
+    deleted if it fails. Do not call this in a transaction. `watch` is called for every row and stops the import by
+    raising. Raises `NotAllowed`, `ArchiveError`.
     """
     require_mode(actor, mode)
     report = ImportReport(is_dry_run=dry_run)
@@ -140,6 +143,7 @@ def import_archive(
         try:
             with transaction.atomic():
                 _store(job)
+                # A dry run does all the writes too, so that its report is exact, and then rolls back.
                 transaction.set_rollback(dry_run)
         except IntegrityError as error:
             logger.warning("An archive could not be stored: %s", error)
@@ -156,13 +160,16 @@ def import_archive(
                 _("The database rejected the archive: %(reason)s. Nothing was imported.")
                 % {"reason": str(error).splitlines()[0][:200]}
             ) from error
+        # The import is committed, so the stored files stay.
         on_failure.pop_all()
     return report
 
 
 def require_mode(actor: Actor, mode: Mode) -> None:
-    """Raise `NotAllowed` unless the actor may import in that mode. Who may write posts may propose an archive;
-    everything else needs the rights of who manages the site."""
+    """Raise `NotAllowed` unless the actor may import in this mode.
+
+    `PROPOSE` needs the rights of an editor, the other modes the right to manage the site.
+    """
     actor.require_person("import content")
     for permission in PROPOSE if mode == Mode.PROPOSE else (PERMISSION,):
         actor.require(permission)
@@ -182,12 +189,12 @@ def _store(job: ArchiveImport) -> None:
         kind.write(job.rows(kind.name, kind.row), job)
     for kind in archive_kinds:
         kind.finish(job.rows(kind.name, kind.row), job)
-    done = sum(
+    written = sum(
         number
         for counts in job.report.counts.values()
         for outcome, number in counts.items()
         if outcome not in (Outcome.UNCHANGED, Outcome.KEPT)
     )
-    if done:
+    if written:
         payload: JsonObject = {"mode": job.mode.value, "counts": job.report.to_json()}
         outbox.record(IMPORTED, actor=job.actor, payload=payload)

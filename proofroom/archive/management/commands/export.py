@@ -1,4 +1,4 @@
-"""Exports content as one archive."""
+"""The command that exports content as an archive."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class Command(BaseCommand):
 
 
 def _moment(text: str) -> datetime:
-    """A time, or the beginning of a day, in the time zone of the site where it names none."""
+    """Return the time, or the start of the day. Without a zone it is in the site's time zone."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -102,21 +102,25 @@ def _moment(text: str) -> datetime:
 
 
 def _to_file(path: Path, actor: Actor, choice: Choice) -> Exported:
-    """A file of that name is there whole or not at all."""
+    """Write the archive to `path` atomically: an error leaves no partial file."""
     if not path.parent.is_dir():
         raise CommandError(f"There is no folder {path.parent}.")
+    # A temporary file in the same folder, because `replace` is atomic only within a file system.
     with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as target:
         try:
             exported = export_archive(target=target, actor=actor, choice=choice)
             target.flush()
+            # Otherwise a power failure after the rename could leave an empty file.
             os.fsync(target.fileno())
             Path(target.name).replace(path)
+        # Also for KeyboardInterrupt, which an operator uses to stop a long export.
         except BaseException:
             Path(target.name).unlink(missing_ok=True)
             raise
     return exported
 
 
+# An archive needs a seekable file, which a pipe is not.
 def _to_standard_output(actor: Actor, choice: Choice) -> Exported:
     with TemporaryFile() as target:
         exported = export_archive(target=target, actor=actor, choice=choice)
