@@ -1,4 +1,4 @@
-"""Notifications in the admin: the page, the panel behind the bell, and its number."""
+"""The admin pages of notifications: the list, the panel of the bell, and its count."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ PANEL_SIZE = 8
 
 @require_safe
 def notifications(request: HttpRequest) -> HttpResponse:
-    """The page; with `?panel` the latest, as the bell shows them."""
+    """Show the list; with `?panel`, only the latest for the bell's panel."""
+    # The page sends this time back to `see`, so that notifications that arrive after the query stay unseen.
     actor, asked_at = actor_of(request), timezone.now().isoformat()
     rows = notifications_of(actor)
     if "panel" in request.GET:
@@ -58,15 +59,17 @@ def notifications(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def unseen_count(request: HttpRequest) -> JsonResponse:
-    """Answer what stands at the bell: `{"count": 3, "label": "3 new notifications"}`."""
+    """Return the bell's count as JSON: `{"count": 3, "label": "3 new notifications"}`."""
     number = count_unseen(actor_of(request))
     label = ngettext("%(n)s new notification", "%(n)s new notifications", number)
-    shown = f"{MAX_COUNT}+" if number > MAX_COUNT else str(number)
-    return JsonResponse({"count": shown if number else "", "label": label % {"n": shown}})
+    shown_count = f"{MAX_COUNT}+" if number > MAX_COUNT else str(number)
+    return JsonResponse(
+        {"count": shown_count if number else "", "label": label % {"n": shown_count}}
+    )
 
 
 class ChoicesForm(forms.Form):
-    """One field for each kind that the person may see. Fields are named by the kind."""
+    """A form with one field per kind that the user may see. Field names are the names of kinds."""
 
     def __init__(self, *args: Any, actor: Actor, chosen: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -74,7 +77,7 @@ class ChoicesForm(forms.Form):
             if not actor.can(kind.permission):
                 continue
             stored = chosen.get(kind.name, Channel.ADMIN)
-            # Without a mail server what was chosen stays, and nobody chooses it anew.
+            # Without a mail server, a stored choice stays, but it cannot be chosen anew.
             is_mailed = kind.can_be_mailed and (settings.HAS_EMAIL or stored == Channel.MAIL)
             channels = [channel for channel in Channel if is_mailed or channel != Channel.MAIL]
             self.fields[kind.name] = forms.ChoiceField(
@@ -87,7 +90,7 @@ class ChoicesForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @answers_refusals
 def notification_choices(request: HttpRequest) -> HttpResponse:
-    """GET shows where the notifications of each kind go, POST changes it."""
+    """GET shows the channel of each kind. POST saves them."""
     actor, user = actor_of(request), cast("User", request.user)
     chosen = dict(user.notification_choices.values_list("kind", "channel"))
     form = ChoicesForm(
@@ -111,7 +114,7 @@ def notification_choices(request: HttpRequest) -> HttpResponse:
 @require_POST
 @answers_refusals
 def open_notification(request: HttpRequest, notification_id: int) -> HttpResponse:
-    """Mark one as read, and lead to what it is about."""
+    """Mark a notification as read and redirect to its subject."""
     row = mark_read(notification_id=notification_id, actor=actor_of(request))
     lines = describe([row])
     url = lines[0].text.url if lines else ""
@@ -120,13 +123,14 @@ def open_notification(request: HttpRequest, notification_id: int) -> HttpRespons
 
 @require_POST
 def see(request: HttpRequest) -> HttpResponse:
-    """Note that the list was looked at, as it stood `until` then. The bell counts what comes later."""
+    """Mark the notifications up to `until` as seen. The bell counts only later ones."""
     try:
         until = parse_datetime(request.POST.get("until", ""))
     except ValueError:
         until = None
     if until is None or timezone.is_naive(until):
         return HttpResponse(status=422)
+    # A time in the future would hide notifications that do not exist yet.
     mark_seen(until=min(until, timezone.now()), actor=actor_of(request))
     return HttpResponse(status=204)
 

@@ -1,4 +1,4 @@
-"""Registers the app with Django, and subscribes to what people are notified of."""
+"""The Django app of notifications."""
 
 from django.apps import AppConfig
 

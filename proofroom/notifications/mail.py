@@ -1,4 +1,4 @@
-"""Mails of what people are notified of: one for each person, with what came since the last."""
+"""Notification mails: one per user, with the notifications since the last mail."""
 
 from __future__ import annotations
 
@@ -21,16 +21,15 @@ from proofroom.notifications.notification_types import notification_kinds
 from proofroom.notifications.queries import describe, notifications_of
 
 MAX_LINES = 50
-"""Notifications in one mail; the next has the others."""
+"""Largest number of notifications in one mail. The next mail has the rest."""
 
 logger = logging.getLogger(__name__)
 
 
 def mail_notifications() -> int:
-    """Send what people want by mail and have neither read nor been sent. Returns how many mails went out.
+    """Mail unread notifications to users who chose mail. Return the number of mails sent.
 
-    A notification is claimed before it is sent: two processes send none twice. Where no mail can be sent now, it is
-    for the next time.
+    If a mail cannot be sent, its notifications are sent next time.
     """
     names = [kind.name for kind in notification_kinds if kind.can_be_mailed]
     if not settings.HAS_EMAIL or not names:
@@ -54,22 +53,24 @@ def _mail(user: User) -> bool:
     names = [kind.name for kind in notification_kinds if kind.can_be_mailed]
     kinds = user.notification_choices.filter(kind__in=names, channel=Channel.MAIL)
     with transaction.atomic():
-        own = notifications_of(Actor(user, "system")).select_for_update(of=("self",))
-        due = own.filter(
+        # Rows are claimed before sending, under a lock, so that two processes do not send the same notification.
+        rows_of_user = notifications_of(Actor(user, "system")).select_for_update(of=("self",))
+        unsent = rows_of_user.filter(
             read_at=None, kind__in=kinds.values("kind"), mailed_event_id__lt=F("event_id")
         )
-        rows = list(due[:MAX_LINES])
+        rows = list(unsent[:MAX_LINES])
         claimed = {row.pk: row.mailed_event_id for row in rows}
         Notification.objects.filter(pk__in=claimed).update(mailed_event_id=F("event_id"))
     if not rows:
         return False
     try:
         _send(user, rows)
+    # Release the claim, unless the row got a later event since: that one has not been claimed.
     except Exception as error:
         for row in rows:
-            told = Notification.objects.filter(pk=row.pk, mailed_event_id=row.event_id)
-            told.update(mailed_event_id=claimed[row.pk])
-        if not isinstance(error, OSError):  # errors of SMTP are such, too
+            still_claimed = Notification.objects.filter(pk=row.pk, mailed_event_id=row.event_id)
+            still_claimed.update(mailed_event_id=claimed[row.pk])
+        if not isinstance(error, OSError):  # SMTPException is a subclass of OSError
             raise
         logger.exception("Notifications of account %s could not be mailed", user.pk)
         return False

@@ -1,4 +1,4 @@
-"""Notifications: what happened that concerns a person, one unread row for each thing."""
+"""Notifications: events that concern a user, at most one unread row for each subject group."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy
 
 MAX_SUBJECTS: Final = 20
-"""Things that one row names; more are only counted."""
+"""Largest number of subjects stored in a row. Further ones are only counted."""
 
 
 class Notification(models.Model):
-    """`subjects` are ids of the things that it is about, the latest first, `count` how many there are at least.
+    """A notification.
 
-    It holds no words: those are read where it is shown, of what is still there. While it is unread, what happens of
-    the same `group` is added to it; `event_id` is the last event that was. `is_seen` says that its person saw it in
-    the list, whether they opened it or not: the bell counts what they did not see. `mailed_event_id` is the last
-    event that a mail told of, 0 for none.
+    Texts are not stored: they are made from current content when it is shown. While the row is unread, further events
+    of the same `group` are added to it. `subjects`: ids of its subjects, the latest first. `count`: number of
+    subjects, at least. `event_id`: the last event added. `is_seen`: the user saw it in the list; the bell counts the
+    others. `mailed_event_id`: the last event that was mailed, 0 for none.
     """
 
     user = models.ForeignKey(
@@ -53,7 +53,7 @@ class Notification(models.Model):
 
 
 class Channel(models.TextChoices):
-    """Where notifications of a kind go."""
+    """The channel of notifications of a kind."""
 
     OFF = "off", gettext_lazy("Off")
     ADMIN = "admin", gettext_lazy("In the admin")
@@ -61,7 +61,7 @@ class Channel(models.TextChoices):
 
 
 class NotificationChoice(models.Model):
-    """What somebody chose for a kind of notifications. Without a row it is `Channel.ADMIN`."""
+    """A user's channel for a kind of notifications. Without a row it is `Channel.ADMIN`."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notification_choices"

@@ -1,4 +1,4 @@
-"""Kinds of notifications, which the apps register that know what happened."""
+"""Kinds of notifications, registered by the apps whose events they report."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Whom an event concerns, and what it is about. Notices of one `group` become one line."""
+    """The users an event concerns, and its subject. Notices with the same `group` share one notification."""
 
     user_ids: Collection[int]
     group: str
@@ -25,7 +25,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class NotificationText:
-    """A notification as a person reads it. `icon` is a symbol of `static/cms/design/icons.svg`."""
+    """The text of a notification. `icon`: id of a symbol in `static/cms/design/icons.svg`."""
 
     text: str
     url: str
@@ -35,11 +35,13 @@ class NotificationText:
 
 @dataclass(frozen=True, slots=True)
 class NotificationKind:
-    """`name` is stored, `label` said where people choose kinds. Only who has `permission` sees it, asked whenever it
-    is shown. Texts of a kind that `can_be_mailed` hold nothing that must not leave the site.
+    """A kind of notifications.
 
-    `find_notices` may be asked twice of an event. `describe` returns the text of each row by its id; of what is gone
-    it says that.
+    `name` is stored; `label` is shown in the notification settings. Only users with `permission` see it; this is
+    checked whenever it is shown. If `can_be_mailed`, texts contain nothing that must not leave the site.
+
+    `find_notices` may be called twice for an event. `describe` returns the texts by row id, also for deleted
+    subjects.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Reads of notifications: a person's own, of kinds that they may see."""
+"""Queries for a user's own notifications."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class NotificationLine:
-    """A notification and its text."""
+    """A notification with its text."""
 
     pk: int
     text: NotificationText
@@ -33,49 +33,53 @@ class NotificationLine:
 
 
 def notifications_of(actor: Actor) -> QuerySet[Notification]:
-    """The actor's own, of the kinds that they may see, the latest first.
+    """Return the actor's notifications of kinds they may see, the latest first.
 
-    Of posts that they may see: where they are limited, or may see none, what happened last must be known for it.
+    For actors who may not see all posts, only notifications whose last event is about a post they may see, or no
+    post.
     """
     names = [kind.name for kind in notification_kinds if actor.can(kind.permission)]
-    own = Notification.objects.filter(user_id=actor.user.pk, kind__in=names)
+    notifications = Notification.objects.filter(user_id=actor.user.pk, kind__in=names)
     post_ids = visible_post_ids(actor)
     sees_posts = actor.can("posts.view")
     if (reading_scopes(actor) or not sees_posts) and post_ids is not None:
         events = Event.objects.filter(pk=OuterRef("event_id"))
-        seen = Q(post_id__isnull=True)
+        is_visible = Q(post_id__isnull=True)
         if sees_posts:
-            seen |= Q(post_id__in=post_ids)
-        own = own.filter(Exists(events.filter(seen)))
-    return own.order_by("-updated_at", "-pk")
+            is_visible |= Q(post_id__in=post_ids)
+        # Old events are deleted. Without its event, the post of a notification is unknown, so it is hidden.
+        notifications = notifications.filter(Exists(events.filter(is_visible)))
+    return notifications.order_by("-updated_at", "-pk")
 
 
 def count_unread(actor: Actor) -> int:
-    """How many are unread, one more than `MAX_COUNT` at most. One query."""
+    """Return the number of unread notifications, at most `MAX_COUNT` + 1. One query."""
+    # A limit, because the database would count all rows, and the page shows no more than `MAX_COUNT`+.
     return notifications_of(actor).filter(read_at=None).order_by()[: MAX_COUNT + 1].count()
 
 
 def count_unseen(actor: Actor) -> int:
-    """How many came since the actor last looked, one more than `MAX_COUNT` at most. One query."""
+    """Return the number of notifications since the actor last looked, at most `MAX_COUNT` + 1. One query."""
     rows = notifications_of(actor).filter(read_at=None, is_seen=False)
     return rows.order_by()[: MAX_COUNT + 1].count()
 
 
 def describe(rows: Sequence[Notification]) -> list[NotificationLine]:
-    """Return the lines of these rows, in their order. A query or two for each kind among them.
+    """Return the lines of these rows, in order. One or two queries per kind.
 
-    The lines of a kind that fails are left out, and those of no other one.
+    A kind that fails is left out; the others are still returned.
     """
     by_kind: dict[str, list[Notification]] = defaultdict(list)
     for row in rows:
         by_kind[row.kind].append(row)
     texts: dict[int, NotificationText] = {}
-    for name, of_kind in by_kind.items():
+    for name, kind_rows in by_kind.items():
         kind = notification_kinds.get(name)
         if kind is None:
             continue
         try:
-            texts.update(kind.describe(of_kind))
+            texts.update(kind.describe(kind_rows))
+        # The page as a whole cannot work without the database, so this error is not the kind's.
         except DATABASE_AWAY:
             raise
         except Exception as error:

@@ -1,4 +1,4 @@
-"""Notifications written, read and forgotten."""
+"""Services that add, mark and delete notifications."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from proofroom.notifications.queries import notifications_of
 
 @dataclass(frozen=True)
 class _KindSubscriber:
-    """Adds the notifications of one kind. Each kind has its own, so that one that fails keeps no other one back."""
+    """A subscriber that adds the notifications of one kind. An error in one kind does not affect the others."""
 
     kind: NotificationKind
 
@@ -38,7 +38,7 @@ class _KindSubscriber:
 
 
 def register_kind(kind: NotificationKind) -> None:
-    """Register a kind, and subscribe to its events. Called at start."""
+    """Register a kind and subscribe to its events. Call at startup."""
     notification_kinds.register(kind, name=kind.name)
     outbox.subscribe_to_many(
         kind.events, _KindSubscriber(kind), id=f"notifications.notify.{kind.name}"
@@ -46,13 +46,13 @@ def register_kind(kind: NotificationKind) -> None:
 
 
 def people_with(permission: str, *, but: int | None) -> list[int]:
-    """Return the ids of the people who have a permission, without the one who acted."""
+    """Return the ids of active people with the permission, except `but`, the user who acted."""
     found = User.objects.filter(is_active=True, role__in=roles_with(permission))
     return [pk for pk in found.order_by("pk").values_list("pk", flat=True) if pk != but]
 
 
 def add_notifications(events: Sequence[Event]) -> None:
-    """Add what happened to the notifications of those whom it concerns. Told twice of an event, it adds it once."""
+    """Add these events to the notifications of the users they concern. Idempotent per event."""
     for kind in notification_kinds:
         _add_of_kind(kind, events)
 
@@ -78,14 +78,16 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
     people = list(rows.order_by("pk"))
     User.preload_roles(people)
     ids = [person.pk for person in people]
-    # Nobody is told of a post for which they do not have the permission.
+    # Users get no notification about posts outside of their scopes for this permission.
     limits = {person.pk: limits_of(person, kind.permission) for person in people}
     posts = {event.post_id for event, _notice in found if event.post_id is not None}
     is_outside = find_outside(posts, limits.values())
     own = Notification.objects.filter(user__in=ids, kind=kind.name, group=group)
+    # Locked, because two workers could add events to the same row at the same time.
     unread = {row.user_id: row for row in own.select_for_update().filter(read_at=None)}
     first = min(event.pk for event, _notice in found)
-    told = list(own.filter(event_id__gte=first).values_list("user_id", "event_id", "subjects"))
+    # Read rows too: an event that is delivered a second time may already be in one of them.
+    delivered = list(own.filter(event_id__gte=first).values_list("user_id", "event_id", "subjects"))
     now, added = timezone.now(), []
     for user_id in ids:
         row = unread.get(user_id)
@@ -94,7 +96,7 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
                 continue
             if any(
                 user == user_id and event.pk <= last and notice.subject in subjects
-                for user, last, subjects in told
+                for user, last, subjects in delivered
             ):
                 continue
             if row is None:
@@ -102,9 +104,10 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
                     user_id=user_id, kind=kind.name, group=group, count=0, created_at=now
                 )
                 added.append(row)
-            known = [subject for subject in row.subjects if subject != notice.subject]
-            row.count += len(known) == len(row.subjects)
-            row.subjects = [notice.subject, *known][:MAX_SUBJECTS]
+            other_subjects = [subject for subject in row.subjects if subject != notice.subject]
+            # A subject counts once, however many events it has.
+            row.count += len(other_subjects) == len(row.subjects)
+            row.subjects = [notice.subject, *other_subjects][:MAX_SUBJECTS]
             row.event_id, row.updated_at, row.is_seen = event.pk, now, False
     changed = [unread[user_id] for user_id in ids if user_id in unread]
     Notification.objects.bulk_update(
@@ -115,7 +118,7 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
 
 @transaction.atomic
 def mark_read(*, notification_id: int, actor: Actor) -> Notification:
-    """Mark one of the actor's own as read. Raises `NotFound` for another's."""
+    """Mark one of the actor's notifications as read. Raises `NotFound`, also for another user's."""
     row = notifications_of(actor).select_for_update().filter(pk=notification_id).first()
     if row is None:
         raise NotFound(_("Notification not found."))
@@ -127,26 +130,25 @@ def mark_read(*, notification_id: int, actor: Actor) -> Notification:
 
 @transaction.atomic
 def mark_seen(*, until: datetime, actor: Actor) -> int:
-    """Note that the actor saw their own, as far as `until`. They stay unread. Returns how many are new to them."""
+    """Mark the actor's notifications up to `until` as seen. They stay unread. Return how many were new."""
     rows = notifications_of(actor).filter(is_seen=False, updated_at__lte=until)
     return rows.update(is_seen=True)
 
 
 @transaction.atomic
 def mark_all_read(*, actor: Actor) -> int:
-    """Mark everything of the actor's own as read. Returns how many."""
+    """Mark all of the actor's notifications as read. Return how many."""
     return notifications_of(actor).filter(read_at=None).update(read_at=timezone.now())
 
 
 @transaction.atomic
 def choose_channels(*, actor: Actor, channels: Mapping[str, str]) -> None:
-    """Set where notifications of these kinds go for the actor; other kinds stay as they are.
+    """Set the actor's channels for these kinds. Other kinds stay unchanged.
 
-    Raises `NotAllowed` for programs, and `RuleViolation` by kind for one that they may not see, or that is never
-    mailed.
+    Raises `NotAllowed` for programs, and `RuleViolation` by kind if the actor may not see it or it cannot be mailed.
     """
     actor.require_session("choose their notifications")
-    # The first choice makes the row: two at once wait for each other.
+    # Lock the account, because the rows may not exist yet: concurrent first choices must wait.
     user = User.objects.select_for_update().get(pk=actor.user.pk)
     for name, channel in channels.items():
         kind = notification_kinds.get(name)
@@ -154,18 +156,18 @@ def choose_channels(*, actor: Actor, channels: Mapping[str, str]) -> None:
             raise invalid(name, _("Unknown kind of notifications."))
         if channel not in Channel.values or (channel == Channel.MAIL and not kind.can_be_mailed):
             raise invalid(name, _("Choose one of the options."))
-    known = dict(user.notification_choices.values_list("kind", "channel"))
+    stored = dict(user.notification_choices.values_list("kind", "channel"))
     changed = {
         name: channel
         for name, channel in channels.items()
-        if channel != known.get(name, Channel.ADMIN)
+        if channel != stored.get(name, Channel.ADMIN)
     }
     if not changed:
         return
     for name, channel in changed.items():
         user.notification_choices.update_or_create(kind=name, defaults={"channel": channel})
         if channel == Channel.MAIL:
-            # What is there already is in the list; mails begin with what comes next.
+            # Existing notifications are in the list already; mails start with the next event.
             user.notifications.filter(kind=name).update(mailed_event_id=F("event_id"))
     payload: JsonObject = {
         "id": user.pk,
@@ -177,7 +179,7 @@ def choose_channels(*, actor: Actor, channels: Mapping[str, str]) -> None:
 
 
 def purge_notifications(*, days: int) -> int:
-    """Delete what is older than so many days; 0 keeps all. Returns how many. Safe to run twice."""
+    """Delete notifications older than `days`; 0 keeps all. Return how many. Idempotent."""
     if days < 1:
         return 0
     old = Notification.objects.filter(updated_at__lt=timezone.now() - timedelta(days=days))

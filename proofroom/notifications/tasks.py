@@ -1,4 +1,4 @@
-"""Scheduled tasks for notifications."""
+"""Scheduled tasks of notifications."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from proofroom.notifications.services import purge_notifications
 
 @shared_task(name="notifications.tasks.purge")
 def purge() -> int:
-    """Delete what is older than `NOTIFICATION_DAYS`. Returns how many."""
+    """Delete notifications older than `NOTIFICATION_DAYS`. Return how many."""
     return purge_notifications(days=settings.CMS_ENV.notification_days)
 
 
 @shared_task(name="notifications.tasks.mail")
 def mail() -> int:
-    """Mail what people want by mail. Returns how many mails went out."""
+    """Send notification mails. Return how many."""
     return mail_notifications()
