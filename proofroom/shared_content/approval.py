@@ -1,4 +1,4 @@
-"""Where the site wants changes of global modules, menus and terms approved before they are live."""
+"""Approval rules: which changes of global modules, menus and terms need approval before they go live."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from proofroom.shared_content.models import ApprovalMode, ApprovalRule
 from proofroom.shared_content.shared_types import shared_kinds
 
 APPROVE: Final = "settings.manage"
-"""Whoever sets what needs approval may approve it."""
+"""Permission to approve changes. It is the permission to set the approval rules."""
 APPROVED: Final = "approved"
-"""The reason of a write that somebody approved."""
+"""Revision reason of an approved change."""
 
 
 def mode_of(kind: str) -> str:
-    """The mode of a kind. One query."""
+    """Return the approval mode of a kind. One query."""
     found = ApprovalRule.objects.filter(kind=kind).values_list("mode", flat=True).first()
     return found or ApprovalMode.OFF
 
 
 def modes() -> dict[str, str]:
-    """The mode of every kind. One query."""
+    """Return the approval modes of all kinds. One query."""
     stored = dict(ApprovalRule.objects.values_list("kind", "mode"))
     return {kind.name: stored.get(kind.name, ApprovalMode.OFF) for kind in shared_kinds}
 
 
 def needs_approval(kind: str, actor: Actor) -> bool:
-    """Whether a change by this actor waits for somebody else. One query."""
+    """Return True if a change by this actor needs approval. One query."""
     mode = mode_of(kind)
     return mode == ApprovalMode.EVERYONE or (
         mode == ApprovalMode.EDITORS and not actor.can(APPROVE)
@@ -41,13 +41,13 @@ def needs_approval(kind: str, actor: Actor) -> bool:
 
 
 def require_live_change(kind: str, actor: Actor) -> None:
-    """Raise `NotAllowed` (`approval_required`) where a change by this actor must be approved first."""
+    """Raise `NotAllowed` (`approval_required`) if a change by this actor needs approval."""
     if needs_approval(kind, actor):
         raise _approval_required()
 
 
 def require_approver(kind: str, actor: Actor) -> None:
-    """The same for what cannot be proposed, such as a deletion: whoever may approve changes may do it."""
+    """Raise `NotAllowed` for a change that cannot be proposed, such as a deletion, unless the actor may approve."""
     if mode_of(kind) != ApprovalMode.OFF and not actor.can(APPROVE):
         raise _approval_required()
 
@@ -59,7 +59,7 @@ def _approval_required() -> NotAllowed:
 
 @transaction.atomic
 def set_modes(*, actor: Actor, wanted: Mapping[str, str]) -> None:
-    """Set the modes of these kinds. What waits already stays until somebody decides on it."""
+    """Set the approval modes of these kinds. Waiting changes still need a decision."""
     actor.require_person("change settings")
     actor.require("settings.manage")
     known = {kind.name for kind in shared_kinds}

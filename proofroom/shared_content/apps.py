@@ -1,4 +1,4 @@
-"""Registers the app with Django."""
+"""The Django app of shared content."""
 
 from django.apps import AppConfig
 

@@ -1,4 +1,4 @@
-"""Shared content in an archive: a change of it is brought in live or for approval, and so is what waits already."""
+"""Import of shared content, live or as a proposal, and the archive kind of waiting proposals."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def import_change(
     name: str,
     title: str,
 ) -> None:
-    """Make the row what the archive says, or propose that. `document` is checked by the rules of a write.
+    """Apply the archived document to the row, or propose it. The rules of a write have checked `document`.
 
-    `name` is the kind in the archive. A change that waits already stays.
+    `name`: the kind in the archive. A waiting change is not replaced.
     """
     row = kind.find(row_id)
     if row is None:
@@ -72,7 +72,7 @@ def import_change(
 
 
 class ProposalRow(ArchiveRow):
-    """A change of shared content that waits for approval. `isStale`: its row has changed since it was written."""
+    """A change of shared content that waits for approval. `is_stale`: its row was changed after it was written."""
 
     id: Id
     kind: str = Field(max_length=20)
@@ -90,7 +90,7 @@ class ProposalRow(ArchiveRow):
 
 
 class ProposalArchive(ArchiveKind[ProposalRow]):
-    """Changes of menus, terms and global modules that wait for approval. They come in with rows that are new."""
+    """Waiting changes of menus, terms and global modules. Imported only for rows that this import created."""
 
     name = NAME
     unique = (("id",), ("kind", "row"))
@@ -122,6 +122,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
     def write(self, rows: Iterator[ProposalRow], job: ArchiveImport) -> None:
         for row in rows:
             known = SharedProposal.objects.filter(kind=row.kind, row_id=row.row)
+            # A row that existed here before may have other waiting changes, which must not be replaced.
             if job.mode == Mode.PROPOSE or row.row not in job.created[NAME]:
                 kind = shared_kinds.get(row.kind)
                 waiting = known.values_list("document", flat=True) if kind is not None else ()
@@ -140,7 +141,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
         if target is None:
             raise NotFound(_("The content that this change belongs to is not on this site."))
         try:
-            # By the rules of its approval, of which nothing stays.
+            # Write the change as its approval would, so that all rules check it, and roll back.
             with transaction.atomic():
                 kind.with_document(target, row.base)
                 written = kind.write(
@@ -157,6 +158,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
                 raise invalid(
                     "base", _("The change was made from another version of this content.")
                 )
+        # The document is a free-form JSON object of the archive, so the kind can fail on any missing or wrong value.
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise invalid("document", _("The change has an invalid format.")) from error
         proposal = SharedProposal.objects.create(
@@ -165,7 +167,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
             row_id=UUID(row.row),
             title=row.title,
             base=row.base if row.is_stale else here,
-            # Of another version it is refused until somebody writes it anew, as it was.
+            # Version 0 never matches, so a stale change cannot be approved before it is updated.
             base_version=0 if row.is_stale else target.version,
             document=document,
             version=row.version,
@@ -173,6 +175,7 @@ class ProposalArchive(ArchiveKind[ProposalRow]):
             by_id=job.person(row.by),
             by_name=row.by_name,
         )
+        # `auto_now` and `auto_now_add` overwrite these fields on save, so they are set by an update.
         SharedProposal.objects.filter(pk=proposal.pk).update(
             created_at=read_moment(row.created_at), updated_at=read_moment(row.updated_at)
         )

@@ -1,4 +1,4 @@
-"""What the page with the form of a global module, a menu or a term shows around it."""
+"""The frame of the edit pages of global modules, menus and terms: tabs, approval state, and apps' additions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from proofroom.shared_content.shared_types import SharedKind, SharedRow
 
 PageFacts = Callable[[HttpRequest, SharedKind, SharedRow], Mapping[str, object]]
 edit_page_facts: ExtensionPoint[PageFacts] = ExtensionPoint()
-"""What apps above add to the page, by the names that its template reads."""
+"""Functions of other apps that return additional template context for the edit page."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedTab:
-    """A page of the row; `name` tells which one is open."""
+    """A tab of the edit page. `name` is compared with the current page."""
 
     name: str
     label: str
@@ -35,7 +35,7 @@ class SharedTab:
 def tabs_of(
     kind: SharedKind, row: SharedRow, waiting: SharedProposal | None = None
 ) -> list[SharedTab]:
-    """The pages of a row. No query."""
+    """Return the tabs of a row. No query."""
     meta = kind.model._meta
     change = reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[row.pk])
     pages = reverse("admin:shared-pages", args=[kind.name, row.pk])
@@ -51,52 +51,61 @@ def tabs_of(
 
 @dataclass(frozen=True, slots=True)
 class EditState:
-    """Whether a change here needs approval, and what waits for it already."""
+    """The approval state of an edit page: whether a change needs approval, and the waiting change."""
 
     needs_approval: bool
     waiting: SharedProposal | None
 
     @property
     def shown(self) -> SharedProposal | None:
-        """The proposal that the form continues."""
+        """The proposal that the form edits, or None."""
         return self.waiting if self.needs_approval else None
 
 
 def edit_state(request: HttpRequest, kind: SharedKind, row: SharedRow) -> EditState:
-    """The state for whoever is logged in. Two queries for a request."""
-    kept: EditState | None = getattr(request, "shared_edit_state", None)
-    if kept is None:
-        kept = EditState(
+    """Return the state for the current user. Two queries per request."""
+    # Template tags and the view ask several times in a request.
+    state: EditState | None = getattr(request, "shared_edit_state", None)
+    if state is None:
+        state = EditState(
             needs_approval(kind.name, actor_of(request)), waiting_for(kind.name, row.pk)
         )
-        request.shared_edit_state = kept  # type: ignore[attr-defined]  # for the rest of the request
-    return kept
+        request.shared_edit_state = state  # type: ignore[attr-defined]  # for the rest of the request
+    return state
 
 
 def edited_row(request: HttpRequest, kind: SharedKind, row: SharedRow) -> SharedRow:
-    """The row as the form shows it: with what waits for approval, where this person goes on with it."""
-    shown = edit_state(request, kind, row).shown
-    if shown is None:
+    """Return the row with the values for the form: the waiting change if this user continues it."""
+    proposal = edit_state(request, kind, row).shown
+    if proposal is None:
         return row
-    document = shown.document
-    if shown.base_version != row.version:
-        document = _rebased(document, shown.base, kind.document_of(row))
+    document = proposal.document
+    if proposal.base_version != row.version:
+        document = _merge_changes(document, proposal.base, kind.document_of(row))
     return kind.with_document(row, document)
 
 
-def _rebased(changed: JsonObject, base: JsonObject, live: JsonObject) -> JsonObject:
-    """What was written on `base`, on top of what is live now: only what the writer changed replaces it."""
-    found: JsonObject = {}
+def _merge_changes(changed: JsonObject, base: JsonObject, live: JsonObject) -> JsonObject:
+    """Apply the changes from `base` to `changed` on top of `live`: a three-way merge of JSON objects."""
+    merged: JsonObject = {}
     for name in {**live, **changed}:
-        mine, was, now = (held.get(name) for held in (changed, base, live))
-        if isinstance(mine, dict) and isinstance(was, dict) and isinstance(now, dict):
-            found[name] = _rebased(mine, was, now)
-        elif mine != was:
+        new_value, base_value, live_value = (
+            document.get(name) for document in (changed, base, live)
+        )
+        if (
+            isinstance(new_value, dict)
+            and isinstance(base_value, dict)
+            and isinstance(live_value, dict)
+        ):
+            merged[name] = _merge_changes(new_value, base_value, live_value)
+        # Changed by the writer: their value is used even if the live value changed too. A missing name means they
+        # removed it.
+        elif new_value != base_value:
             if name in changed:
-                found[name] = mine
+                merged[name] = new_value
         elif name in live:
-            found[name] = now
-    return found
+            merged[name] = live_value
+    return merged
 
 
 def save_or_propose(
@@ -107,7 +116,7 @@ def save_or_propose(
     expected_version: int | None,
     save: Callable[[], object],
 ) -> str | None:
-    """Save the form's change, or send it for approval where it needs that. Answers what to say of the latter."""
+    """Save the change, or send it for approval. Return the message to show for the latter, else None."""
     if not edit_state(request, kind, row).needs_approval:
         save()
         return None
@@ -118,13 +127,14 @@ def save_or_propose(
         document=document(),
         actor=actor_of(request),
         expected_version=expected_version,
+        # More digits than a version can have, and non-digits, cannot be from the form.
         expected_proposal=int(sent) if sent.isdecimal() and len(sent) < 10 else None,
     )
     return _("Sent for approval. Nothing is live yet.")
 
 
 def edit_page_context(request: HttpRequest, kind: SharedKind, row: SharedRow) -> dict[str, object]:
-    """The tabs, what waits, and what apps have registered."""
+    """Return the template context: tabs, approval state, and the additions of other apps."""
     state = edit_state(request, kind, row)
     context: dict[str, object] = {
         "shared_tabs": tabs_of(kind, row, state.waiting),

@@ -1,4 +1,4 @@
-"""Kinds of events of changes that wait for approval."""
+"""Event types of changes that wait for approval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Content that many pages show: what a global module, a menu or a term was, each time it changed."""
+"""Revisions of shared content, approval rules, and proposals."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from django.utils.translation import gettext_lazy
 
 
 class SharedRevision(models.Model):
-    """One version of a row that many pages show, whole.
+    """A stored version of a row, complete.
 
-    `kind` is the name of a `SharedKind`, `row_id` the id of its row; `document` is what the kind makes of the row.
-    `reason` says what made it: before, created, edited, moved, reverted, find-replace, approved. "before" is
-    the state that the first recorded change found: who wrote it is unknown, and `created_at` may be.
+    `kind`: name of a `SharedKind`. `row_id`: id of its row. `document`: the kind's document of the row. `reason`:
+    before, created, edited, moved, reverted, find-replace or approved. "before" is the state found by the first
+    recorded change: its author is unknown, and `created_at` may be.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -45,7 +45,7 @@ class SharedRevision(models.Model):
 
 
 class ApprovalMode(models.TextChoices):
-    """Whose changes of a kind wait for somebody else. See `proofroom.shared_content.approval`."""
+    """Which changes of a kind need approval. See `proofroom.shared_content.approval`."""
 
     OFF = "off", gettext_lazy("Changes go live immediately")
     EDITORS = "editors", gettext_lazy("Administrators approve changes by editors")
@@ -53,7 +53,7 @@ class ApprovalMode(models.TextChoices):
 
 
 class ApprovalRule(models.Model):
-    """The mode of a kind; a kind without a row is off."""
+    """The approval mode of a kind. A kind without a row is off."""
 
     kind = models.CharField(max_length=20, primary_key=True)
     mode = models.CharField(max_length=10, choices=ApprovalMode.choices, default=ApprovalMode.OFF)
@@ -70,10 +70,10 @@ class ProposalState(models.TextChoices):
 
 
 class SharedProposal(models.Model):
-    """A change of a row that waits for approval, or was decided on. A row has one at most that waits.
+    """A change of a row that waits for approval or was decided. A row has at most one waiting change.
 
-    `document` is what the row would be, `base` what it was at `base_version`, when the change was written. `title`
-    names the row in lists. `writers` are the ids of all who wrote it; `by` is the last of them.
+    `document`: the proposed content. `base`: the row's content at `base_version`, when the change was written.
+    `title`: title of the row for lists. `writers`: ids of all its authors. `by`: the last author.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

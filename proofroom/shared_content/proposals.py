@@ -1,4 +1,4 @@
-"""Changes of global modules, menus and terms that wait for approval: sent, withdrawn, approved, rejected."""
+"""Services for proposals: changes of global modules, menus and terms that wait for approval."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ TITLE_MAX = 300
 
 
 def waiting_proposals() -> QuerySet[SharedProposal]:
-    """What waits, the oldest first."""
+    """Return the waiting changes, the oldest first."""
     return SharedProposal.objects.filter(state=ProposalState.WAITING).order_by("updated_at", "pk")
 
 
 def waiting_for(kind: str, row_id: UUID) -> SharedProposal | None:
-    """The change of a row that waits. One query."""
+    """Return the waiting change of a row, or None. One query."""
     return waiting_proposals().filter(kind=kind, row_id=row_id).first()
 
 
@@ -41,16 +41,16 @@ def propose_change(
     expected_version: int | None,
     expected_proposal: int | None,
 ) -> SharedProposal:
-    """Send what a row is to become for approval, in place of what waits for it already.
+    """Send a change for approval. It replaces the waiting change of the row.
 
-    `document` is what the rules of a write made of the change. Raises `Conflict` where the row or what waits is
-    another than the writer saw; `expected_proposal` is the version of what waits, None where nothing did.
+    `document`: validated by the rules of a write. `expected_proposal`: version of the waiting change that the writer
+    saw, or None. Raises `Conflict` if the row or the waiting change differs from what the writer saw.
     """
     actor.require_person("change shared content")
     actor.require(kind.permission)
-    row = _locked_row(kind, row_id)
+    row = _lock_row(kind, row_id)
     if expected_version is not None and expected_version != row.version:
-        raise _stale(row.version)
+        raise _stale_conflict(row.version)
     waiting = waiting_for(kind.name, row_id)
     if (waiting.version if waiting else None) != expected_proposal:
         raise Conflict(
@@ -61,7 +61,7 @@ def propose_change(
     live = kind.document_of(row)
     if document == live:
         raise invalid("document", _("No changes to save."), code="unchanged")
-    # Goes on counting after a decision: a page that shows an earlier proposal must not fit a later one.
+    # The version keeps counting after a decision, so that a page with an earlier proposal does not match a later one.
     earlier = SharedProposal.objects.filter(kind=kind.name, row_id=row_id)
     last: int = earlier.aggregate(last=Max("version"))["last"] or 0
     proposal = waiting or SharedProposal(kind=kind.name, row_id=row_id, version=last)
@@ -78,15 +78,15 @@ def propose_change(
 
 @transaction.atomic
 def approve_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> SharedRow:
-    """Bring what waits live, as its writer's change. Raises `Conflict` where the live row changed meanwhile."""
+    """Apply a waiting change to the live row, as its writer's change. Raises `Conflict` if the live row changed."""
     actor.require_session("approve changes")
     actor.require(APPROVE)
-    kind, row, proposal = _open(proposal_id, version)
+    kind, row, proposal = _lock_proposal(proposal_id, version)
     actor.require(kind.permission)
     if actor.user.pk in proposal.writers:
         raise NotAllowed(_("You cannot approve your own change."), code="own_change")
     if proposal.base_version != row.version:
-        raise _stale(row.version)
+        raise _stale_conflict(row.version)
     written = kind.write(
         row_id=proposal.row_id,
         document=proposal.document,
@@ -94,7 +94,7 @@ def approve_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> Shared
         expected_version=row.version,
         reason=APPROVED,
     )
-    # A write that changes nothing makes no version: the present one is somebody else's.
+    # A write without changes creates no revision; the current revision belongs to another change.
     if written.version != proposal.base_version:
         SharedRevision.objects.filter(
             kind=kind.name, row_id=proposal.row_id, version=written.version, reason=APPROVED
@@ -105,19 +105,19 @@ def approve_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> Shared
 
 @transaction.atomic
 def reject_proposal(*, proposal_id: UUID, version: int, actor: Actor, note: str) -> None:
-    """Leave the live row as it is, and say why."""
+    """Reject a waiting change, with a note. The live row stays unchanged."""
     actor.require_session("reject changes")
     actor.require(APPROVE)
-    _kind, _row, proposal = _open(proposal_id, version)
+    _kind, _row, proposal = _lock_proposal(proposal_id, version)
     proposal.note = clean_line("note", note, NOTE_MAX, required=True)
     _decide(proposal, ProposalState.REJECTED, actor)
 
 
 @transaction.atomic
 def withdraw_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> None:
-    """Take back what one wrote oneself."""
+    """Withdraw a change. Only its writers may."""
     actor.require_person("withdraw changes")
-    kind, _row, proposal = _open(proposal_id, version)
+    kind, _row, proposal = _lock_proposal(proposal_id, version)
     actor.require(kind.permission)
     if actor.user.pk not in proposal.writers:
         raise NotAllowed(_("Only the author of this change can withdraw it."))
@@ -125,18 +125,20 @@ def withdraw_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> None:
 
 
 def forget_proposals(kind: str, row_id: UUID) -> None:
-    """Delete the proposals of a row that is deleted itself."""
+    """Delete the proposals of a deleted row."""
     SharedProposal.objects.filter(kind=kind, row_id=row_id).delete()
 
 
-def _open(proposal_id: UUID, version: int) -> tuple[SharedKind, SharedRow, SharedProposal]:
-    """What waits under that id, with its row locked. Raises `NotFound`, or `Conflict` on another version."""
+def _lock_proposal(proposal_id: UUID, version: int) -> tuple[SharedKind, SharedRow, SharedProposal]:
+    """Return a waiting change with its kind and its locked row. Raises `NotFound`, or `Conflict` for another
+    version.
+    """
     found = SharedProposal.objects.filter(pk=proposal_id).first()
     if found is None:
         raise NotFound(_("Change not found."))
     kind = find_kind(found.kind)
-    row = _locked_row(kind, found.row_id)
-    # Again, now that nobody else can decide.
+    row = _lock_row(kind, found.row_id)
+    # Read it again: only now, with the row locked, no other process can decide it.
     found.refresh_from_db()
     if found.state != ProposalState.WAITING or found.version != version:
         raise Conflict(
@@ -147,8 +149,9 @@ def _open(proposal_id: UUID, version: int) -> tuple[SharedKind, SharedRow, Share
     return kind, row, found
 
 
-def _locked_row(kind: SharedKind, row_id: UUID) -> SharedRow:
-    """The row, locked until the transaction ends. Raises `NotFound`."""
+def _lock_row(kind: SharedKind, row_id: UUID) -> SharedRow:
+    """Return the row, locked until the transaction ends. Raises `NotFound`."""
+    # `SharedKind.find` does not lock, so another query does.
     kind.model._default_manager.select_for_update(of=("self",)).filter(pk=row_id).first()
     row = kind.find(row_id)
     if row is None:
@@ -156,7 +159,7 @@ def _locked_row(kind: SharedKind, row_id: UUID) -> SharedRow:
     return row
 
 
-def _stale(current: int) -> Conflict:
+def _stale_conflict(current: int) -> Conflict:
     sentence = _("The live version has changed since then. Open this change and update it first.")
     return Conflict(sentence, code="stale_version", current=current)
 

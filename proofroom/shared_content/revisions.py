@@ -1,4 +1,4 @@
-"""Revisions of global modules, menus and terms: stored with every write, found, restored."""
+"""Services for revisions of global modules, menus and terms: record, find and restore."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from proofroom.shared_content.models import SharedRevision
 from proofroom.shared_content.shared_types import SharedKind, SharedRow
 
 MAX_REVISIONS: Final = 200
-"""Versions of one row that are kept; the oldest go first."""
+"""Largest number of revisions of a row. The oldest are deleted first."""
 RESTORED: Final = "reverted"
 
 
 @dataclass(frozen=True, slots=True)
 class SharedChange:
-    """A row that was written: its id, and what it was before (None where it is new) and is now, with versions.
+    """A written row: its id and version, its document, and the document and version before (none if it is new).
 
-    `earlier_at` is when it became what it was before, None where nobody knows.
+    `earlier_at`: time of the earlier version, None if unknown.
     """
 
     row_id: UUID
@@ -41,17 +41,18 @@ class SharedChange:
 def record_revisions(
     kind: str, changes: Sequence[SharedChange], *, actor: Actor, reason: str
 ) -> None:
-    """Store a revision for each row. What a row was before is stored too, where no revision holds it yet.
+    """Store a revision of each row. Also store the earlier version if no revision has it yet.
 
     Call in the transaction of the write, with the rows locked. Two queries.
     """
     ids = [change.row_id for change in changes]
     rows = SharedRevision.objects.filter(kind=kind, row_id__in=ids).order_by()
     latest = dict(rows.values_list("row_id").annotate(latest=Max("version")))
-    made: list[SharedRevision] = []
+    revisions: list[SharedRevision] = []
     for change in changes:
+        # Rows written before revisions were recorded have none of their last state.
         if change.earlier is not None and latest.get(change.row_id, 0) < change.earlier_version:
-            made.append(
+            revisions.append(
                 SharedRevision(
                     kind=kind,
                     row_id=change.row_id,
@@ -61,7 +62,7 @@ def record_revisions(
                     created_at=change.earlier_at,
                 )
             )
-        made.append(
+        revisions.append(
             SharedRevision(
                 kind=kind,
                 row_id=change.row_id,
@@ -72,7 +73,7 @@ def record_revisions(
                 by_name=actor.user.username,
             )
         )
-    SharedRevision.objects.bulk_create(made, batch_size=500)
+    SharedRevision.objects.bulk_create(revisions, batch_size=500)
     for change in changes:
         if change.version > MAX_REVISIONS:
             oldest = change.version - MAX_REVISIONS
@@ -82,12 +83,12 @@ def record_revisions(
 
 
 def list_revisions(kind: str, row_id: UUID) -> QuerySet[SharedRevision]:
-    """The revisions of a row, newest first."""
+    """Return the revisions of a row, newest first."""
     return SharedRevision.objects.filter(kind=kind, row_id=row_id)
 
 
 def find_revision(kind: str, row_id: UUID, revision_id: UUID | str) -> SharedRevision:
-    """A revision of this very row. Raises `NotFound` for one of another row."""
+    """Return a revision of this row. Raises `NotFound`, also for a revision of another row."""
     found = find_by_id(list_revisions(kind, row_id), revision_id)
     if found is None:
         raise NotFound(_("No revision has the ID %(id)s.") % {"id": str(revision_id)[:80]})
@@ -102,7 +103,7 @@ def restore_revision(
     actor: Actor,
     expected_version: int | None = None,
 ) -> SharedRow:
-    """Make the live row what one of its revisions holds, with the rights and rules of any edit."""
+    """Write the content of a revision to the live row, with the permissions and rules of an edit."""
     actor.require(kind.permission)
     revision = find_revision(kind.name, row_id, revision_id)
     return kind.write(
@@ -115,5 +116,5 @@ def restore_revision(
 
 
 def forget_revisions(kind: str, row_id: UUID) -> None:
-    """Delete the revisions of a row that is deleted itself."""
+    """Delete the revisions of a deleted row."""
     list_revisions(kind, row_id).delete()

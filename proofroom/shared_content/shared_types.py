@@ -1,4 +1,4 @@
-"""The kinds of content that many pages show. Each app registers its own, with how it is read and written."""
+"""Kinds of shared content, which many pages show. Each app registers its own."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TERM: Final = "term"
 
 
 class SharedRow(Protocol):
-    """A row of such content; `version` counts its changes."""
+    """A row of shared content. `version` counts its changes."""
 
     @property
     def pk(self) -> UUID: ...
@@ -29,33 +29,33 @@ class SharedRow(Protocol):
 
 
 class SharedKind(Protocol):
-    """One kind of content that many pages show."""
+    """A kind of shared content."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def label(self) -> Promise:
-        """What people call them, all together."""
+        """Label of the kind, in the plural."""
 
     @property
     def permission(self) -> str:
-        """What somebody needs who may edit them."""
+        """The permission to edit rows of the kind."""
 
     @property
     def model(self) -> type[Model]: ...
 
     def find(self, row_id: UUID) -> SharedRow | None:
-        """The row of that id."""
+        """Return the row with this id, or None."""
 
     def with_document(self, row: SharedRow, document: JsonObject) -> SharedRow:
-        """A copy of the row as the document has it, to be shown and never stored."""
+        """Return an unsaved copy of the row with the document's values, for display."""
 
     def document_of(self, row: SharedRow) -> JsonObject:
-        """What people edit of the row, as JSON: what its revisions hold."""
+        """Return the editable values of the row as JSON. Revisions store this document."""
 
     def portable(self, document: JsonObject) -> JsonObject:
-        """The document as an archive holds it: without what follows from other content of this site."""
+        """Return the document for an archive, without values that depend on other content of this site."""
 
     def write(
         self,
@@ -66,15 +66,15 @@ class SharedKind(Protocol):
         expected_version: int | None,
         reason: str,
     ) -> SharedRow:
-        """Make the live row what the document says, by the service of the app and its rules."""
+        """Write the document to the live row through the app's service, with all its rules."""
 
 
 shared_kinds: ExtensionPoint[SharedKind] = ExtensionPoint()
-"""By the name of the kind."""
+"""Registered kinds, by name."""
 
 
 def find_kind(name: str) -> SharedKind:
-    """The kind of that name. Raises `NotFound`."""
+    """Return the kind with this name. Raises `NotFound`."""
     kind = shared_kinds.get(name)
     if kind is None:
         raise NotFound(f"There is no kind of shared content {name[:40]!r}.")
