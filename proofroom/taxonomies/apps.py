@@ -1,4 +1,4 @@
-"""Registers the app with Django."""
+"""The Django app of taxonomies."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 class TaxonomiesConfig(AppConfig):
     name = "proofroom.taxonomies"
     label = "proofroom_taxonomies"
-    verbose_name = "Content"  # the section of the admin that its list stands in
+    verbose_name = "Content"  # the admin section that lists the terms
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

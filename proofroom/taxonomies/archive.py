@@ -1,4 +1,4 @@
-"""Terms in an archive."""
+"""The archive kind of terms."""
 
 from __future__ import annotations
 
@@ -44,6 +44,7 @@ class TermArchive(TableKind[TermRow, Term]):
         wanted = export.of_kind(NAME)
         if wanted is not None:
             wanted = _with_ancestors(wanted)
+        # One query per level, so that parents come before their children and ids stay in order.
         for _level in range(MAX_TERM_DEPTH):
             for term in rows.order_by("pk").iterator(chunk_size=500):
                 if wanted is not None and str(term.pk) not in wanted:

@@ -1,4 +1,4 @@
-"""Find and replace in taxonomy terms: their names."""
+"""Find and replace in names of taxonomy terms."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Taxonomy terms: the table, what people may set, and what the API answers.
+"""Taxonomy terms: the model, form inputs and API answers.
 
-Which taxonomies there are is code (`proofroom_apps/starter/taxonomies/`).
+The taxonomies are defined in code (`proofroom_apps/starter/taxonomies/`).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ ORDER_MAX: Final = 1_000_000
 
 
 class Term(models.Model):
-    """A term of a taxonomy, in a locale; a tree where the taxonomy is hierarchical.
+    """A term of a taxonomy in a locale. Terms form a tree if the taxonomy is hierarchical.
 
-    `version` counts changes of the term itself; its order among its neighbours is none of it.
+    `version` counts changes of the term, except of its position among its siblings.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -52,7 +52,7 @@ class Term(models.Model):
 
 
 class TermAnswer(Answer):
-    """A term. An empty `locale` stands for every language."""
+    """A term. An empty `locale` means every language."""
 
     id: UUID
     taxonomy: str
@@ -64,7 +64,7 @@ class TermAnswer(Answer):
 
 
 class TermNodeAnswer(TermAnswer):
-    """A term with those below it."""
+    """A term with its children."""
 
     children: list[TermNodeAnswer]
 
@@ -78,11 +78,11 @@ PARENT_FIELD: Final = FormField(
         help_text=gettext_lazy("Of the same taxonomy and language. Leave blank for none."),
     )
 )
-"""A search, of which the select is what stays without scripts; the page fills it."""
+"""A search field. Without scripts it is a select, filled by the page."""
 
 
 class TermFields(Body):
-    """What is said of a term, whether it is new or not."""
+    """The fields of new and existing terms."""
 
     name: Annotated[
         Words,
@@ -130,7 +130,7 @@ class NewTerm(TermFields, answered_by=TermNodeAnswer):
 
 
 class TermChanges(TermFields, answered_by=TermNodeAnswer, partial=True):
-    """Changes of a term; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a term; absent fields stay unchanged. Other keys that a GET answers are ignored."""
 
     slug: Annotated[
         Words,

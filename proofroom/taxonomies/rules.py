@@ -1,4 +1,4 @@
-"""Rules of taxonomy terms and of their place in the tree."""
+"""Rules of taxonomy terms and their tree."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from proofroom.definitions import taxonomies
 from proofroom.taxonomies.models import ORDER_MAX, Term
 
 UNCHANGED_PARENT: Final = object()
-"""Stands for "leave the parent as it is"."""
+"""Sentinel for an unchanged parent. None means no parent."""
 MAX_TERM_DEPTH: Final = 8
 
 
 def taxonomy_label(name: str) -> str:
-    """Return what a taxonomy is called; its name where it is not defined any more."""
+    """Return the label of a taxonomy, or its name if it is no longer defined."""
     definition = taxonomies.get(name)
     return in_words(definition.label) if definition else name
 
@@ -34,14 +34,14 @@ def clean_order(value: int) -> int:
 
 
 def parent_of(term: Term, parent_id: object) -> Term | None:
-    """The parent that a term is to have, which fits it; None for a root."""
+    """Return the new parent of a term, or None for a root. Raises `RuleViolation` if it does not fit."""
     if parent_id is None:
         return None
     definition = taxonomies.get(term.taxonomy)
     if definition is None or not definition.hierarchical:
         raise _refused(_("Terms of %(taxonomy)s have no hierarchy.") % {"taxonomy": term.taxonomy})
     parent = find_by_id(Term.objects, parent_id)
-    # A term of another taxonomy is as absent as one that never was.
+    # For a term of another taxonomy, give the same answer as for an unknown id.
     if parent is None or parent.taxonomy != term.taxonomy:
         raise _refused(
             _("No term of %(taxonomy)s has the ID %(parent_id)r.")
@@ -49,19 +49,20 @@ def parent_of(term: Term, parent_id: object) -> Term | None:
         )
     if parent.locale != term.locale:
         raise _refused(_("The parent must be in the same language."))
-    above: list[Term] = []
+    ancestors: list[Term] = []
     ancestor = parent.parent
-    while ancestor is not None and len(above) <= MAX_TERM_DEPTH:
-        above.append(ancestor)
+    # Deeper trees are refused, so counting stops here. This also ends a cycle in stored data.
+    while ancestor is not None and len(ancestors) <= MAX_TERM_DEPTH:
+        ancestors.append(ancestor)
         ancestor = ancestor.parent
-    if term.pk in {parent.pk, *(row.pk for row in above)}:
+    if term.pk in {parent.pk, *(row.pk for row in ancestors)}:
         raise _refused(_("A term cannot be its own parent."), code="parent_cycle")
-    # The levels that the term has with those below it.
+    # Count the levels of the term and its descendants.
     level, levels = [term.pk], 0
     while level and levels <= MAX_TERM_DEPTH:
         level = list(Term.objects.filter(parent_id__in=level).values_list("pk", flat=True))
         levels += 1
-    if len(above) + 1 + levels > MAX_TERM_DEPTH:
+    if len(ancestors) + 1 + levels > MAX_TERM_DEPTH:
         raise _refused(
             _("A taxonomy can be at most %(deepest)s levels deep.") % {"deepest": MAX_TERM_DEPTH}
         )

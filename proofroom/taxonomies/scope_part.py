@@ -1,4 +1,4 @@
-"""Terms as a part of the scopes that roles are limited to."""
+"""Terms as a part of content scopes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_OFFERED: Final = 200
 
 
 class TermPart:
-    """Terms, each with its taxonomy. They are there for everybody."""
+    """Terms, labelled with their taxonomy. Every user may see them."""
 
     def label_all(self, ids: Collection[UUID], who: Scoped) -> dict[UUID, str]:
         return self._label(Term.objects.filter(pk__in=ids))
@@ -29,4 +29,6 @@ class TermPart:
     def _label(terms: QuerySet[Term]) -> dict[UUID, str]:
         known = {definition.name: definition.label for definition in taxonomies}
         rows = terms.values_list("pk", "taxonomy", "name")
-        return {pk: f"{in_words(known.get(of, of))}: {name}" for pk, of, name in rows}
+        return {
+            pk: f"{in_words(known.get(taxonomy, taxonomy))}: {name}" for pk, taxonomy, name in rows
+        }

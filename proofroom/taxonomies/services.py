@@ -1,4 +1,4 @@
-"""Taxonomy terms: a tree where the taxonomy is hierarchical. The taxonomies themselves are code."""
+"""Services for taxonomy terms. The taxonomies themselves are code."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ from proofroom.taxonomies.rules import UNCHANGED_PARENT, clean_order, parent_of
 
 
 class TermUsage(Protocol):
-    """What carries terms, registered by the app that knows it, so that a deletion takes the term off."""
+    """Content that uses terms, registered by its app, so that deleting a term can remove it there."""
 
     def find_live(self, term_id: UUID) -> Collection[UUID]:
-        """The ids of what carries the term live."""
+        """Return the ids of live content with the term."""
 
     def find_staged(self, term_id: UUID) -> Collection[UUID]:
-        """The ids of what proposes the term, or was written on a state with it."""
+        """Return the ids of staged content that adds the term or is based on a state with it."""
 
     def remove(self, term_id: UUID, live: Collection[UUID], actor: Actor) -> None:
-        """Take the term off all of them, live ones with a revision."""
+        """Remove the term from all content. Live content gets a revision."""
 
 
 term_usages: ExtensionPoint[TermUsage] = ExtensionPoint()
 
 MAX_POSTS_AT_ONCE: Final = 200
-"""Live posts that one deletion changes, each with a revision of its own."""
+"""Largest number of live posts that one deletion may change. Each gets its own revision."""
 
 
 @transaction.atomic
@@ -62,7 +62,7 @@ def create_term(
     order_index: int = 0,
     term_id: UUID | None = None,
 ) -> Term:
-    """Make a term; the slug comes from the name where none is given. `term_id` is that of another installation.
+    """Create a term. Without a slug, it is made from the name. `term_id`: the id from another installation.
 
     Raises `RuleViolation` by field, `NotFound`.
     """
@@ -70,7 +70,7 @@ def create_term(
     require_taxonomy(taxonomy)
     name = clean_name(name, NAME_MAX)
     slug = clean_slug(slug_of(name, SLUG_MAX) if slug is None else slug, SLUG_MAX)
-    # A locale of the site; empty for a term of every language.
+    # Empty for a term of every language.
     if locale is None:
         locale = settings.CMS_ENV.default_locale
     elif locale:
@@ -103,14 +103,14 @@ def change_term(
     expected_version: int | None = None,
     reason: str = "edited",
 ) -> Term:
-    """Change what is given. `parent_id` None makes it a root; `UNCHANGED_PARENT` leaves it where it is.
+    """Change the given values. `parent_id` None makes the term a root; `UNCHANGED_PARENT` leaves its parent.
 
-    Raises `Conflict` on an old version, else as `create_term`.
+    Raises `Conflict` for an outdated version, otherwise as `create_term`.
     """
     _allow(actor)
     if reason != APPROVED:
         require_live_change(TERM, actor)
-    term = _locked(term_id)
+    term = _lock_term(term_id)
     if expected_version is not None and expected_version != term.version:
         raise Conflict(
             _("This term has changed since you opened it. Reload it and repeat your change."),
@@ -118,7 +118,7 @@ def change_term(
             current=term.version,
         )
     earlier = term_document(term)
-    # First, because it locks the content version: two moves at once cannot close a circle.
+    # First, because recording locks the content version: two concurrent moves must not make a cycle.
     _record(term, actor, "changed")
     document = edited_term(term, name=name, slug=slug)
     term.name, term.slug = str(document["name"]), str(document["slug"])
@@ -126,6 +126,7 @@ def change_term(
     if parent_id is not UNCHANGED_PARENT:
         term.parent = parent_of(term, parent_id)
     is_changed = term_document(term) != earlier
+    # A bool is added: 1 if the document changed.
     term.version += is_changed
     _save(term)
     if is_changed:
@@ -141,14 +142,14 @@ def place_term(
     parent_id: UUID | str | None,
     before_id: UUID | str | None = None,
 ) -> Term:
-    """Put a term below another, at the top for None, right before a term there; at the end without one.
+    """Move a term below a parent (None for the top), before `before_id`, or to the end without it.
 
-    Those around it are numbered anew. `Conflict` (`moved`) where `before_id` stands somewhere else by now.
+    The siblings are renumbered. Raises `Conflict` (`moved`) if `before_id` is no longer there.
     """
     _allow(actor)
     require_live_change(TERM, actor)
-    term = _locked(term_id)
-    # First, as above: whoever moves another one waits until this one stands.
+    term = _lock_term(term_id)
+    # First, for the same reason as in `change_term`.
     _record(term, actor, "changed")
     earlier = term_document(term)
     term.parent = parent_of(term, parent_id)
@@ -177,14 +178,14 @@ def place_term(
 
 @transaction.atomic
 def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UUID:
-    """Delete a term; those below it move up to its parent. Answers the id that is gone.
+    """Delete a term. Its children move to its parent. Return the deleted id.
 
-    Where posts carry it, or drafts propose it, that needs `force`, else it is `Conflict` (`in_use`): it is taken
-    off them then, live ones with a revision. Posts in the trash lose it without one.
+    If posts or drafts use it, `force` is required, otherwise `Conflict` (`in_use`) is raised. The term is removed
+    from them; live posts get a revision, posts in the trash do not.
     """
     _allow(actor)
     require_approver(TERM, actor)
-    term = _locked(term_id)
+    term = _lock_term(term_id)
     id_ = term.pk
     live = {each: each.find_live(id_) for each in term_usages}
     number = len({used for each in term_usages for used in {*live[each], *each.find_staged(id_)}})
@@ -200,9 +201,9 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     for each, used in live.items():
         each.remove(id_, used, actor)
     _record(term, actor, "deleted")
-    # Live writes wait from here on: what one of them gave the term to meanwhile is seen now.
-    if late := sum(len(each.find_live(id_)) for each in term_usages):
-        raise _in_use(term, late, _("A post has just started to use it. Try again."))
+    # `_record` locked the content version, so live writes wait. A post that got the term before that is found now.
+    if new_uses := sum(len(each.find_live(id_)) for each in term_usages):
+        raise _in_use(term, new_uses, _("A post has just started to use it. Try again."))
     below = Term.objects.filter(parent=term)
     below.update(parent=term.parent_id, version=F("version") + 1)
     term.delete()
@@ -218,7 +219,7 @@ def edited_term(
     slug: str | None = None,
     parent_id: object = UNCHANGED_PARENT,
 ) -> JsonObject:
-    """The document of the term with these values, by the rules of a write. Raises `RuleViolation` by field."""
+    """Return the document of the term with these values, checked by the rules. Raises `RuleViolation` by field."""
     document = term_document(term)
     if name is not None:
         document["name"] = clean_name(name, NAME_MAX)
@@ -231,7 +232,7 @@ def edited_term(
 
 
 def term_document(term: Term) -> JsonObject:
-    """The term as its revisions hold it; its order among its neighbours is theirs as well."""
+    """Return the term's document for revisions. It has no position, because the siblings share the order."""
     return {
         "name": term.name,
         "slug": term.slug,
@@ -240,7 +241,7 @@ def term_document(term: Term) -> JsonObject:
 
 
 def require_taxonomy(slug: str) -> None:
-    """Raise `NotFound` unless there is a taxonomy of that slug."""
+    """Raise `NotFound` unless the taxonomy exists."""
     try:
         find_taxonomy(slug)
     except RuleViolation as error:
@@ -265,7 +266,8 @@ def _save(term: Term) -> None:
         ) from None
 
 
-def _locked(term_id: UUID | str) -> Term:
+def _lock_term(term_id: UUID | str) -> Term:
+    # `no_key`, so that inserts of rows that reference the term do not wait.
     term = find_by_id(Term.objects.select_for_update(of=("self",), no_key=True), term_id)
     if term is None:
         raise NotFound(

@@ -1,4 +1,4 @@
-"""Terms as one kind of shared content: what its revisions hold, and how it is written from one."""
+"""Terms as a kind of shared content."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class TermKind:
     def with_document(self, row: SharedRow, document: JsonObject) -> Term:
         if not isinstance(row, Term):
             raise TypeError(row)
-        shown = copy(row)
-        shown.name, shown.slug = str(document["name"]), str(document["slug"])
+        changed = copy(row)
+        changed.name, changed.slug = str(document["name"]), str(document["slug"])
         parent = document["parentId"]
-        shown.parent = Term.objects.filter(pk=str(parent)).first() if parent else None
-        return shown
+        changed.parent = Term.objects.filter(pk=str(parent)).first() if parent else None
+        return changed
 
     def document_of(self, row: SharedRow) -> JsonObject:
         if not isinstance(row, Term):
@@ -53,7 +53,7 @@ class TermKind:
     ) -> Term:
         parent: object = document["parentId"]
         if reason == RESTORED and parent and not Term.objects.filter(pk=str(parent)).exists():
-            # The term above was deleted since: the rest could not be brought back else.
+            # The parent was deleted since. Restore the other values instead of refusing all.
             parent = UNCHANGED_PARENT
         return change_term(
             term_id=row_id,

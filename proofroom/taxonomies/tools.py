@@ -1,4 +1,4 @@
-"""Tools that read taxonomies and their terms."""
+"""MCP tools that read taxonomies and their terms."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class OfTaxonomy(Paged):
     result=TaxonomyPage,
 )
 def list_taxonomies(actor: Actor, arguments: Paged) -> JsonObject:
-    """The taxonomies that posts are sorted by; list_taxonomy_terms has their terms."""
+    """List the taxonomies that posts are sorted by; list_taxonomy_terms has their terms."""
     present = partial(_taxonomy, full=arguments.is_full)
     return page(arguments, "list_taxonomies", list(taxonomies), present)
 
@@ -77,9 +77,9 @@ def _taxonomy(row: type[Taxonomy], full: bool) -> JsonObject:
     result=TermPage,
 )
 def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
-    """Terms of a taxonomy as trees, paged by their roots; the ids are what taxonomyTermIds takes."""
+    """List terms of a taxonomy as trees, paged by their roots; the ids are what taxonomyTermIds takes."""
     terms = Term.objects.filter(taxonomy=arguments.slug)
-    if not terms.exists():  # terms that outlived their taxonomy still list
+    if not terms.exists():  # terms stay after their taxonomy is removed from code
         find_taxonomy(arguments.slug)
     if arguments.locale:
         terms = terms.filter(locale__in=["", arguments.locale])
@@ -88,7 +88,7 @@ def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
     rows = list(terms.order_by("order_index", "name", "id"))
     for row in rows:
         node: JsonObject = {"id": str(row.pk), "slug": row.slug, "name": row.name, "children": []}
-        # Of terms in several languages a post takes those of its own.
+        # With terms of several languages, an agent needs to know which of them a post can take.
         if arguments.is_full or (row.locale and not arguments.locale):
             node["locale"] = row.locale
         if arguments.is_full:

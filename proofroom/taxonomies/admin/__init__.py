@@ -1,4 +1,4 @@
-"""The admin of taxonomy terms. Importing it registers every class."""
+"""The admin of taxonomy terms. Importing this package registers its classes."""
 
 from proofroom.taxonomies.admin import term_admin
 

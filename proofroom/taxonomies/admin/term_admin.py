@@ -1,4 +1,4 @@
-"""Taxonomy terms in the admin: made, moved in a tree by drag, keyboard or buttons, renamed in place, and deleted."""
+"""The admin of taxonomy terms: a tree with drag and drop, keyboard and button moves, and inline renaming."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ from proofroom.taxonomies.services import (
 from proofroom.taxonomies.shared_kind import TermKind
 
 MANY_TERMS: Final = 60
-"""Terms of a tree that opens with its top only."""
+"""Number of terms above which the tree opens with its top level only."""
+# With scripts, a search also finds terms beyond this limit.
 MAX_PARENTS: Final = 200
 MAX_MOVE_BUTTONS: Final = 200
-"""Terms of a tree whose rows have buttons for those without scripts; in a larger one each has its page."""
+"""Number of terms up to which rows have buttons for moving without scripts. Beyond it, each term has its own page."""
 
 
 Numbers = Mapping[tuple[str, str], int]
@@ -65,7 +66,7 @@ class TermNode:
 
 @dataclass(frozen=True, slots=True)
 class TermTree:
-    """The tree that a page shows: a taxonomy in a language, or in none for terms of every language."""
+    """A tree of terms: a taxonomy in a locale. An empty locale means terms for all languages."""
 
     taxonomy: type[Taxonomy]
     locale: str
@@ -77,7 +78,7 @@ class TermTree:
 
 
 def uses_seen_by(who: Scoped) -> Count:
-    """How many posts carry a term, of those that somebody may see and that are not in the trash."""
+    """Return an aggregate: number of posts with the term that the actor may see and that are not in the trash."""
     counted = Q(post_terms__post__deleted_at__isnull=True)
     post_ids = visible_post_ids(who)
     if reading_scopes(who) and post_ids is not None:
@@ -86,12 +87,11 @@ def uses_seen_by(who: Scoped) -> Count:
 
 
 def tree_page(request: HttpRequest) -> HttpResponse:
-    """The tree; POST moves a term (`do`) or renames it. Whoever asks for JSON is answered with it."""
+    """Show the tree. POST moves or renames a term (`do`). Clients that accept JSON get JSON."""
     require(request, "taxonomies.edit")
-    # How many terms there are of each taxonomy in each language. One query.
     rows = Term.objects.order_by().values("taxonomy", "locale").annotate(number=Count("pk"))
     numbers = {(row["taxonomy"], row["locale"]): row["number"] for row in rows}
-    # What the address asks for; else the first taxonomy and the first language that have terms.
+    # Without a valid choice in the URL: the first taxonomy and the first language that have terms.
     used = {name for name, _locale in numbers}
     first = next((found for found in taxonomies if found.name in used), next(iter(taxonomies)))
     taxonomy = taxonomies.get(request.GET.get("taxonomy", "")) or first
@@ -100,18 +100,17 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         default: str = settings.CMS_ENV.default_locale
         has_terms = (locale for locale in (default, "") if (taxonomy.name, locale) in numbers)
         asked = next(has_terms, default)
-    shown = TermTree(taxonomy, asked)
+    tree = TermTree(taxonomy, asked)
     if request.method == "POST":
         wants_json = "application/json" in request.headers.get("Accept", "")
         try:
-            _do(request, shown)
+            _handle_post(request, tree)
         except CmsError as error:
             if wants_json:
                 return JsonResponse({"message": error.message}, status=error.status)
             messages.error(request, error.message)
-        return JsonResponse({}) if wants_json else HttpResponseRedirect(shown.url)
-    # Their tree. One query.
-    terms = Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale)
+        return JsonResponse({}) if wants_json else HttpResponseRedirect(tree.url)
+    terms = Term.objects.filter(taxonomy=tree.taxonomy.name, locale=tree.locale)
     counted = terms.annotate(uses=uses_seen_by(actor_of(request)))
     nodes = {term.pk: TermNode(term, term.uses) for term in counted}
     top: list[TermNode] = []
@@ -119,59 +118,59 @@ def tree_page(request: HttpRequest) -> HttpResponse:
         parent = nodes.get(node.term.parent_id) if node.term.parent_id else None
         (parent.children if parent else top).append(node)
     number = len(nodes)
-    named = [*site_languages(), ("", _("All languages"))]
-    name = shown.taxonomy.name
+    locale_labels = [*site_languages(), ("", _("All languages"))]
+    name = tree.taxonomy.name
     context = {
         **admin.site.each_context(request),
         "title": _("Terms"),
         "opts": Term._meta,
-        "shown": shown,
+        "shown": tree,
         "nodes": top,
         "number": number,
-        "deepest": MAX_TERM_DEPTH if shown.taxonomy.hierarchical else 1,
+        "deepest": MAX_TERM_DEPTH if tree.taxonomy.hierarchical else 1,
         "closed": number > MANY_TERMS,
         "has_buttons": number <= MAX_MOVE_BUTTONS,
-        "taxonomies": _taxonomies(shown, numbers),
+        "taxonomies": _taxonomies(tree, numbers),
         "locales": [
             (
                 label,
-                TermTree(shown.taxonomy, locale).url,
+                TermTree(tree.taxonomy, locale).url,
                 numbers.get((name, locale), 0),
-                locale == shown.locale,
+                locale == tree.locale,
             )
-            for locale, label in named
+            for locale, label in locale_labels
         ],
     }
     return TemplateResponse(request, "admin/terms/tree.html", context)
 
 
-def _taxonomies(shown: TermTree, numbers: Numbers) -> list[tuple[type[Taxonomy], str, int, bool]]:
+def _taxonomies(tree: TermTree, numbers: Numbers) -> list[tuple[type[Taxonomy], str, int, bool]]:
     found = dict.fromkeys(taxonomies, 0)
     for (name, _locale), number in numbers.items():
         if taxonomy := taxonomies.get(name):
             found[taxonomy] += number
     return [
-        (taxonomy, TermTree(taxonomy, shown.locale).url, number, taxonomy is shown.taxonomy)
+        (taxonomy, TermTree(taxonomy, tree.locale).url, number, taxonomy is tree.taxonomy)
         for taxonomy, number in found.items()
     ]
 
 
-def _do(request: HttpRequest, shown: TermTree) -> None:
-    do, _colon, id_ = request.POST.get("do", "").partition(":")
+def _handle_post(request: HttpRequest, tree: TermTree) -> None:
+    operation, _colon, id_ = request.POST.get("do", "").partition(":")
     actor = actor_of(request)
-    if do == "rename":
+    if operation == "rename":
         change_term(term_id=id_, actor=actor, name=request.POST.get("name", ""))
-    elif do == "move":
+    elif operation == "move":
         places = {name: (request.POST.get(name, "") or None) for name in ("parent_id", "before_id")}
         place_term(term_id=id_, actor=actor, **places)
-    elif do in _WAYS:
-        rows = list(Term.objects.filter(taxonomy=shown.taxonomy.name, locale=shown.locale))
+    elif operation in _MOVES:
+        rows = list(Term.objects.filter(taxonomy=tree.taxonomy.name, locale=tree.locale))
         term = next((row for row in rows if str(row.pk) == id_), None)
         if term is None:
             raise NotFound(_("Term not found."))
         above = next((row for row in rows if row.pk == term.parent_id), None)
-        place = _WAYS[do](
-            _Around(
+        place = _MOVES[operation](
+            _Surroundings(
                 term,
                 [row for row in rows if row.parent_id == term.parent_id],
                 [row for row in rows if above and row.parent_id == above.parent_id],
@@ -187,42 +186,42 @@ Place = tuple[UUID | None, UUID | None]
 
 
 @dataclass(frozen=True, slots=True)
-class _Around:
-    """The surroundings of a term: its neighbours, and those of the term above it."""
+class _Surroundings:
+    """A term with its siblings, and the siblings of its parent."""
 
     term: Term
-    neighbours: Sequence[Term]
-    uncles: Sequence[Term]
+    siblings: Sequence[Term]
+    parent_siblings: Sequence[Term]
 
     @property
     def place(self) -> int:
-        return [row.pk for row in self.neighbours].index(self.term.pk)
+        return [row.pk for row in self.siblings].index(self.term.pk)
 
 
-def _up(at: _Around) -> Place | None:
-    return (at.term.parent_id, at.neighbours[at.place - 1].pk) if at.place else None
+def _up(at: _Surroundings) -> Place | None:
+    return (at.term.parent_id, at.siblings[at.place - 1].pk) if at.place else None
 
 
-def _down(at: _Around) -> Place | None:
-    later = at.neighbours[at.place + 1 :]
+def _down(at: _Surroundings) -> Place | None:
+    later = at.siblings[at.place + 1 :]
     return (at.term.parent_id, later[1].pk if len(later) > 1 else None) if later else None
 
 
-def _in(at: _Around) -> Place | None:
-    return (at.neighbours[at.place - 1].pk, None) if at.place else None
+def _in(at: _Surroundings) -> Place | None:
+    return (at.siblings[at.place - 1].pk, None) if at.place else None
 
 
-def _out(at: _Around) -> Place | None:
-    """After the term above it."""
-    ids = [row.pk for row in at.uncles]
+def _out(at: _Surroundings) -> Place | None:
+    """Return the place right after the term's parent."""
+    ids = [row.pk for row in at.parent_siblings]
     if at.term.parent_id not in ids:
         return None
     place = ids.index(at.term.parent_id)
-    grand = at.uncles[place].parent_id
+    grand = at.parent_siblings[place].parent_id
     return grand, ids[place + 1] if place + 1 < len(ids) else None
 
 
-_WAYS: Final[dict[str, Callable[[_Around], Place | None]]] = {
+_MOVES: Final[dict[str, Callable[[_Surroundings], Place | None]]] = {
     "up": _up,
     "down": _down,
     "in": _in,
@@ -231,7 +230,7 @@ _WAYS: Final[dict[str, Callable[[_Around], Place | None]]] = {
 
 
 class ParentForm(InputForm):
-    """A form that offers the terms which a term can be below; without scripts not more than `MAX_PARENTS`."""
+    """A form with a select of possible parent terms, limited to `MAX_PARENTS`."""
 
     def __init__(self, *args: Any, among: QuerySet[Term], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -251,12 +250,12 @@ class ParentForm(InputForm):
         self.is_asked_of(select.attrs)
 
     def is_asked_of(self, attributes: dict[str, Any]) -> None:
-        """Say in the attributes of the field which terms its search is for."""
+        """Set the field's attributes that tell its search which terms to offer."""
         raise NotImplementedError
 
 
 class TermForm(ParentForm):
-    """The form of a term that is there."""
+    """The form of an existing term."""
 
     input_class = TermChanges
 
@@ -291,7 +290,7 @@ class NewTermForm(ParentForm):
 
 
 def term_values(form: forms.Form) -> dict[str, Any]:
-    """Return what the form says, for the service."""
+    """Return the form's values for the service."""
     assert isinstance(form, InputForm)  # noqa: S101  # the forms above
     values = form.input_values()
     return {
@@ -352,7 +351,7 @@ class TermAdmin(EditAdmin[Term]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """The tree of a taxonomy; the list of all of them where somebody searches or filters it."""
+        """Show the tree, or the list if the request searches or filters."""
         if set(request.GET) <= {"taxonomy", "locale"}:
             return tree_page(request)
         return super().changelist_view(request, extra_context)

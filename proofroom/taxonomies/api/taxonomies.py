@@ -1,4 +1,4 @@
-"""`/api/taxonomies`: how posts are sorted, and the terms they are sorted by."""
+"""`/api/taxonomies`: taxonomies and their terms."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FORCE_PARAMETER: Final = [
 
 
 class TaxonomyUseAnswer(Answer):
-    """A post type that is sorted by a taxonomy."""
+    """A post type that uses a taxonomy."""
 
     slug: str
     max_selections: int | None = Field(ge=0)
@@ -59,7 +59,7 @@ class TaxonomyAnswer(Answer):
 
     @classmethod
     def of_definition(cls, definition: type[Taxonomy]) -> Self:
-        """Describe a taxonomy with the post types that use it."""
+        """Return the taxonomy with the post types that use it."""
         return cls(
             slug=definition.name,
             name=definition.label,
@@ -76,7 +76,7 @@ class TaxonomyAnswer(Answer):
 
 
 class TermListAnswer(Answer):
-    """The roots of a taxonomy, each with what stands below it. The total counts roots."""
+    """The roots of a taxonomy, each with its descendants. The total counts roots."""
 
     data: list[TermNodeAnswer]
     meta: MetaAnswer
@@ -102,7 +102,7 @@ class TaxonomyViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=list_of(TaxonomyAnswer, "Taxonomies."))
     def list(self, request: Request) -> Response:
-        """The taxonomies, and the post types that use each."""
+        """List the taxonomies and the post types that use each."""
         page = page_of(request)
         found = [*taxonomies]
         rows = [TaxonomyAnswer.of_definition(definition) for definition in found[page.slice]]
@@ -110,32 +110,34 @@ class TaxonomyViewSet(ApiViewSet):
 
     @extend_schema(parameters=TERM_PARAMETERS, responses=TermListAnswer)
     def terms(self, request: Request, slug: str) -> Response:
-        """The terms as a tree; a page has so many roots, each with all that stands below it."""
+        """List the terms as trees. Pages count roots, each with all its descendants."""
         page = page_of(request)
+        # PostgreSQL refuses NUL characters in a query.
         terms = Term.objects.filter(taxonomy=slug) if "\x00" not in slug else Term.objects.none()
-        if slug not in taxonomies and not terms.exists():  # terms outlive their taxonomy
+        # Terms stay after their taxonomy is removed from code.
+        if slug not in taxonomies and not terms.exists():
             require_taxonomy(slug)
         terms = terms.order_by("order_index", "name", "id")
         locale = choice_in(request, "locale", settings.CMS_ENV.locales)
         if locale is not None:
             terms = terms.filter(locale__in=["", locale])
         roots = terms.filter(parent__isnull=True)
-        shown = [*roots[page.slice]]
-        below = terms.filter(parent__isnull=False) if shown else terms.none()
-        # The roots with what stands below them; `below` come in their order.
+        page_roots = [*roots[page.slice]]
+        below = terms.filter(parent__isnull=False) if page_roots else terms.none()
+        # Children are appended in the order of the query.
         rows = list(below)
         nodes = {
             row.pk: TermNodeAnswer(**TermAnswer.of(row).model_dump(), children=[])
-            for row in [*shown, *rows]
+            for row in [*page_roots, *rows]
         }
         for row in rows:
             if row.parent_id in nodes:
                 nodes[row.parent_id].children.append(nodes[row.pk])
-        return Response(page.envelope([nodes[row.pk] for row in shown], roots.count()))
+        return Response(page.envelope([nodes[row.pk] for row in page_roots], roots.count()))
 
     @extend_schema(request=NewTerm, responses={201: TermAnswer})
     def create(self, request: Request, slug: str) -> Response:
-        """Make a term. Its parent is of the same taxonomy and language."""
+        """Create a term. Its parent must have the same taxonomy and language."""
         require_taxonomy(slug)
         body = read_body(request, NewTerm)
         term = create_term(actor=self.actor, taxonomy=slug, **body.model_dump())
@@ -143,7 +145,7 @@ class TaxonomyViewSet(ApiViewSet):
 
     @extend_schema(request=TermChanges, responses=TermAnswer)
     def update(self, request: Request, term_id: str) -> Response:
-        """Change a term; what is absent stays."""
+        """Change a term; absent fields stay unchanged."""
         body = read_body(request, TermChanges)
         changes = body.model_dump(exclude_unset=True)
         term = change_term(term_id=term_id, actor=self.actor, **changes)
@@ -151,7 +153,7 @@ class TaxonomyViewSet(ApiViewSet):
 
     @extend_schema(parameters=FORCE_PARAMETER, responses={200: TermGoneAnswer})
     def destroy(self, request: Request, term_id: str) -> Response:
-        """Delete a term; those below it move up. 409 `in_use` where posts carry it, unless forced."""
+        """Delete a term; its children move up. 409 `in_use` if posts carry it, unless forced."""
         force = request.query_params.get("force", "false")
         if force not in ("true", "false"):
             raise invalid("force", "force must be true or false.")

@@ -1,4 +1,4 @@
-"""Addresses of taxonomies and their terms under `/api/`."""
+"""URLs of taxonomies and their terms under `/api/`."""
 
 from __future__ import annotations
 
