@@ -36,8 +36,7 @@ class PreferencesMiddleware(ManagementMiddleware):
     def process_response(
         self, request: HttpRequest, response: HttpResponseBase
     ) -> HttpResponseBase:
-        # The thread serves other requests next. AdminLocaleMiddleware sets the language of each, nothing sets the
-        # zone.
+        # The thread serves other requests next, and nothing else resets the time zone.
         timezone.deactivate()
         return response
 

@@ -29,7 +29,7 @@ class SamlSession(TypedDict):
     index: str | None
 
 
-def has_id_attribute(session: SamlSession | None, request: str) -> bool:
+def is_named(session: SamlSession | None, request: str) -> bool:
     """Return True if a verified LogoutRequest, as XML, is about the session (SAML Core 3.3.4 and 3.7.3).
 
     Raises a python3-saml error if the request names no subject or cannot be parsed.

@@ -51,7 +51,6 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
 
 @contextmanager
-# The services know Python names; clients know the names of the body.
 def named_on_the_wire() -> Iterator[None]:
     """Rename the fields of a refusal's details to their names in the request body."""
     try:

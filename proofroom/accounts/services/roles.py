@@ -216,7 +216,6 @@ def _open_invitations(role: str) -> QuerySet[Invitation]:
 
 
 def _lock_own(name: str) -> SiteRole:
-    # Locked first: `migrate` may turn the row into a declared role meanwhile.
     role = SiteRole.objects.select_for_update().filter(name=name).first()
     if name in grants():
         raise NotAllowed(

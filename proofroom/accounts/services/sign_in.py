@@ -91,7 +91,7 @@ def record_failed_login(email: str, *, via: Via) -> None:
 
 def device_key(request: HttpRequest) -> str:
     """Return the key of a device: hash of its browser and system without versions, and its network."""
-    # Versions change with every update, and the last part of an address changes often at home and on phones.
+    # Versions change with each update, and the last part of an address with each connection.
     agent = re.sub(r"[\d._]+", "", request.META.get("HTTP_USER_AGENT", ""))[:300]
     address = client_address(request)
     parts = address.split(":")[:3] if ":" in address else address.split(".")[:3]
@@ -107,6 +107,6 @@ def _notice_device(request: HttpRequest, user: User) -> None:
             get_adapter(request).send_notification_mail("account/email/new_device", user)
 
     _device, is_new = LoginDevice.objects.get_or_create(user=user, key=device_key(request))
-    # The first device is the one the account was created with. Only further devices are worth a mail.
+    # The first device of an account is new, too, but needs no warning.
     if is_new and LoginDevice.objects.filter(user=user).count() > 1:
         transaction.on_commit(write)
