@@ -1,1 +1,1 @@
-"""The site as an OAuth authorization server, which lets people connect AI clients to the MCP server."""
+"""The OAuth authorization server of the site. It lets people connect AI clients to the MCP server."""

@@ -1,4 +1,4 @@
-"""The addresses of the authorization server, and of the MCP server that its tokens are for."""
+"""URLs and metadata of the authorization server, and of the MCP server that its tokens are for."""
 
 from __future__ import annotations
 
@@ -16,35 +16,37 @@ PROTECTED_RESOURCE_PATH: Final = "/.well-known/oauth-protected-resource"
 
 
 def issuer() -> str:
-    """The name of this authorization server. Clients compare it letter by letter, so it has no slash at its end."""
+    """Return the issuer identifier of this authorization server. It has no trailing slash."""
+    # Clients compare issuers as strings, so a slash would make a different issuer.
     return str(settings.SITE_URL)
 
 
 def issues_tokens() -> bool:
-    """Return whether this site itself lets AI clients in; else nobody does, or another server."""
+    """Return True if this site issues tokens itself, not an external server."""
     environment = settings.CMS_ENV
     return environment.mcp_oauth and environment.mcp_oauth_issuer is None
 
 
 def resource() -> str:
-    """The address of the MCP server, which every token is bound to."""
+    """Return the URL of the MCP server, the resource that every token is bound to."""
     environment = settings.CMS_ENV
     return str(environment.mcp_url or f"http://127.0.0.1:{environment.mcp_port}/mcp")
 
 
 def is_resource(value: object) -> bool:
-    """Return whether a client means the MCP server. Some write a slash at its end."""
+    """Return True if the value is the URL of the MCP server. A trailing slash is ignored."""
+    # Some clients add the slash.
     return isinstance(value, str) and value.rstrip("/") == resource().rstrip("/")
 
 
 def resource_metadata_url() -> str:
-    """Where the metadata of the MCP server is, which refusals name (RFC 9728)."""
+    """Return the URL of the MCP server's metadata, which error responses name (RFC 9728)."""
     parts = urlsplit(resource())
     return f"{parts.scheme}://{parts.netloc}{PROTECTED_RESOURCE_PATH}{parts.path.rstrip('/')}"
 
 
 def resource_metadata() -> JsonObject:
-    """What the MCP server says of itself: who issues tokens for it, and for what (RFC 9728)."""
+    """Return the protected resource metadata of the MCP server (RFC 9728)."""
     return {
         "resource": resource(),
         "authorization_servers": [settings.CMS_ENV.mcp_oauth_issuer or issuer()],
@@ -55,7 +57,7 @@ def resource_metadata() -> JsonObject:
 
 
 def server_metadata() -> JsonObject:
-    """What the authorization server says of itself (RFC 8414)."""
+    """Return the authorization server metadata (RFC 8414)."""
     methods = ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
     base = issuer()
     found: JsonObject = {

@@ -1,4 +1,4 @@
-"""Registers the app with Django, and ends connections with what they stand on."""
+"""The Django app of connected AI clients."""
 
 from django.apps import AppConfig
 

@@ -1,6 +1,6 @@
-"""Clients that sign their requests with a key of their own (`private_key_jwt`, RFC 7523).
+"""Client authentication by signed assertions (`private_key_jwt`, RFC 7523).
 
-The keys stand in the document that the client names itself by, or where the document says.
+The keys are in the client's metadata document or at the URL it names.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ from proofroom.oauth.token_values import hash_value
 
 METHOD: Final = "private_key_jwt"
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-_LONGEST_ADDRESS: Final = 500
-_LONGEST_SECONDS: Final = 600
-"""For how long an assertion may be valid; so long it is remembered, since each is good once."""
+_MAX_URL_LENGTH: Final = 500
+_MAX_VALIDITY_SECONDS: Final = 600
+"""Longest validity of an assertion, in seconds. Its id is stored as long, because it can be used only once."""
 
 
 def keep_keys(client_id: str, document: dict[str, object]) -> None:
-    """Remember with which keys the client of this document signs, and whether it must.
+    """Store the keys of the client from its document, and whether it must sign its requests.
 
-    Raises `BadSignature` for a client that only signs and names no keys.
+    Raises `BadSignature` if the client only signs but names no keys.
     """
     offered = document.get("token_endpoint_auth_methods_supported")
     methods = [
         document.get("token_endpoint_auth_method"),
         *(offered if isinstance(offered, list) else []),
     ]
-    named, keys = document.get("jwks_uri"), document.get("jwks")
-    is_address = isinstance(named, str) and named.startswith("https://")
-    address = str(named) if is_address and len(str(named)) <= _LONGEST_ADDRESS else ""
+    keys_url, keys = document.get("jwks_uri"), document.get("jwks")
+    is_address = isinstance(keys_url, str) and keys_url.startswith("https://")
+    address = str(keys_url) if is_address and len(str(keys_url)) <= _MAX_URL_LENGTH else ""
     has_keys = bool(address) or isinstance(keys, dict)
+    # A client that also offers "none" may call without a signature.
     is_required = METHOD in methods and "none" not in methods
     if is_required and not has_keys:
         raise BadSignature("the document says private_key_jwt and names no keys")
@@ -57,28 +58,34 @@ def keep_keys(client_id: str, document: dict[str, object]) -> None:
 
 
 def must_sign(client_id: str) -> bool:
-    """Return whether requests of the client are refused unless they are signed."""
+    """Return True if unsigned requests of the client are refused."""
     return OAuthClientKeys.objects.filter(client_id=client_id, is_required=True).exists()
 
 
 def has_assertion(request: Request) -> bool:
-    """Return whether the request is signed, rightly or wrongly."""
+    """Return True if the request has an assertion, valid or not."""
     sent = (getattr(request, name, None) for name in ("client_assertion", "client_assertion_type"))
     return any(sent)
 
 
 def signing_client(request: Request) -> str:
-    """Return the ID of the client that signed the request. Raises `BadSignature` for all that is not valid."""
+    """Return the client ID of a signed request. Raises `BadSignature` if anything is invalid."""
     assertion = str(getattr(request, "client_assertion", ""))
     if getattr(request, "client_assertion_type", "") != ASSERTION_TYPE:
         raise BadSignature("client_assertion_type is not the one of RFC 7523.")
+    # Not verified yet: the client ID is needed to find the key that verifies the assertion.
     try:
-        claimed = jwt.decode(assertion, options={"verify_signature": False}).get("iss")
+        client_id_claim = jwt.decode(assertion, options={"verify_signature": False}).get("iss")
     except (jwt.PyJWTError, ValueError, RecursionError) as error:
         raise BadSignature(str(error)) from error
-    if not isinstance(claimed, str) or not claimed.isascii() or not claimed.isprintable():
+    # PostgreSQL refuses NUL characters in a query.
+    if (
+        not isinstance(client_id_claim, str)
+        or not client_id_claim.isascii()
+        or not client_id_claim.isprintable()
+    ):
         raise BadSignature("iss is no client.")
-    client_id = claimed
+    client_id = client_id_claim
     if request.client_id and request.client_id != client_id:
         raise BadSignature("The assertion is of another client.")
     row = OAuthClientKeys.objects.filter(client_id=client_id).first()
@@ -91,21 +98,24 @@ def signing_client(request: Request) -> str:
     )
     if key is None:
         raise BadSignature("The client has no such key.")
+    # RFC 7523 allows the token endpoint as audience. Clients also send the issuer, or the endpoint they call.
     endpoints = [issuer() + reverse(f"oauth-{name}") for name in ("token", "revoke")]
     claims = read_claims(assertion, key, audience=[issuer(), *endpoints], issuer=client_id)
     if claims["sub"] != client_id:
         raise BadSignature("sub is not the client.")
-    _use_once(claims)
+    _require_unused(claims)
     return client_id
 
 
-def _use_once(claims: JsonObject) -> None:
+def _require_unused(claims: JsonObject) -> None:
+    # `jti` is optional in RFC 7523. Here it is required, so that an intercepted assertion cannot be replayed.
     expires, name = claims["exp"], claims.get("jti")
-    if not isinstance(expires, int | float) or expires > time.time() + _LONGEST_SECONDS:
-        raise BadSignature(f"An assertion is valid for {_LONGEST_SECONDS} seconds at most.")
+    if not isinstance(expires, int | float) or expires > time.time() + _MAX_VALIDITY_SECONDS:
+        raise BadSignature(f"An assertion is valid for {_MAX_VALIDITY_SECONDS} seconds at most.")
     if not isinstance(name, str) or not name or not name.isprintable():
         raise BadSignature("jti is missing.")
-    left = expires - time.time()
-    used = hash_value(f"{claims['iss']} {name}")
-    if not cache.add(f"oauth:assertion:{used}", True, left + 60):
+    seconds_left = expires - time.time()
+    used_key = hash_value(f"{claims['iss']} {name}")
+    # Longer than the assertion is valid, because `read_claims` accepts clocks that differ.
+    if not cache.add(f"oauth:assertion:{used_key}", True, seconds_left + 60):
         raise BadSignature("The assertion was used before.")

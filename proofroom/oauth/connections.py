@@ -1,4 +1,4 @@
-"""Connections between people and AI clients: made by consent, used with tokens, ended by either side."""
+"""Connections between users and AI clients: made by consent, used with tokens, ended by either side."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from proofroom.oauth.scopes import DIAGNOSTICS, add_agents, grantable
 from proofroom.oauth.token_values import hash_value
 
 UNUSED_CLIENTS_KEPT_DAYS: Final = 90
-"""How long a connection that is over is kept, for the names in the log of calls."""
+"""Days after which an ended connection is deleted. Until then, the log of calls shows its name."""
 UNUSED_HOURS: Final = 24
-"""How long a client is known that nobody connected."""
+"""Hours after which a client that was never connected is deleted."""
 CONNECTION_PREFIX: Final = "oauth:"
-"""What the principal of a connected client begins with; the id of the connection follows."""
+"""Prefix of the principal of a connected client. The id of the connection follows."""
 
 
 @transaction.atomic
 def connect(
     *, client: OAuthClient, scopes: Iterable[str], actor: Actor, limits: ContentScope | None = None
 ) -> OAuthConnection:
-    """Let an AI client act for the person, within these scopes and within what the person may.
+    """Connect an AI client to the user, with these scopes, limited to the user's own permissions.
 
-    `limits` is the content that it is limited to. Raises `NotAllowed` for who is no person in a session of the admin,
-    `RuleViolation` by part of the limits.
+    `limits`: the content it is limited to. Raises `NotAllowed` unless the actor has an admin session, `RuleViolation`
+    by part of the limits.
     """
     actor.require_session("connect AI clients")
     actor.require("posts.view")
@@ -57,7 +57,7 @@ def connect(
     granted = [
         one
         for one in grantable(scopes, actor)
-        # Diagnostics show the whole site.
+        # Diagnostics show the whole site, so a limited client cannot have them.
         if not (one == DIAGNOSTICS and content_scope.is_limited)
     ]
     connection, _is_new = OAuthConnection.objects.update_or_create(
@@ -77,7 +77,7 @@ def connect(
 
 
 def record_connected(connection: OAuthConnection, actor: Actor) -> None:
-    """Write the event that tells of a client that a person let in."""
+    """Record the event that a user connected a client."""
     payload: JsonObject = {
         "id": str(connection.pk),
         "name": connection.client.label,
@@ -91,14 +91,14 @@ def record_connected(connection: OAuthConnection, actor: Actor) -> None:
 
 @transaction.atomic
 def disconnect(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
-    """End a connection, its tokens, and what is open with it within seconds. Safe to call again.
+    """End a connection and revoke its tokens. Its open sessions end within seconds. Idempotent.
 
-    Raises `NotFound` for a connection of somebody else, but not for who manages tokens.
+    Raises `NotFound` for another user's connection, unless the actor manages tokens.
     """
     actor.require_session("disconnect AI clients")
     connection = find_managed(connection_id=connection_id, actor=actor, is_locked=True)
     if connection.ended_at is None:
-        _end(OAuthConnection.objects.filter(pk=connection.pk))
+        _end_connections(OAuthConnection.objects.filter(pk=connection.pk))
         payload: JsonObject = {
             "id": str(connection.pk),
             "name": connection.client.label,
@@ -110,10 +110,10 @@ def disconnect(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
 
 @transaction.atomic
 def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor) -> OAuthConnection:
-    """Limit a client to a part of the content. What is open with it ends within seconds, and can be opened again.
+    """Limit a client to a part of the content. Its open sessions end within seconds and can be reopened.
 
-    Raises `NotFound` as `disconnect` does, `NotAllowed` for the client of somebody who has more rights,
-    `RuleViolation` by part, or on `scope` where the client has diagnostics.
+    Raises `NotFound` as `disconnect` does, `NotAllowed` if the client's user has more permissions than the actor,
+    `RuleViolation` by part, or on `scope` if the client has diagnostics.
     """
     actor.require_session("limit AI clients")
     connection = find_managed(connection_id=connection_id, actor=actor, is_locked=True)
@@ -141,7 +141,7 @@ def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor)
 
 
 def find_managed(*, connection_id: UUID, actor: Actor, is_locked: bool = False) -> OAuthConnection:
-    """A connection of the actor, or anybody's for who manages tokens. Raises `NotFound`."""
+    """Return a connection of the actor, or any connection if they manage tokens. Raises `NotFound`."""
     found = OAuthConnection.objects.select_related("client", "user")
     if is_locked:
         found = found.select_for_update(of=("self",))
@@ -154,16 +154,16 @@ def find_managed(*, connection_id: UUID, actor: Actor, is_locked: bool = False) 
 
 
 def find_limits(*, client: OAuthClient, user_id: int) -> ContentScope:
-    """What a client of somebody was limited to when it was last connected. One query."""
+    """Return the limits of the user's last connection with the client. One query."""
     found = OAuthConnection.objects.filter(client=client, user_id=user_id).first()
     return found.scope if found is not None else ContentScope()
 
 
 @transaction.atomic
 def allow_again(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
-    """Let in a client again whose tokens another server issues, and which the person ended. Safe to call again.
+    """Allow a client again that the user disconnected and whose tokens another server issues. Idempotent.
 
-    Raises `NotFound` for a connection of somebody else.
+    Raises `NotFound` for another user's connection.
     """
     actor.require_session("connect AI clients")
     actor.require("posts.view")
@@ -180,32 +180,36 @@ def allow_again(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
     return connection
 
 
-_ENDING: Final = frozenset({"role", "permissions", "is_active", "password"})
+# A changed name or email leaves connections alone.
+_ENDING_CHANGES: Final = frozenset({"role", "permissions", "is_active", "password"})
 
 
 def end_after_account_change(event: Event) -> None:
-    """End the connections of an account that was turned off, or has another role or password, or fewer rights."""
+    """End the connections of an account that was disabled, or whose role, password or permissions changed."""
+    # "user.password-reset" has no list of changes.
     changed = event.payload.get("changed", ["password"])
-    if isinstance(changed, list) and _ENDING.intersection(changed):
-        _end(OAuthConnection.objects.filter(user_id=event.payload.get("id")))
+    if isinstance(changed, list) and _ENDING_CHANGES.intersection(changed):
+        _end_connections(OAuthConnection.objects.filter(user_id=event.payload.get("id")))
 
 
-def _end(connections: QuerySet[OAuthConnection]) -> None:
-    """Revoke what these opened. Tokens are found by account and client, since the library's tables know no more."""
+def _end_connections(connections: QuerySet[OAuthConnection]) -> None:
+    """End these connections and revoke their tokens."""
+    # The library's tables have no link to connections, so tokens are found by account and client.
     for user_id, client_id in list(
         connections.filter(ended_at=None).values_list("user_id", "client_id")
     ):
-        theirs = {"user_id": user_id, "application_id": client_id}
-        get_grant_model().objects.filter(**theirs).delete()
-        get_refresh_token_model().objects.filter(**theirs, revoked=None).update(
+        of_client = {"user_id": user_id, "application_id": client_id}
+        get_grant_model().objects.filter(**of_client).delete()
+        get_refresh_token_model().objects.filter(**of_client, revoked=None).update(
             revoked=timezone.now()
         )
-        get_access_token_model().objects.filter(**theirs).delete()
+        get_access_token_model().objects.filter(**of_client).delete()
     connections.filter(ended_at=None).update(ended_at=timezone.now())
 
 
 def revoke_family(family: UUID) -> None:
-    """Revoke all tokens that one consent led to: a code or a refresh token of it was used a second time."""
+    """Revoke all tokens that came from one consent, because one of its codes or refresh tokens was used twice."""
+    # The second use may be an attacker's or the client's own, so all of them are revoked.
     refresh_tokens = get_refresh_token_model()
     live = refresh_tokens.objects.filter(token_family=family, revoked=None)
     found = live.select_related("application").first()
@@ -217,7 +221,7 @@ def revoke_family(family: UUID) -> None:
 
 
 _IS_USABLE: Final = Q(ended_at=None, user__is_active=True, user__role=F("role"))
-"""Whether the account of a connection is as it was at consent."""
+"""Condition: the account of a connection is active and has the same role as at consent."""
 
 
 def _usable() -> QuerySet[OAuthConnection]:
@@ -225,29 +229,29 @@ def _usable() -> QuerySet[OAuthConnection]:
 
 
 def _has_token() -> Q:
-    """Whether a token of the connection opens something now, or leads to one that does."""
-    theirs = {"user_id": OuterRef("user_id"), "application_id": OuterRef("client_id")}
+    """Return a condition: a token of the connection is valid, or can be exchanged for a valid one."""
+    of_client = {"user_id": OuterRef("user_id"), "application_id": OuterRef("client_id")}
     now = timezone.now()
-    access = get_access_token_model().objects.filter(**theirs, expires__gt=now)
-    refresh = get_refresh_token_model().objects.filter(**theirs, revoked=None)
+    access = get_access_token_model().objects.filter(**of_client, expires__gt=now)
+    refresh = get_refresh_token_model().objects.filter(**of_client, revoked=None)
     return Q(Exists(access)) | Q(Exists(refresh)) | Q(expires_at__gt=now)
 
 
 def with_state(connections: QuerySet[OAuthConnection]) -> QuerySet[OAuthConnection]:
-    """Add to each `is_open`: whether it still opens the MCP server."""
+    """Annotate `is_open`: True if the connection still gives access to the MCP server."""
     is_open = Case(When(_IS_USABLE & _has_token(), then=True), default=False)
     return connections.annotate(is_open=is_open)
 
 
 def find_consent(*, user_id: int, client_id: int) -> list[str] | None:
-    """The scopes that the person allowed the client last; None where no tokens may be issued any more. One query."""
+    """Return the scopes of the user's last consent for the client; None if no tokens may be issued. One query."""
     found = _usable().filter(user_id=user_id, client_id=client_id)
     return found.values_list("scopes", flat=True).first()
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectedClient:
-    """Whom an access token stands for: the connection, its account, what this token may, and on what content."""
+    """The holder of an access token: connection, account, allowed scopes and content."""
 
     id: UUID
     user_id: int
@@ -259,13 +263,14 @@ class ConnectedClient:
 
 
 def describe_use(connection: OAuthConnection) -> TokenUse:
-    """What the first use of a day says of the connection."""
+    """Return the use of a connection for the event of the first use of a day."""
     actor = Actor(user=connection.user, via="mcp", principal=f"{CONNECTION_PREFIX}{connection.pk}")
     return TokenUse(actor, "oauth", connection.client.label)
 
 
 def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient | None:
-    """Return whom an access token stands for, if it still opens this MCP server. Notes that it is used."""
+    """Return the holder of an access token, or None if it is invalid here. Records the use if `is_use`."""
+    # One query for the whole check, because it runs for every request of the MCP server.
     token_hash = hash_value(token)
     rows = _usable().filter(
         client__accesstoken__token_checksum=token_hash,
@@ -301,7 +306,7 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
         row["id"],
         row["user_id"],
         row["role"],
-        # Tokens of earlier consents may do no more than the last one allows.
+        # The user may have allowed less in a later consent, which also applies to tokens of earlier ones.
         add_agents(
             set(row["scope"].split()).intersection(row["allowed"]), row["propose_starts_agents"]
         ),
@@ -312,7 +317,7 @@ def find_connected_client(token: str, *, is_use: bool = True) -> ConnectedClient
 
 
 def usable_connections(ids: Collection[UUID]) -> dict[UUID, tuple[ContentScope, frozenset[str]]]:
-    """The connections that still open the MCP server, with the content and the scopes that limit them. One query."""
+    """Return the connections that give access to the MCP server, with their content and scopes. One query."""
     rows = _usable().filter(_has_token(), pk__in=ids).order_by()
     found = rows.values_list("pk", "content_scope", "scopes", "propose_starts_agents")
     return {
@@ -322,22 +327,22 @@ def usable_connections(ids: Collection[UUID]) -> dict[UUID, tuple[ContentScope, 
 
 
 def connections_of(user_id: int) -> QuerySet[OAuthConnection]:
-    """The connections of a person that are not over, or that they keep out, latest first."""
+    """Return the user's connections that are open or blocked, latest first."""
     is_blocked = Q(ended_at__isnull=False, expires_at__isnull=False)
-    theirs = OAuthConnection.objects.filter(user_id=user_id)
-    return theirs.filter(_IS_USABLE | is_blocked).select_related("client")
+    rows = OAuthConnection.objects.filter(user_id=user_id)
+    return rows.filter(_IS_USABLE | is_blocked).select_related("client")
 
 
 def connection_names(ids: Collection[UUID]) -> dict[UUID, str]:
-    """Return what the clients of these connections are called. One query."""
+    """Return the names of the clients of these connections. One query."""
     rows = OAuthConnection.objects.filter(pk__in=ids).select_related("client")
     return {row.pk: row.client.label for row in rows}
 
 
 def purge() -> int:
-    """Delete codes and tokens that have expired, connections that are long over, and clients that nobody connected.
+    """Delete expired codes and tokens, connections that ended long ago, and clients that were never connected.
 
-    Returns how many connections and clients.
+    Return how many connections and clients.
     """
     count = 0
     with independent_steps() as step:
@@ -352,12 +357,14 @@ def purge() -> int:
 
 def _purge_connections() -> int:
     now = timezone.now()
-    old: datetime = now - timedelta(days=UNUSED_CLIENTS_KEPT_DAYS)
-    # What a person keeps out stays known, or the next token would let it in again.
-    over = OAuthConnection.objects.exclude(ended_at__isnull=False, expires_at__isnull=False).filter(
-        ~_has_token(), Q(last_used_at=None) | Q(last_used_at__lt=old), connected_at__lt=old
+    cutoff: datetime = now - timedelta(days=UNUSED_CLIENTS_KEPT_DAYS)
+    # A blocked connection stays. Without it, the client's next token would connect it again.
+    expired = OAuthConnection.objects.exclude(
+        ended_at__isnull=False, expires_at__isnull=False
+    ).filter(
+        ~_has_token(), Q(last_used_at=None) | Q(last_used_at__lt=cutoff), connected_at__lt=cutoff
     )
-    connections: int = over.delete()[0]
+    connections: int = expired.delete()[0]
     return connections
 
 

@@ -1,4 +1,4 @@
-"""Events of AI clients that people connect."""
+"""Event types of connected AI clients."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Access tokens of an authorization server that the operator names in place of this site's own.
+"""Access tokens of an external authorization server, configured in place of this site's own.
 
-They are signed (JWT access tokens, RFC 9068) by keys that the server publishes, for this MCP server. Whose account is
-meant says their claim `MCP_OAUTH_ACCOUNT_CLAIM`, by e-mail address or user name.
+Tokens are JWTs (RFC 9068), signed with the server's published keys, with this MCP server as audience. The claim
+`MCP_OAUTH_ACCOUNT_CLAIM` identifies the account by email or username.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from proofroom.oauth.token_values import hash_value
 _METADATA_SECONDS: Final = 3600
 _FAILED_SECONDS: Final = 30
 _TYPES: Final = ("at+jwt", "application/at+jwt", "jwt")
-"""Many servers say only that it is a JWT; whom it is for tells it from other tokens of theirs."""
+"""Accepted values of the `typ` header. Many servers send only JWT; the audience distinguishes access tokens."""
 
 
 def find_external_client(token: str) -> ConnectedClient | None:
-    """Return whom the token stands for; None where no account here is meant, or the person ended the client.
+    """Return the holder of the token. None if no account matches, or if the user blocked the client.
 
     Raises `BadSignature` for a token that the server did not issue for this MCP server.
     """
@@ -50,12 +50,12 @@ def find_external_client(token: str) -> ConnectedClient | None:
     if key is None:
         raise BadSignature("The authorization server has no such key.")
     claims = read_claims(token, key, audience=[resource()], issuer=issuer)
-    user = _account(claims)
+    user = _find_account(claims)
     if user is None:
         return None
     scopes = _scopes(claims)
     expires = datetime.fromtimestamp(float(str(claims["exp"])), UTC)
-    connection = _connection(user, _client_name(claims), scopes, expires)
+    connection = _find_connection(user, _client_name(claims), scopes, expires)
     if connection.ended_at is not None:
         return None
     record_use(
@@ -76,16 +76,17 @@ def find_external_client(token: str) -> ConnectedClient | None:
 
 
 def _keys_url(issuer: str) -> str:
-    """Where the keys of the server are, by its metadata (RFC 8414, or that of OpenID Connect)."""
-    kept = f"oauth:issuer:{hash_value(issuer)}"
-    found: str | None = cache.get(kept)
+    """Return the URL of the server's keys, from its metadata (RFC 8414 or OpenID Connect Discovery)."""
+    cache_key = f"oauth:issuer:{hash_value(issuer)}"
+    found: str | None = cache.get(cache_key)
     if found is None:
         try:
             found = _read_keys_url(issuer)
+        # Failures are cached too, so that every request does not wait for a server that is down.
         except BadSignature:
-            cache.set(kept, "", _FAILED_SECONDS)
+            cache.set(cache_key, "", _FAILED_SECONDS)
             raise
-        cache.set(kept, found, _METADATA_SECONDS)
+        cache.set(cache_key, found, _METADATA_SECONDS)
     if not found:
         raise BadSignature("The metadata of the authorization server could not be read just now.")
     return found
@@ -95,6 +96,7 @@ def _read_keys_url(issuer: str) -> str:
     parts = urlsplit(issuer)
     origin, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
     problem: BadSignature | None = None
+    # RFC 8414 puts the well-known path before the issuer's path, OpenID Connect after it.
     for address in (
         f"{origin}/.well-known/oauth-authorization-server{path}",
         f"{origin}{path}/.well-known/openid-configuration",
@@ -105,6 +107,7 @@ def _read_keys_url(issuer: str) -> str:
             problem = error
             continue
         keys = str(metadata.get("jwks_uri", ""))
+        # Required by RFC 8414, 3.3: other metadata could name an attacker's keys.
         if metadata.get("issuer") != issuer:
             raise BadSignature(f"{address} is the metadata of {metadata.get('issuer')!r}.")
         if urlsplit(keys).scheme not in ("https", parts.scheme):
@@ -113,37 +116,50 @@ def _read_keys_url(issuer: str) -> str:
     raise problem or BadSignature("The authorization server has no metadata.")
 
 
-def _account(claims: JsonObject) -> User | None:
-    """The account of the person that the token is about; never that of an agent."""
+def _find_account(claims: JsonObject) -> User | None:
+    """Return the account of the person the token is about, or None. Never an agent's account."""
     value = claims.get(settings.CMS_ENV.mcp_oauth_account_claim)
     if not isinstance(value, str) or not value or not value.isprintable():
         return None
     is_address = "@" in value
+    # At many providers, users can enter any address until they confirm it.
     if is_address and claims.get("email_verified", True) not in (True, "true"):
         return None
     field = Q(email__iexact=value) if is_address else Q(username=value)
+    # Two rows are enough to see that the match is ambiguous, which emails in different case could be.
     found = [user for user in User.objects.filter(field)[:2] if user.can_log_in]
     return found[0] if len(found) == 1 else None
 
 
 def _scopes(claims: JsonObject) -> list[str]:
-    said = claims.get("scope", claims.get("scp", ""))
-    names = said.split() if isinstance(said, str) else said if isinstance(said, list) else []
+    # "scp" is the claim's name at Microsoft and Okta, where it can be a list.
+    scope_claim = claims.get("scope", claims.get("scp", ""))
+    names = (
+        scope_claim.split()
+        if isinstance(scope_claim, str)
+        else scope_claim
+        if isinstance(scope_claim, list)
+        else []
+    )
     return [scope for scope in SCOPES if scope in names]
 
 
 def _client_name(claims: JsonObject) -> str:
+    # "azp" comes from OpenID Connect, "appid" from Microsoft.
     name = claims.get("client_id", claims.get("azp", claims.get("appid")))
     return clean_name(name) if isinstance(name, str) and name else "unknown"
 
 
-def _connection(user: User, name: str, scopes: list[str], expires: datetime) -> OAuthConnection:
-    """The connection of this person with this client, as the newest token says. Written only where it says more."""
+def _find_connection(
+    user: User, name: str, scopes: list[str], expires: datetime
+) -> OAuthConnection:
+    """Return the connection of the user with this client, updated from the token."""
     client_id = f"external:{hash_value(f'{settings.CMS_ENV.mcp_oauth_issuer} {name}')}"
     rows = OAuthConnection.objects.select_related("client")
     found = rows.filter(user=user, client__client_id=client_id).first()
     if found is None:
         return _connect(user, client_id, name, scopes, expires)
+    # An older token may arrive after a newer one. Write only on changes, because this runs for every request.
     is_newer = found.expires_at is None or expires > found.expires_at
     if is_newer or (found.role, found.scopes) != (user.role, scopes):
         found.expires_at = expires if is_newer else found.expires_at

@@ -1,4 +1,4 @@
-"""AI clients that are known, and their connections with people. Codes and tokens are tables of the library."""
+"""AI clients and their connections with users. Codes and tokens are tables of the library."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ REDIRECTS_MAX: Final = 10
 
 
 def clean_name(name: str) -> str:
-    """A name that a client gave itself, without what would not be seen or could deceive."""
-    seen = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in name)
-    return " ".join(seen.split())[:NAME_MAX]
+    """Return the name of a client without control characters and other invisible characters."""
+    # Unicode categories C and Z: an invisible or right-to-left character could make a name look like another.
+    visible = "".join(" " if unicodedata.category(char)[0] in "CZ" else char for char in name)
+    return " ".join(visible.split())[:NAME_MAX]
 
 
 class OAuthClient(AbstractApplication):  # type: ignore[misc]  # the library has no types
-    """An AI client. It names itself; what is known for sure is where its answers go."""
+    """An AI client. It chooses its own name; only its redirect URIs are reliable."""
 
-    user = None  # it belongs to nobody: people have connections with it
+    user = None  # a client has no owner: users have connections with it
 
     class Meta:
         verbose_name = "AI client"
@@ -39,12 +40,12 @@ class OAuthClient(AbstractApplication):  # type: ignore[misc]  # the library has
 
     @property
     def label(self) -> str:
-        """What people call it: the name that it gave itself, else where its document is."""
+        """The name of the client for people: its own name, or else the host of its document."""
         return self.name or self.document_host or "AI client"
 
     @property
     def document_host(self) -> str:
-        """The host that vouches for the client by publishing its metadata; empty for one that registered itself."""
+        """The host that publishes the client's metadata; empty for a registered client."""
         if self.registration_source != self.RegistrationSource.CIMD:
             return ""
         return urlsplit(self.client_id).hostname or ""
@@ -66,7 +67,7 @@ class OAuthClient(AbstractApplication):  # type: ignore[misc]  # the library has
 
 
 class OAuthClientKeys(models.Model):
-    """The keys that a client signs its requests with, as its document says. There before the client is."""
+    """The keys of a client for signed requests, from its metadata document. Stored before the client itself."""
 
     client_id = models.CharField(max_length=255, unique=True)
     jwks_uri = models.CharField(max_length=500, blank=True)
@@ -83,12 +84,12 @@ class OAuthClientKeys(models.Model):
 
 
 class OAuthConnection(models.Model):
-    """An AI client that acts for a person, until either ends it.
+    """An AI client that acts for a user, until either side ends it.
 
-    `role` is what the account had when it consented: with another role the connection is dead, as a token would be.
-    `expires_at` is set where another authorization server issues the tokens, which are not stored: the end of the
-    newest one that was shown. `content_scope` is the content that the client is limited to, within that of the
-    account. `propose_starts_agents` is set for connections of before starting agents was a scope of its own.
+    `role`: the account's role at consent; with another role the connection is invalid, as a token is. `expires_at`:
+    set if another server issues the tokens, which are not stored; the expiry of the newest token seen.
+    `content_scope`: the content the client is limited to, within the account's. `propose_starts_agents`: True for
+    connections made before starting agents had its own scope.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -117,7 +118,7 @@ class OAuthConnection(models.Model):
 
     @property
     def scope(self) -> ContentScope:
-        """The content that it is limited to."""
+        """The content the client is limited to."""
         return ContentScope.from_json(self.content_scope)
 
     @property
@@ -126,5 +127,5 @@ class OAuthConnection(models.Model):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether the person ended a client whose tokens another server issues: it stays out until they say so."""
+        """True if the user disconnected a client of an external server. It stays out until they allow it."""
         return self.ended_at is not None and self.expires_at is not None

@@ -1,4 +1,4 @@
-"""What a person may allow an AI client. A scope never gives more than the person has."""
+"""The scopes of AI clients. A scope never gives more permissions than the user has."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ AGENTS: Final = "agents"
 DIAGNOSTICS: Final = "diagnostics"
 SCOPES: Final = (READ, PROPOSE, AGENTS, DIAGNOSTICS)
 USUAL_SCOPES: Final = (READ, PROPOSE, AGENTS)
-"""What a client is told to ask for, and what is offered where it asks for nothing."""
+"""Scopes that clients are recommended to request, and the default if they request none."""
 DIAGNOSTICS_PERMISSION: Final = "settings.manage"
-"""Who may grant diagnostics to a token of an AI client may allow them here, too."""
+"""Permission to allow diagnostics. It is also required to give them to an API token."""
 AGENTS_PERMISSION: Final = "agents.view"
-"""What the tools that start agents ask of the account."""
+"""Permission that the tools for starting agents require."""
 
 
 def grantable(scopes: Iterable[str], actor: Actor) -> list[str]:
-    """The scopes that this person may allow, in order. Reading is part of each."""
+    """Return the scopes that this user may grant, in order. Every grant includes reading."""
     wanted = {READ, *scopes}
     if not actor.can(DIAGNOSTICS_PERMISSION):
         wanted.discard(DIAGNOSTICS)
@@ -33,13 +33,13 @@ def grantable(scopes: Iterable[str], actor: Actor) -> list[str]:
 
 
 def add_agents(scopes: Iterable[str], propose_starts_agents: bool) -> frozenset[str]:
-    """The scopes, with that of agents where the connection dates from a time when proposing included it."""
+    """Return the scopes. Add the agents scope if the connection is from a time when proposing included it."""
     found = frozenset(scopes)
     return found | {AGENTS} if propose_starts_agents and PROPOSE in found else found
 
 
 class KnownScopes(BaseScopes):  # type: ignore[misc]  # the library has no types
-    """The scopes as the library asks for them."""
+    """The scopes for the library."""
 
     def get_all_scopes(self) -> dict[str, str]:
         return {scope: scope for scope in SCOPES}

@@ -1,4 +1,4 @@
-"""Housekeeping of connected AI clients."""
+"""Scheduled tasks of connected AI clients."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from proofroom.oauth import connections
 
 @shared_task(name="oauth.tasks.purge")
 def purge() -> int:
-    """Delete what has expired. Returns how many connections and clients. Safe to run twice."""
+    """Delete expired data. Return how many connections and clients. Idempotent."""
     return connections.purge()

@@ -1,4 +1,4 @@
-"""The text of tokens and codes. Only its hash is stored."""
+"""The values of tokens and codes. Only their hashes are stored."""
 
 from __future__ import annotations
 
@@ -11,39 +11,39 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 ACCESS_PREFIX: Final = "cmsoauth_"
 _REFRESH_PREFIX: Final = "cmsrefresh_"
-_SEAL_LENGTH: Final = 12
+_SIGNATURE_LENGTH: Final = 12
 
 
 def hash_value(value: str) -> str:
-    """Return what is stored. Each value holds 256 random bits, so a fast hash tells nothing."""
+    """Return the SHA-256 hash of a value, as stored."""
+    # Each value holds 256 random bits, so it cannot be guessed from a fast hash.
     return hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def make_access_token(request: object) -> str:
-    return _sealed(ACCESS_PREFIX)
+    return _sign(ACCESS_PREFIX)
 
 
 def make_refresh_token(request: object) -> str:
-    return _sealed(_REFRESH_PREFIX)
+    return _sign(_REFRESH_PREFIX)
 
 
 def was_issued(token: str) -> bool:
-    """Return whether this site made the token, whatever became of it since.
-
-    Clients show tokens that have expired; such a token is no guess, and must not keep out others that share the
-    client's address.
-    """
-    value, seal = token[:-_SEAL_LENGTH], token[-_SEAL_LENGTH:]
+    """Return True if this site made the token, even if it expired or was revoked since."""
+    # Clients send expired tokens. These are not guesses, so they must not use up the limit of the address, which
+    # other clients may share.
+    value, signature = token[:-_SIGNATURE_LENGTH], token[-_SIGNATURE_LENGTH:]
     return any(
-        constant_time_compare(_seal(value, key), seal)
+        constant_time_compare(_signature(value, key), signature)
+        # Tokens made before the secret key was rotated.
         for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     )
 
 
-def _sealed(prefix: str) -> str:
+def _sign(prefix: str) -> str:
     value = prefix + secrets.token_urlsafe(32)
-    return value + _seal(value, settings.SECRET_KEY)
+    return value + _signature(value, settings.SECRET_KEY)
 
 
-def _seal(value: str, key: str) -> str:
-    return salted_hmac("oauth.token", value, secret=key).hexdigest()[:_SEAL_LENGTH]
+def _signature(value: str, key: str) -> str:
+    return salted_hmac("oauth.token", value, secret=key).hexdigest()[:_SIGNATURE_LENGTH]

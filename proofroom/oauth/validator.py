@@ -1,6 +1,7 @@
-"""The rules of the authorization server, on top of the library's.
+"""The library's validator with the rules of this authorization server.
 
-Tokens are for the MCP server and nothing else. Codes are stored hashed. What is used twice ends all that it led to.
+Tokens are for the MCP server only. Codes are stored hashed. Using a code or refresh token twice revokes all tokens
+that came from it.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from proofroom.oauth.token_values import hash_value
 
 logger = logging.getLogger(__name__)
 RETRY_SECONDS: Final = 10
-"""For so long a refresh token may be used again: clients refresh from several places at once."""
+"""Seconds in which a refresh token may be used again, because clients refresh from several processes at once."""
 
 
 def wrong_target(request: Request | None = None, state: str | None = None) -> CustomOAuth2Error:
-    """The refusal of a token for another server (RFC 8707)."""
+    """Return the error for a token request for another server (RFC 8707)."""
     return CustomOAuth2Error(
         error="invalid_target",
         description="Tokens are issued for the MCP server of this site only.",
@@ -43,7 +44,8 @@ def wrong_target(request: Request | None = None, state: str | None = None) -> Cu
 
 class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library has no types
     def _check_secret(self, provided_secret: str, stored_secret: str) -> bool:
-        """A secret is random, so a fast hash of it is stored. A client without one has none to show."""
+        """Compare the hash of the secret with the stored one."""
+        # Secrets are random, so a fast hash is enough. A public client has none, and matches nothing.
         return constant_time_compare(hash_value(provided_secret), stored_secret)
 
     def client_authentication_required(self, request: Request, *args: Any, **kwargs: Any) -> bool:
@@ -52,11 +54,13 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
         return bool(super().client_authentication_required(request))
 
     def authenticate_client(self, request: Request, *args: Any, **kwargs: Any) -> bool:
-        """One way at a time: who signs shows no secret, and who must sign is let in by nothing else."""
+        """Authenticate the client by its assertion or its secret."""
+        # A client that must sign cannot use its secret instead.
         if not has_assertion(request):
             return not must_sign(str(request.client_id or "")) and bool(
                 super().authenticate_client(request)
             )
+        # RFC 6749, 2.3: a request must not use more than one method.
         if request.client_secret or self._extract_basic_auth(request):
             return False
         try:
@@ -75,7 +79,8 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
         *args: Any,
         **kwargs: Any,
     ) -> bool:
-        """Leave out what is no scope here: clients ask for those of OpenID, too. What was granted is answered."""
+        """Ignore unknown scopes. The response names the granted ones."""
+        # Clients often ask for scopes of OpenID Connect too, such as "openid".
         request.scopes = [scope for scope in scopes if scope in SCOPES] or [*USUAL_SCOPES]
         return True
 
@@ -88,7 +93,7 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
         *args: Any,
         **kwargs: Any,
     ) -> bool:
-        # The library looks a code up several times from here on, and finds what is stored.
+        # The library looks the code up several times from here on, and compares it with the stored hash.
         if grant_type == "authorization_code" and request.code:
             request.code = hash_value(request.code)
         return bool(super().validate_grant_type(client_id, grant_type, client, request))
@@ -103,8 +108,9 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
         **kwargs: Any,
     ) -> bool:
         grant = get_grant_model().objects.filter(code=code).first()
+        # An unknown code may be one that was used before: its row is deleted, but its tokens have its family.
         if grant is None:
-            revoke_family(_family_of(code))
+            revoke_family(_token_family(code))
             return False
         if grant.resource != [resource()]:
             return False
@@ -116,6 +122,7 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
         self, refresh_token: str, client: OAuthClient, request: Request, *args: Any, **kwargs: Any
     ) -> bool:
         rows = get_refresh_token_model().objects.filter(token_checksum=hash_value(refresh_token))
+        # The same token may have several rows; the one that is not revoked counts.
         token = rows.select_related("user").order_by(F("revoked").desc(nulls_first=True)).first()
         if token is None or token.application_id != client.pk:
             return False
@@ -126,12 +133,14 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
             return False
         if token.revoked is None:
             return bool(super().validate_refresh_token(refresh_token, client, request))
+        # A revoked token was exchanged before. Within `RETRY_SECONDS` that is a retry, later it may be theft.
         successor = get_access_token_model().objects.filter(source_refresh_token=token).first()
         if successor is None or token.revoked < timezone.now() - timedelta(seconds=RETRY_SECONDS):
             if token.token_family:
                 revoke_family(token.token_family)
             return False
-        # The tokens of the first answer are stored hashed and cannot be said again: this one gets a pair of its own.
+        # The first response cannot be repeated, because its tokens are stored hashed. So this request gets new
+        # tokens.
         request.user, request.refresh_token = token.user, refresh_token
         request.refresh_token_instance = None
         request.original_scope, request.family = successor.scope, token.token_family
@@ -140,17 +149,17 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
     def get_original_scopes(
         self, refresh_token: str, request: Request, *args: Any, **kwargs: Any
     ) -> str:
-        """What the first token was given, without what the person took back since."""
-        given = (
+        """Return the scopes of the first token, without those that the user has withdrawn since."""
+        original_scopes = (
             request.original_scope
             if request.refresh_token_instance is None
             else super().get_original_scopes(refresh_token, request)
         )
-        return " ".join(scope for scope in given.split() if scope in request.allowed)
+        return " ".join(scope for scope in original_scopes.split() if scope in request.allowed)
 
     def _check_and_set_request_resource(self, request: Request) -> None:
-        named = [value for key, value in request.decoded_body or [] if key == "resource"]
-        if not all(map(is_resource, named)):
+        resources = [value for key, value in request.decoded_body or [] if key == "resource"]
+        if not all(map(is_resource, resources)):
             raise wrong_target(request)
         request.resource = [resource()]
 
@@ -158,20 +167,22 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
         self, request: Request, code: dict[str, str], expires: datetime | None = None
     ) -> Any:
         request.resource = [resource()]
-        hashed = {**code, "code": hash_value(code["code"])}
-        return super()._create_authorization_code(request, hashed, expires)
+        hashed_code = {**code, "code": hash_value(code["code"])}
+        return super()._create_authorization_code(request, hashed_code, expires)
 
     def _create_refresh_token(
         self, request: Request, value: str, access_token: Any, previous: Any
     ) -> Any:
         token = super()._create_refresh_token(request, value, access_token, previous)
+        # Without a previous token, the library would start a new family for each.
         if previous is None:
             is_first = request.grant_type == "authorization_code"
-            token.token_family = _family_of(request.code) if is_first else request.family
+            token.token_family = _token_family(request.code) if is_first else request.family
             token.save(update_fields=["token_family"])
         return token
 
 
-def _family_of(code_hash: str) -> UUID:
-    """What all tokens have in common that one code led to. It needs no row, so it is known after the code is gone."""
+def _token_family(code_hash: str) -> UUID:
+    """Return the family of all tokens that came from a code."""
+    # Derived from the code's hash, so it is known even after the code's row was deleted.
     return uuid5(NAMESPACE_URL, f"code:{code_hash}")

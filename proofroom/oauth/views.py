@@ -1,4 +1,4 @@
-"""The addresses that programs call: metadata, registration, tokens, their end, and questions about them."""
+"""The endpoints for programs: metadata, registration, tokens, revocation and introspection."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ _BODY_BYTES: Final = 64 * 1024
 _GRANT_TYPES: Final = ("authorization_code", "refresh_token")
 
 
-def _served(view: View) -> View:
-    """A view that is there only while people may connect AI clients by themselves; nothing of it is cached."""
+def _require_issuer(view: View) -> View:
+    """Answer 404 unless this site issues tokens, and forbid caching."""
 
     @wraps(view)
-    def answering(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+    def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if not issues_tokens():
             raise Http404
         response = view(request, *args, **kwargs)
@@ -47,41 +47,39 @@ def _served(view: View) -> View:
         response.setdefault("Pragma", "no-cache")
         return response
 
-    return answering
+    return wrapper
 
 
 @require_safe
 def protected_resource(request: HttpRequest) -> HttpResponse:
-    """Answer what the MCP server says of itself; the server answers the same at its own address."""
+    """Answer the metadata of the MCP server, which answers the same at its own URL."""
     if not settings.CMS_ENV.mcp_oauth:
         raise Http404
     return JsonResponse(resource_metadata())
 
 
 @require_safe
-@_served
+@_require_issuer
 def authorization_server(request: HttpRequest) -> HttpResponse:
-    """Answer what the authorization server says of itself."""
+    """Answer the metadata of the authorization server."""
     return JsonResponse(server_metadata())
 
 
 @csrf_exempt
 @require_POST
-@_served
+@_require_issuer
 def token(request: HttpRequest) -> HttpResponse:
-    """Answer tokens for a code or a refresh token.
-
-    What is asked with is locked first: of two equal requests the second finds what the first made of it.
-    """
+    """Answer tokens for a code or a refresh token."""
     if request.POST.get("grant_type") not in _GRANT_TYPES:
         return _error("unsupported_grant_type", "Codes and refresh tokens are taken.")
     core = get_oauthlib_core()
     client = OAuthClient.objects.filter(client_id=request.POST.get("client_id", "")[:255]).first()
     if client is not None:
-        # Now: a document must not be read while rows are locked.
+        # Before the transaction: fetching a document must not keep rows locked.
         refresh_if_stale(client, Request(*core._extract_params(request)))
     with transaction.atomic():
         code, refresh_token = request.POST.get("code", ""), request.POST.get("refresh_token", "")
+        # Lock the code or token first: of two equal requests, the second must see what the first changed.
         if code:
             list(get_grant_model().objects.select_for_update().filter(code=hash_value(code)))
         if refresh_token:
@@ -95,9 +93,9 @@ def token(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 @require_POST
-@_served
+@_require_issuer
 def revoke(request: HttpRequest) -> HttpResponse:
-    """End a token of the client that asks, and all that stands on it (RFC 7009)."""
+    """Revoke a token of the client, and the tokens that depend on it (RFC 7009)."""
     with transaction.atomic():
         _, headers, body, status = get_oauthlib_core().create_revocation_response(request)
     return HttpResponse(
@@ -107,7 +105,7 @@ def revoke(request: HttpRequest) -> HttpResponse:
 
 @csrf_exempt
 @require_POST
-@_served
+@_require_issuer
 def register(request: HttpRequest) -> HttpResponse:
     """Register a client (RFC 7591)."""
     if not settings.CMS_ENV.mcp_oauth_registration:
@@ -140,24 +138,26 @@ def _metadata_error(field: str) -> str:
 
 @csrf_exempt
 @require_POST
-@_served
+@_require_issuer
 def introspect(request: HttpRequest) -> HttpResponse:
-    """Answer what a token is good for, to those whom the operator named (RFC 7662)."""
-    named = settings.CMS_ENV.mcp_oauth_introspection
-    if not named:
+    """Answer whether a token is valid, to clients named by the operator (RFC 7662)."""
+    client_secrets = settings.CMS_ENV.mcp_oauth_introspection
+    if not client_secrets:
         raise Http404
     address = client_address(request)
     name, secret = _basic_credentials(request)
-    expected = named.get(name)
+    expected = client_secrets.get(name)
     if not expected or not constant_time_compare(expected, secret):
+        # Only failures count, so that a busy resource server is not limited.
         count = None if is_allowed_freely(address) else HitCount("login", f"oauth:{address}")
         if count is not None and count.is_over:
-            refused = _error("temporarily_unavailable", "Too many wrong credentials.", 429)
-            refused["Retry-After"] = str(count.wait)
-            return refused
-        refused = _error("invalid_client", "Only clients that the operator named may ask.", 401)
-        refused["WWW-Authenticate"] = 'Basic realm="introspection"'
-        return refused
+            response = _error("temporarily_unavailable", "Too many wrong credentials.", 429)
+            response["Retry-After"] = str(count.wait)
+            return response
+        response = _error("invalid_client", "Only clients that the operator named may ask.", 401)
+        response["WWW-Authenticate"] = 'Basic realm="introspection"'
+        return response
+    # A check is not a use of the token by its client.
     found = find_connected_client(request.POST.get("token", ""), is_use=False)
     if found is None:
         return JsonResponse({"active": False})
@@ -183,6 +183,7 @@ def _basic_credentials(request: HttpRequest) -> tuple[str, str]:
         name, _, secret = base64.b64decode(value, validate=True).decode().partition(":")
     except (binascii.Error, UnicodeDecodeError):
         return "", ""
+    # RFC 6749, 2.3.1: name and secret are form-encoded before base64.
     return unquote(name), unquote(secret)
 
 

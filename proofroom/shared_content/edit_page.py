@@ -98,8 +98,7 @@ def _merge_changes(changed: JsonObject, base: JsonObject, live: JsonObject) -> J
             and isinstance(live_value, dict)
         ):
             merged[name] = _merge_changes(new_value, base_value, live_value)
-        # Changed by the writer: their value is used even if the live value changed too. A missing name means they
-        # removed it.
+        # The writer changed or removed it, so the live value does not matter.
         elif new_value != base_value:
             if name in changed:
                 merged[name] = new_value

@@ -1,4 +1,4 @@
-"""Pages of the admin. The library's own are taken away: they show and change what only services may."""
+"""Admin pages of connected AI clients. The library's admin is unregistered: it bypasses the services."""
 
 from __future__ import annotations
 

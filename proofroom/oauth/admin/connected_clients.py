@@ -1,4 +1,4 @@
-"""What a connected client is limited to, the end of a connection, and its way back, from the person's account."""
+"""Pages to limit, disconnect and readmit a connected client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proofroom.oauth.models import OAuthConnection
 @require_POST
 @answers_refusals
 def disconnect_client(request: HttpRequest, connection_id: UUID) -> HttpResponse:
-    """End the connection, and show the page again that asked for it: the account, or the list of all."""
+    """End the connection, and redirect to the account or the list of all clients."""
     connection = disconnect(connection_id=connection_id, actor=actor_of(request))
     messages.success(request, _("%(name)s was disconnected.") % {"name": connection.client.label})
     if request.POST.get("back") == "list":
@@ -29,7 +29,7 @@ def disconnect_client(request: HttpRequest, connection_id: UUID) -> HttpResponse
 
 @answers_refusals
 def limit_client(request: HttpRequest, connection_id: UUID) -> HttpResponse:
-    """Ask what content the client is limited to, and show the account again, or the list of all."""
+    """Show and save the content the client is limited to."""
     actor = actor_of(request)
     connection = find_managed(connection_id=connection_id, actor=actor)
     is_own = connection.user_id == actor.user.pk
@@ -49,7 +49,7 @@ def limit_client(request: HttpRequest, connection_id: UUID) -> HttpResponse:
 @require_POST
 @answers_refusals
 def allow_client_again(request: HttpRequest, connection_id: UUID) -> HttpResponse:
-    """Let a client in again that the person kept out, and show the account."""
+    """Allow a client again that the user disconnected, and redirect to the account."""
     connection = allow_again(connection_id=connection_id, actor=actor_of(request))
     messages.success(request, _("%(name)s can connect again.") % {"name": connection.client.label})
     return HttpResponseRedirect(_own_clients())

@@ -1,4 +1,4 @@
-"""The list of everybody's connected AI clients, for who manages tokens."""
+"""The list of all users' connected AI clients, for users who manage tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proofroom.oauth.connections import with_state
 from proofroom.oauth.models import OAuthConnection
 
 _STATES = {True: gettext_lazy("connected"), False: gettext_lazy("ended")}
-_LOOKS = {True: "succeeded", False: "archived"}
+_BADGES = {True: "succeeded", False: "archived"}
 
 
 class StateFilter(ValueFilter):
@@ -84,15 +84,15 @@ class OAuthConnectionAdmin(ListAdmin[OAuthConnection]):
     def state(self, connection: OAuthConnection) -> SafeString:
         is_open: bool = connection.is_open  # type: ignore[attr-defined]  # annotated
         return format_html(
-            '<span class="badge badge-{}">{}</span>', _LOOKS[is_open], str(_STATES[is_open])
+            '<span class="badge badge-{}">{}</span>', _BADGES[is_open], str(_STATES[is_open])
         )
 
     @admin.display(description=gettext_lazy("Can"))
     def allowed(self, connection: OAuthConnection) -> str:
         text = _("Read and propose") if "propose" in connection.scopes else _("Read")
         if connection.starts_agents:
-            starts = _("start agents")  # on a line of its own, where gettext finds it
-            text = f"{text} · {starts}"
+            starts_label = _("start agents")  # gettext does not find it inside the f-string
+            text = f"{text} · {starts_label}"
         if "diagnostics" in connection.scopes:
             text = f"{text} · {_('diagnostics')}"
         return f"{text} · {_('part of the content')}" if connection.content_scope else text
@@ -111,15 +111,15 @@ class OAuthConnectionAdmin(ListAdmin[OAuthConnection]):
     def end(self, connection: OAuthConnection) -> SafeString | str:
         if not connection.is_open:  # type: ignore[attr-defined]  # annotated
             return ""
-        named = {"name": connection.client.label}
-        # The form of the list sends it, to where the account page sends it, too.
+        names = {"name": connection.client.label}
+        # The button submits the list's form to the same URL as on the account page.
         return format_html(
             '<a class="button" href="{}" aria-label="{}">{}</a> '
             '<button type="submit" formaction="{}" name="back" value="list" aria-label="{}">{}</button>',
             reverse("admin:oauth-limit", args=[connection.pk]),
-            _("Limit %(name)s to part of the content") % named,
+            _("Limit %(name)s to part of the content") % names,
             _("Limit…"),
             reverse("admin:oauth-disconnect", args=[connection.pk]),
-            _("Disconnect %(name)s") % named,
+            _("Disconnect %(name)s") % names,
             _("Disconnect"),
         )

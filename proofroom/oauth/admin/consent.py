@@ -1,4 +1,4 @@
-"""The page where a person decides whether an AI client may act for them."""
+"""The consent page: a user decides whether an AI client may act for them."""
 
 from __future__ import annotations
 
@@ -30,30 +30,31 @@ from proofroom.oauth.validator import wrong_target
 
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
-# The answer to the form leads to the client, and often on from there, which the usual policy would forbid.
+# The response to the form redirects to the client, and often further, which the usual policy would forbid.
 @csp_override({**settings.SECURE_CSP, "form-action": None})
 @answers_refusals
 def authorize(request: HttpRequest) -> HttpResponse:
-    """GET asks the person; POST answers the client. What is asked for stands in the address both times."""
+    """GET shows the consent form. POST redirects to the client. The request parameters are in the URL both times."""
     if not issues_tokens():
         raise Http404
     core = get_oauthlib_core()
     try:
-        wanted, asked = _read(core, request)
+        requested_scopes, parameters = _read_request(core, request)
     except FatalClientError as error:
-        return _failed(request, error)
+        return _error_page(request, error)
     except OAuth2Error as error:
-        # No redirect by itself: whoever made the link would lead people of this site wherever they like.
-        return _failed(request, error, with_issuer(error.in_uri(error.redirect_uri), issuer()))
-    client: OAuthClient = asked["request"].client
-    actor, redirect_uri = actor_of(request), asked["redirect_uri"]
-    offered = grantable(wanted, actor)
+        # No automatic redirect: an attacker who made the link would have an open redirect on this site.
+        return _error_page(request, error, with_issuer(error.in_uri(error.redirect_uri), issuer()))
+    client: OAuthClient = parameters["request"].client
+    actor, redirect_uri = actor_of(request), parameters["redirect_uri"]
+    offered = grantable(requested_scopes, actor)
     known = find_limits(client=client, user_id=actor.user.pk)
     allows = request.POST.get("decision") == "allow"
     form = ScopeForm(request.POST if allows else None, scope=known, who=actor)
     if request.method == "POST" and not allows:
-        denied = AccessDeniedError(state=asked["state"])
-        return _lead_to(client, denied.in_uri(redirect_uri))
+        denied = AccessDeniedError(state=parameters["state"])
+        return _redirect_to_client(client, denied.in_uri(redirect_uri))
+    # Reading is part of every grant, so the form cannot leave it out.
     chosen = [scope for scope in offered if scope == READ or scope in request.POST.getlist("grant")]
     connected: list[OAuthConnection] = []
     if not save_form(
@@ -75,38 +76,41 @@ def authorize(request: HttpRequest) -> HttpResponse:
         return _page(request, "admin/oauth/consent.html", context, status)
     granted = connected[0].scopes
     credentials = {
-        name: asked[name] for name in ("client_id", "redirect_uri", "response_type", "state")
+        name: parameters[name] for name in ("client_id", "redirect_uri", "response_type", "state")
     }
     uri, *_rest = core.create_authorization_response(
         request, granted, {**credentials, "resource": [resource()]}, allow=True
     )
-    return _lead_to(client, uri)
+    return _redirect_to_client(client, uri)
 
 
-def _read(core: OAuthLibCore, request: HttpRequest) -> tuple[list[str], dict[str, Any]]:
-    """The scopes and the rest of what the address asks for, checked. Raises `OAuth2Error`."""
+def _read_request(core: OAuthLibCore, request: HttpRequest) -> tuple[list[str], dict[str, Any]]:
+    """Return the scopes and the other request parameters, validated. Raises `OAuth2Error`."""
     uri, _method, _body, headers = core._extract_params(request)
-    scopes, asked = core.server.validate_authorization_request(uri, "GET", None, headers)
+    scopes, parameters = core.server.validate_authorization_request(uri, "GET", None, headers)
     problem: OAuth2Error | None = None
-    if asked.get("code_challenge_method") != "S256":
-        problem = InvalidRequestError("code_challenge_method must be S256.", state=asked["state"])
+    # The library also accepts the method `plain`, which does not protect an intercepted request.
+    if parameters.get("code_challenge_method") != "S256":
+        problem = InvalidRequestError(
+            "code_challenge_method must be S256.", state=parameters["state"]
+        )
     elif not all(map(is_resource, request.GET.getlist("resource"))):
-        problem = wrong_target(state=asked["state"])
+        problem = wrong_target(state=parameters["state"])
     if problem is not None:
-        problem.redirect_uri = asked["redirect_uri"]
+        problem.redirect_uri = parameters["redirect_uri"]
         raise problem
-    return scopes, asked
+    return scopes, parameters
 
 
-def _lead_to(client: OAuthClient, uri: str) -> HttpResponse:
+def _redirect_to_client(client: OAuthClient, uri: str) -> HttpResponse:
     response: HttpResponse = OAuth2ResponseRedirect(
         with_issuer(uri, issuer()), client.get_allowed_schemes()
     )
     return response
 
 
-def _failed(request: HttpRequest, error: OAuth2Error, back: str = "") -> HttpResponse:
-    """Say that the client asked wrongly. `back` leads to it with the error, if the person wants that."""
+def _error_page(request: HttpRequest, error: OAuth2Error, back: str = "") -> HttpResponse:
+    """Show the error of an invalid request. `back`: URL of the client with the error, for a link; may be empty."""
     context = {
         "title": _("This client cannot be connected"),
         "error": error.error,
@@ -120,6 +124,6 @@ def _failed(request: HttpRequest, error: OAuth2Error, back: str = "") -> HttpRes
 def _page(
     request: HttpRequest, template: str, context: dict[str, Any], status: int = 200
 ) -> HttpResponse:
-    # Without the navigation: there is one thing to decide here.
+    # Without the admin's navigation, because the page is about one decision.
     frame = {**admin.site.each_context(request), "has_permission": False}
     return TemplateResponse(request, template, {**frame, **context}, status=status)

@@ -1,4 +1,4 @@
-"""The AI clients of a person, for the page of their account."""
+"""The template tag that lists a user's AI clients on their account page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ register = template.Library()
 
 @register.inclusion_tag("admin/oauth/connected_clients.html", takes_context=True)
 def connected_clients(context: RequestContext) -> dict[str, object]:
-    """List them with their last use, each with a button that ends it. One query."""
+    """List the user's connections with their last use and a button to end each. One query."""
     request = context["request"]
     found = [*connections_of(request.user.pk)]
     return {"connections": found, "csrf_token": context["csrf_token"]}
