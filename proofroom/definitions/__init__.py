@@ -1,4 +1,4 @@
-"""Definitions are code: modules, post types, module groups, taxonomies, and what follows."""
+"""Definitions in code: modules, post types, module groups and taxonomies, with validation of their values."""
 
 from proofroom.definitions.fields import (
     Boolean,

@@ -1,11 +1,11 @@
-"""The field types of a module's props and a post type's custom fields.
+"""Field functions for a module's props and a post type's custom fields.
 
     class Props(ModuleProps):
         title: str = Text(max_length=120)
         items: list[Item] = Repeater(max_items=20)
 
-Stored and sent names are camelCase. Every field has a default, so a new module is valid at once.
-The functions return `Any` because that is what a pydantic field default must be to a type checker.
+Stored and sent names are camelCase. Every field has a default, so a new module is valid.
+The functions return `Any`, because type checkers require the field's type of a pydantic default.
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions.richtext import schema as richtext
 
 RICH_TEXT_MAX_BYTES = 400_000
-"""Of the JSON form, in UTF-8."""
+"""Bytes of the JSON form in UTF-8."""
 MARKDOWN_MAX = 200_000
-"""Characters. Reading hostile Markdown of this length takes seconds."""
+"""Characters. Parsing hostile Markdown of this length takes seconds."""
 
 _SLUG = re.compile(r"[a-z0-9][a-z0-9_-]*\Z")
+# ASCII only, because `\d` also matches digits of other scripts.
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 
 
 def _wrong(code: str, sentence: str) -> PydanticCustomError:
-    # The sentence goes in as a value: pydantic would read braces in it as placeholders.
+    # The sentence is passed as a value, because pydantic would read its braces as placeholders.
     return PydanticCustomError(code, "{sentence}", {"sentence": sentence})
 
 
 def check_line(value: object) -> object:
-    """One line of text: no control characters, no line breaks."""
+    """Return a single line of text. Refuse control characters and line breaks."""
     if isinstance(value, str) and (found := NOT_ON_A_LINE.search(value)):
         raise _wrong(
             "control_character",
@@ -60,7 +61,7 @@ def check_line(value: object) -> object:
 
 
 def check_lines(value: object) -> object:
-    """Text of several lines: line breaks and tabs, no other control characters."""
+    """Return text with line breaks and tabs. Refuse other control characters."""
     if isinstance(value, str) and (found := NOT_IN_LINES.search(value)):
         raise _wrong(
             "control_character",
@@ -71,21 +72,21 @@ def check_lines(value: object) -> object:
 
 
 def document_of(markdown: str) -> object:
-    """The rich-text document that a text in Markdown is."""
+    """Return the rich-text document of a Markdown text."""
     if len(markdown) > MARKDOWN_MAX:
         raise _wrong(
             "rich_text",
             _("The Markdown has %(size)s characters; at most %(markdown_max)s are allowed.")
             % {"size": len(markdown), "markdown_max": MARKDOWN_MAX},
         )
-    # Loads the parser of Markdown, which visitors need not: pages hold documents.
+    # Imported here, because visitors' pages never parse Markdown and need not load the parser.
     from proofroom.definitions.richtext.markdown_reader import from_markdown
 
     return from_markdown(markdown)
 
 
 def check_rich_text(value: object) -> object:
-    """A rich-text document of the editor's schema."""
+    """Return a valid rich-text document. Refuse others."""
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
     except (TypeError, ValueError, RecursionError) as error:
@@ -103,7 +104,7 @@ def check_rich_text(value: object) -> object:
 
 
 def check_link(value: object) -> object:
-    """A path of this site, an anchor, http(s), mailto or tel; empty means no link."""
+    """Return a safe link: a path, an anchor, http(s), mailto or tel; empty means none."""
     if not isinstance(value, str) or value == "":
         return value
     safe = richtext.safe_href(value)
@@ -119,7 +120,7 @@ def check_link(value: object) -> object:
 
 
 def check_url(value: object) -> object:
-    """An absolute http(s) address; empty means none."""
+    """Return an absolute http(s) URL; empty means none."""
     checked = check_link(value)
     if (
         isinstance(checked, str)
@@ -131,10 +132,11 @@ def check_url(value: object) -> object:
 
 
 def check_day(value: object) -> object:
-    """A calendar day as YYYY-MM-DD."""
+    """Return a day as YYYY-MM-DD."""
     if not isinstance(value, str):
         return value
     try:
+        # `fromisoformat` alone also accepts forms such as 20260503.
         if _DAY.match(value) is None:
             raise ValueError
         date.fromisoformat(value)
@@ -144,7 +146,7 @@ def check_day(value: object) -> object:
 
 
 def check_id(value: object) -> object:
-    """A UUID in its canonical form, or a list of them without repetitions."""
+    """Return a canonical UUID, or a list of them without duplicates. Empty becomes None."""
     if isinstance(value, list):
         return list(dict.fromkeys(check_id(item) for item in value))
     if not isinstance(value, str):
@@ -158,14 +160,14 @@ def check_id(value: object) -> object:
 
 
 def check_slug(value: object) -> object:
-    """The slug of a thing; empty means none."""
+    """Return a slug; empty means none."""
     if isinstance(value, str) and value and _SLUG.match(value) is None:
         raise _wrong("slug", _("Enter a slug: lowercase letters, digits, - and _."))
     return value
 
 
 def check_distinct(value: object) -> object:
-    """A list of choices, each at most once."""
+    """Return a list of choices without duplicates."""
     return list(dict.fromkeys(value)) if isinstance(value, list) else value
 
 
@@ -183,8 +185,9 @@ CHECKS: Mapping[str, Callable[[object], object]] = {
     "taxonomy-reference": check_id,
     "form-reference": check_slug,
 }
-"""Rules of a value beyond its JSON type, by field type. Each takes the value that pydantic accepted and returns the
-value to store, or raises `PydanticCustomError` with a sentence for whoever wrote it."""
+"""Checks of a value beyond its JSON type, by field type. Each takes the value accepted by pydantic and returns the
+value to store, or raises `PydanticCustomError` with a sentence for the author.
+"""
 
 
 FieldType = Literal[
@@ -198,13 +201,13 @@ ICONS = (
     "arrow-right", "bolt", "book", "check", "clock", "code", "compass", "globe", "heart", "layers",
     "leaf", "lock", "message", "people", "pen", "shield", "sparkle", "star", "target", "tool",
 )  # fmt: skip
-"""The symbols of `static/cms/icons.svg`."""
+"""Names of the symbols in `static/cms/icons.svg`."""
 
 _LARGEST_NUMBER = 10**12
 
 
 class ModuleProps(BaseModel):
-    """Base of a module's props, their nested objects, and custom fields. Refuses unknown keys."""
+    """Base class of a module's props, their nested objects, and custom fields. Unknown keys are refused."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, allow_inf_nan=False, protected_namespaces=()
@@ -239,7 +242,7 @@ def Text(
     label: str = "",
     help: str = "",
 ) -> Any:
-    """One line of text."""
+    """Define a field for one line of text."""
     return _field("text", translatable, label, help, default=default, max_length=max_length)
 
 
@@ -251,12 +254,12 @@ def Textarea(
     label: str = "",
     help: str = "",
 ) -> Any:
-    """Plain text of several lines."""
+    """Define a field for plain text with several lines."""
     return _field("textarea", translatable, label, help, default=default, max_length=max_length)
 
 
 def RichText(*, translatable: bool = True, label: str = "", help: str = "") -> Any:
-    """A rich-text document (`RichTextDocument`), empty by default; Markdown that is written becomes one."""
+    """Define a field for a rich-text document (`RichTextDocument`), empty by default. It also accepts Markdown."""
     return _field(
         "richtext", translatable, label,
         help or (
@@ -275,7 +278,7 @@ def Number(
     label: str = "",
     help: str = "",
 ) -> Any:
-    """`int` or `float`, as annotated, between the bounds."""
+    """Define a field for a number between the bounds, `int` or `float` as annotated."""
     return _field(
         "number", translatable, label, help, default=default, ge=minimum, le=maximum, strict=True
     )
@@ -284,12 +287,12 @@ def Number(
 def Boolean(
     *, default: bool = False, translatable: bool = False, label: str = "", help: str = ""
 ) -> Any:
-    """Yes or no."""
+    """Define a field for yes or no."""
     return _field("boolean", translatable, label, help, default=default, strict=True)
 
 
 def Select(*, default: str, translatable: bool = False, label: str = "", help: str = "") -> Any:
-    """One of the words of the annotation, a `Literal`."""
+    """Define a field for one value of its annotation, a `Literal`."""
     return _field("select", translatable, label, help, default=default)
 
 
@@ -301,7 +304,7 @@ def MultiSelect(
     label: str = "",
     help: str = "",
 ) -> Any:
-    """Several of the words of the annotation, a `list[Literal[...]]`."""
+    """Define a field for several values of its annotation, a `list[Literal[...]]`."""
     return _field(
         "multiselect", translatable, label, help,
         default_factory=lambda: list(default), max_length=max_items,
@@ -311,30 +314,28 @@ def MultiSelect(
 def Date(
     *, default: str | None = None, translatable: bool = False, label: str = "", help: str = ""
 ) -> Any:
-    """A day, `str | None` as YYYY-MM-DD."""
+    """Define a field for a day, `str | None` as YYYY-MM-DD."""
     return _field("date", translatable, label, help, default=default, extra={"format": "date"})
 
 
 def Url(*, default: str = "", translatable: bool = False, label: str = "", help: str = "") -> Any:
-    """An absolute http(s) address."""
+    """Define a field for an absolute http(s) URL."""
     return _field("url", translatable, label, help, default=default, max_length=URL_MAX)
 
 
 def Link(*, default: str = "", translatable: bool = True, label: str = "", help: str = "") -> Any:
-    """Return where a button leads: a path, an anchor or an address.
-
-    Translatable, for a page of the site has another path in each language.
-    """
+    """Define a field for a link target: a path, an anchor or a URL."""
+    # Translatable, because a page of the site has another path in each language.
     return _field("link", translatable, label, help, default=default, max_length=URL_MAX)
 
 
 def MediaField(*, translatable: bool = False, label: str = "", help: str = "") -> Any:
-    """The id of a media item, `str | None`."""
+    """Define a field for the id of a media item, `str | None`."""
     return _reference("media", False, translatable, label, help, {})
 
 
 def Icon(*, default: str = "", translatable: bool = False, label: str = "", help: str = "") -> Any:
-    """The name of a symbol; an unknown one shows nothing."""
+    """Define a field for the name of a symbol. An unknown name shows nothing."""
     return _field(
         "icon", translatable, label, help, default=default, max_length=40,
         extra={"examples": list(ICONS)},
@@ -344,7 +345,7 @@ def Icon(*, default: str = "", translatable: bool = False, label: str = "", help
 def Object_(
     of: type[ModuleProps], *, translatable: bool = True, label: str = "", help: str = ""
 ) -> Any:
-    """A nested object, whose class is also the annotation."""
+    """Define a field for a nested object. Its class is also the annotation."""
     return _field("object", translatable, label, help, default_factory=of)
 
 
@@ -356,7 +357,7 @@ def Repeater(
     label: str = "",
     help: str = "",
 ) -> Any:
-    """A list of nested objects, `list[Item]`."""
+    """Define a field for a list of nested objects, `list[Item]`."""
     return _field(
         "repeater", translatable, label, help,
         default_factory=list, min_length=min_items or None, max_length=max_items,
@@ -371,7 +372,7 @@ def PostReference(
     label: str = "",
     help: str = "",
 ) -> Any:
-    """The id of a post (`str | None`), or a list of ids where `many`."""
+    """Define a field for the id of a post (`str | None`), or for a list of ids if `many`."""
     extra = {"postType": post_type} if post_type else {}
     return _reference("post-reference", many, translatable, label, help, extra)
 
@@ -384,13 +385,13 @@ def TaxonomyReference(
     label: str = "",
     help: str = "",
 ) -> Any:
-    """The id of a taxonomy term (`str | None`), or a list of ids where `many`."""
+    """Define a field for the id of a taxonomy term (`str | None`), or for a list of ids if `many`."""
     extra = {"taxonomy": taxonomy} if taxonomy else {}
     return _reference("taxonomy-reference", many, translatable, label, help, extra)
 
 
 def FormReference(*, translatable: bool = False, label: str = "", help: str = "") -> Any:
-    """The slug of a form."""
+    """Define a field for the slug of a form."""
     return _field("form-reference", translatable, label, help, default="", max_length=100)
 
 

@@ -1,6 +1,6 @@
-"""Lists of posts: the base of modules that show chosen or the newest ones, and the addresses of list pages and feeds.
+"""Listings of posts: the base class of listing modules, and the paths of index pages and feeds.
 
-Addresses come from the definitions alone, whatever is published.
+Paths depend on the definitions only, not on what is published.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_CARDS = 24
 
 
 class ListingProps(ModuleProps):
-    """A listing adds `post_ids` (with its type) and `term_id` to these."""
+    """Common props of listings. A subclass adds `post_ids` (with its type) and `term_id`."""
 
     heading: str = Text(max_length=160)
     intro: str = Textarea(max_length=600, label="Introduction")
@@ -35,7 +35,7 @@ class ListingProps(ModuleProps):
 
 
 class Listing(Module):
-    """Shows posts of `post_type` as cards: those of `post_ids` in their order, else the newest."""
+    """A module that shows posts of `post_type` as cards: the ones in `post_ids`, in order, or else the newest."""
 
     post_type: ClassVar[str]
     stylesheet: ClassVar[str] = "cms/modules/post-lists.css"
@@ -43,36 +43,37 @@ class Listing(Module):
 
     @classmethod
     def lists(cls, props: Mapping[str, Json]) -> Iterable[PostList]:
-        wanted = cls._newest(props)
-        return () if wanted is None else (wanted,)
+        post_list = cls._newest(props)
+        return () if post_list is None else (post_list,)
 
     @classmethod
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
-        """`cards`, and the address of the page that lists the type."""
+        """Return `cards`, and the URL of the type's index page."""
         path = list_path(cls.post_type, str(context.get("locale"))) if props["showAllLink"] else ""
         return {"cards": cls._cards(props, context), "all_url": path}
 
     @classmethod
     def _cards(cls, props: Mapping[str, Json], context: Mapping[str, object]) -> Sequence[object]:
-        wanted = cls._newest(props)
-        found = context.get("posts" if wanted is None else "lists")
+        post_list = cls._newest(props)
+        found = context.get("posts" if post_list is None else "lists")
         if not isinstance(found, Mapping):
             return ()
-        if wanted is not None:
-            listed: Sequence[object] = found.get(wanted, ())
+        if post_list is not None:
+            listed: Sequence[object] = found.get(post_list, ())
             return listed
         chosen = [found[id_] for id_ in _chosen(props) if id_ in found]
-        # Two languages of one post are the same one here.
+        # Ids of two translations of one post lead to the same card.
         return list({card.id: card for card in chosen if card.type == cls.post_type}.values())
 
     @classmethod
     def _newest(cls, props: Mapping[str, Json]) -> PostList | None:
-        """None where posts were chosen."""
+        """Return the query for the newest posts; None if posts were chosen."""
         if _chosen(props):
             return None
         count, term = props.get("count"), props.get("termId")
+        # A bool is an int in Python, but not a count.
         limit = count if isinstance(count, int) and not isinstance(count, bool) else 3
         terms = (term,) if isinstance(term, str) and term else ()
         return PostList(cls.post_type, min(limit, MOST_CARDS), terms)
@@ -87,7 +88,7 @@ def _chosen(props: Mapping[str, Json]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class IndexPage:
-    """The posts of a type in a locale, newest first; with `term`, those that carry this term of a taxonomy."""
+    """An index page: the posts of a type in a locale, newest first. With `term`, only posts with this term."""
 
     type: str
     locale: str
@@ -96,7 +97,7 @@ class IndexPage:
 
     @property
     def path(self) -> str:
-        """Empty where the type has no page that lists it."""
+        """The path of the page; empty if the type has no index page."""
         definition = post_types.get(self.type)
         index = definition.index_path if definition else ""
         below = f"/{self.taxonomy}/{self.term}" if self.term else ""
@@ -104,25 +105,25 @@ class IndexPage:
 
 
 def list_path(type: str, locale: str) -> str:
-    """The path of the page that lists a type; empty where the type has none."""
+    """Return the path of a type's index page; empty if it has none."""
     return IndexPage(type, locale).path
 
 
 def feed_path(type: str, locale: str) -> str:
-    """The path of the feed of a type; empty where nothing lists the type."""
+    """Return the path of a type's feed; empty if it has no index page."""
     path = list_path(type, locale)
     return f"{path}/{FEED}" if path else ""
 
 
 def feed_at(path: str, locale: str) -> str | None:
-    """The post type whose feed has that path."""
+    """Return the post type whose feed has this path, or None."""
     if not path.endswith(f"/{FEED}"):
         return None
     return next((type.name for type in post_types if feed_path(type.name, locale) == path), None)
 
 
 def listing_at(path: str, locale: str) -> IndexPage | None:
-    """The listing whose page has that path."""
+    """Return the index page with this path, or None."""
     for definition in post_types:
         top = IndexPage(definition.name, locale)
         if top.path and path == top.path:
@@ -130,20 +131,20 @@ def listing_at(path: str, locale: str) -> IndexPage | None:
         taxonomy, _, term = path.removeprefix(f"{top.path}/").partition("/")
         if top.path and taxonomy in {use.slug for use in definition.taxonomies}:
             found = IndexPage(definition.name, locale, taxonomy, term)
-            if found.path == path and "\x00" not in term:  # PostgreSQL refuses to look for it
+            if found.path == path and "\x00" not in term:  # PostgreSQL refuses NUL characters
                 return found
     return None
 
 
 def list_title_at(path: str, locale: str) -> str:
-    """The title of the index page at a path, in the language that is active; empty where none stands."""
+    """Return the title of the index page at a path, in the active language; empty if there is none."""
     index = path.removeprefix(home_of(locale))
     types = [type.name for type in post_types if type.index_path and type.index_path == index]
     return list_title(types[-1]) if types else ""
 
 
 def list_title(type: str) -> str:
-    """Return what the page that lists a type is called, in the language that is active."""
+    """Return the title of a type's index page, in the active language."""
     definition = post_types.get(type)
     if definition is None:
         return type

@@ -1,6 +1,7 @@
-"""A module's props as Markdown: the texts that `words_of` finds, with headings, links and pictures.
+"""A module's props as Markdown: its texts with headings, links and images.
 
-Built as rich-text nodes, which `proofroom.definitions.richtext.markdown_writer` writes: no text becomes syntax.
+The props become rich-text nodes first. `proofroom.definitions.richtext.markdown_writer` writes them and escapes all
+text.
 """
 
 from __future__ import annotations
@@ -15,46 +16,50 @@ from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.nodes import Node, attributes, children, integer, kind, one_line
 
 Media = Mapping[str, Mapping[str, object]]
-"""What templates get as `media`: by id, with `url` and `alt`."""
+"""The `media` of templates: by id, with `url` and `alt`."""
 
+# The first of these props with a text becomes the heading.
 _TITLES = ("heading", "title", "question", "name", "label")
-_LEAST_LEVEL, _MOST_LEVEL = 1, 6
+_MIN_LEVEL, _MAX_LEVEL = 1, 6
 
 
 def markdown_of_props(
     props: type[ModuleProps], values: Mapping[str, Json], media: Media, level: int
 ) -> str:
-    """The text a reader of the props sees; their heading at `level`, those of their items below."""
+    """Return the text of the props as Markdown. Their heading has this level, headings of items one more."""
     return written(list(nodes_of(props, values, media, level)))
 
 
 def written(nodes: Sequence[Node]) -> str:
-    """Rich-text nodes as Markdown."""
+    """Return rich-text nodes as Markdown."""
     return to_markdown({"type": "doc", "content": list(nodes)})
 
 
 def nodes_of(
     props: type[ModuleProps], values: Mapping[str, Json], media: Media, level: int
 ) -> Iterator[Node]:
-    """The props as rich-text nodes, in the order of their class."""
+    """Yield the props as rich-text nodes, in the order of the class."""
     known = props_of(props)
     title = _title(known, values)
-    said = {title, *(_label_of(prop.name, known) for prop in known.values() if _leads(prop))}
+    used_names = {
+        title,
+        *(_label_name(prop.name, known) for prop in known.values() if _is_link(prop)),
+    }
     if title:
         yield heading(str(values[title]), level)
     for prop in known.values():
-        if prop.name in said:
+        if prop.name in used_names:
             continue
         value = values.get(prop.name)
         if prop.nested is not None:
-            # Without a heading of the module, its items are not below one.
+            # Without a heading of the module, its items keep its level.
             below = level + 1 if title else level
             for item in value if isinstance(value, list) else [value]:
                 if isinstance(item, Mapping):
                     yield from nodes_of(prop.nested, item, media, below)
-        elif _leads(prop):
-            # A button without its label shows nothing; a link that has none of its own is called by its item.
-            label = _label_of(prop.name, known)
+        elif _is_link(prop):
+            # A button without a label shows nothing. A link without a label prop uses its item's title.
+            label = _label_name(prop.name, known)
             text = values.get(label) if label else values.get(title) or values.get(prop.name)
             yield from link(text, value)
         else:
@@ -67,12 +72,12 @@ def nodes_of(
 
 
 def heading(text: str, level: int) -> JsonObject:
-    level = max(_LEAST_LEVEL, min(level, _MOST_LEVEL))
+    level = max(_MIN_LEVEL, min(level, _MAX_LEVEL))
     return {"type": "heading", "attrs": {"level": level}, "content": _texts(one_line(text))}
 
 
 def paragraphs(value: object) -> Iterator[JsonObject]:
-    """Plain text, a paragraph for every part between blank lines; nothing for what holds no text."""
+    """Yield one paragraph per part between blank lines; nothing for a value without text."""
     for part in str(value).replace("\r", "").split("\n\n") if isinstance(value, str) else ():
         content: list[Json] = []
         for line in filter(None, (line.strip() for line in part.split("\n"))):
@@ -82,7 +87,7 @@ def paragraphs(value: object) -> Iterator[JsonObject]:
 
 
 def link(text: object, address: object) -> Iterator[JsonObject]:
-    """A paragraph with the link; nothing without text or for an address that no page may carry."""
+    """Yield a paragraph with the link; nothing without text or with an unsafe URL."""
     href = safe_href(address)
     if href and isinstance(text, str) and text.strip():
         mark: JsonObject = {"type": "link", "attrs": {"href": href}}
@@ -91,7 +96,7 @@ def link(text: object, address: object) -> Iterator[JsonObject]:
 
 
 def image(media: Media, id_: object) -> Iterator[JsonObject]:
-    """A paragraph with the picture; nothing for one that is gone."""
+    """Yield a paragraph with the image; nothing if it was deleted."""
     found = media.get(id_) if isinstance(id_, str) else None
     src = safe_src(found.get("url")) if found else None
     if found and src:
@@ -100,7 +105,7 @@ def image(media: Media, id_: object) -> Iterator[JsonObject]:
 
 
 def rich_text(document: object) -> Iterator[Node]:
-    """The blocks of a document. As on the page, its headings begin at level 2."""
+    """Yield the blocks of a document. Headings have level 2 or more, as on the page."""
     for node in children(document) if isinstance(document, dict) else ():
         if kind(node) == "heading":
             level = integer(attributes(node).get("level"), default=2, least=2, most=6)
@@ -114,7 +119,7 @@ def _texts(text: str) -> list[Json]:
 
 
 def _title(known: Mapping[str, Prop], values: Mapping[str, Json]) -> str:
-    """The name of the text that stands above the others; "" for none."""
+    """Return the name of the prop that is the heading; "" if there is none."""
     for name in _TITLES:
         value = values.get(name)
         if (
@@ -127,12 +132,12 @@ def _title(known: Mapping[str, Prop], values: Mapping[str, Json]) -> str:
     return ""
 
 
-def _leads(prop: Prop) -> bool:
+def _is_link(prop: Prop) -> bool:
     return prop.kind in {"link", "url"}
 
 
-def _label_of(name: str, known: Mapping[str, Prop]) -> str:
-    """The prop that holds a link's text: `ctaLabel` of `ctaUrl`, `linkLabel` of `link`; "" for none."""
+def _label_name(name: str, known: Mapping[str, Prop]) -> str:
+    """Return the name of the prop with a link's text, such as `ctaLabel` for `ctaUrl`; "" if there is none."""
     for label in (f"{name.removesuffix('Url')}Label", f"{name}Label"):
         if label in known:
             return label

@@ -1,4 +1,4 @@
-"""Module definitions: a class per file in `<app>/modules/`, and `templates/modules/<name>.html`."""
+"""Module definitions: a class per file in `<app>/modules/`, with the template `templates/modules/<name>.html`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ MOST_LISTED: Final = 48
 
 @dataclass(frozen=True, slots=True)
 class PostList:
-    """The newest published posts of a type in the language of the page, at most `MOST_LISTED`.
+    """A query for the newest published posts of a type in the page's language, at most `MOST_LISTED`.
 
-    With `term_ids`, those that carry one of the terms.
+    With `term_ids`, only posts with one of these terms.
     """
 
     type: str
@@ -35,12 +35,12 @@ class PostList:
 
 
 Scope = Literal["local", "global", "static"]
-"""local: of one post. global: shared, with overrides per post. static: from code, without props."""
+"""local: belongs to one post. global: shared, with overrides per post. static: defined in code, without props."""
 
 
 @dataclass(frozen=True, slots=True)
 class AIGuidance:
-    """Advice for authors, human or model, on choosing the module well."""
+    """Advice for authors, people or AI models, on choosing the module."""
 
     layout_roles: tuple[str, ...]
     use_when: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class AIGuidance:
 
 
 class Module:
-    """Base of every module definition. `allowed_post_types` empty means every type."""
+    """Base class of module definitions. Empty `allowed_post_types` means every type."""
 
     name: ClassVar[str]
     label: ClassVar[str]
@@ -67,11 +67,11 @@ class Module:
     allowed_scopes: ClassVar[tuple[Scope, ...]] = ("local", "global")
     allowed_post_types: ClassVar[tuple[str, ...]] = ()
     opens_page: ClassVar[bool] = False
-    """Whether the template shows the page's one `h1` where the module comes first."""
+    """True if the template shows the page's only `h1` when the module is first."""
     shows_breadcrumb: ClassVar[bool] = False
-    """Whether the template shows the way to the page, so that the page itself must not."""
+    """True if the template shows the breadcrumb, so that the page must not."""
     stylesheet: ClassVar[str] = ""
-    """A static file such as `cms/modules/hero.css`. Pages load it where the module stands, once."""
+    """Path of a static file such as `cms/modules/hero.css`. Pages with the module load it once."""
     Props: ClassVar[type[ModuleProps]] = ModuleProps
 
     @classmethod
@@ -80,7 +80,7 @@ class Module:
 
     @classmethod
     def props_schema(cls) -> JsonObject:
-        """JSON Schema 2020-12; each property carries `translatable` and `field`."""
+        """Return the JSON Schema 2020-12 of the props. Each property has `translatable` and `field`."""
         return deepcopy(_schema(cls.Props))
 
     @classmethod
@@ -89,28 +89,28 @@ class Module:
 
     @classmethod
     def lists(cls, props: Mapping[str, Json]) -> Iterable[PostList]:
-        """The lists of newest posts that the template shows, which it finds in `lists` by what is given here."""
+        """Return the lists of newest posts that the template needs. It gets their posts in `lists`, by these keys."""
         return ()
 
     @classmethod
     def address_problem(cls, address: str) -> str:
-        """Return what is wrong with an address that somebody typed into the module, in a sentence; "" for nothing."""
+        """Return the problem of a URL entered in the module, as a sentence; "" if there is none."""
         return ""
 
     @classmethod
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
-        """More names for the template. Runs while a page renders, so it must not query."""
+        """Return additional template context. Runs while a page renders, so it must not query."""
         return {}
 
     @classmethod
     def as_markdown(
         cls, props: Mapping[str, Json], media: Media | None = None, *, level: int = 2
     ) -> str:
-        """Return what the template shows, as Markdown; "" where it shows nothing. Must not query.
+        """Return the module's content as Markdown; "" if it shows nothing. Must not query.
 
-        `props` are complete, `media` is that of templates, `level` that of the module's heading.
+        `props`: complete props. `media`: as in templates. `level`: level of the module's heading.
         """
         return markdown_of_props(cls.Props, props, media or {}, level)
 
@@ -121,7 +121,7 @@ _schema = cache(json_schema)
 
 
 def find_module(type_name: str) -> type[Module]:
-    """The definition, or `RuleViolation` with code `unknown_module`."""
+    """Return the definition. Raises `RuleViolation` (`unknown_module`)."""
     found = modules.get(type_name)
     if found is None:
         raise validation.unknown(
@@ -131,27 +131,27 @@ def find_module(type_name: str) -> type[Module]:
 
 
 def validate_props(type_name: str, props: Mapping[str, Json]) -> JsonObject:
-    """The full, cleaned props; `RuleViolation` with details keyed by `props.…`."""
+    """Return the complete, cleaned props. Raises `RuleViolation` with details by `props.…`."""
     return validation.check(
         find_module(type_name).Props, props, prefix="props", what=f"The module {type_name}"
     )
 
 
 def validate_overrides(type_name: str, overrides: Mapping[str, Json]) -> JsonObject:
-    """The cleaned values of the given keys; `RuleViolation` with details keyed by `overrides.…`."""
+    """Return the cleaned values of the given keys. Raises `RuleViolation` with details by `overrides.…`."""
     return validation.check_partial(
         find_module(type_name).Props, overrides, prefix="overrides", what=f"The module {type_name}"
     )
 
 
 def coerce_markdown(type_name: str, markdown: str) -> tuple[str, JsonObject]:
-    """The name of the module's first rich-text prop, and the Markdown as its value.
+    """Return the name of the module's first rich-text prop, and the Markdown as its value.
 
-    Raises `RuleViolation` (`no_rich_text`) where the module has none.
+    Raises `RuleViolation` (`no_rich_text`) if the module has none.
     """
     for prop in props_of(find_module(type_name).Props).values():
         if prop.kind == "richtext":
-            # As in `fields.document_of`, the parser is for those who write.
+            # Imported here for the same reason as in `fields.document_of`.
             from proofroom.definitions.richtext.markdown_reader import from_markdown
 
             return prop.name, from_markdown(markdown)
@@ -162,25 +162,26 @@ def coerce_markdown(type_name: str, markdown: str) -> tuple[str, JsonObject]:
 
 
 def translatable_paths(type_name: str) -> set[str]:
-    """The top-level props that a translation has of its own."""
+    """Return the names of the top-level props that translations have their own values of."""
     props = props_of(find_module(type_name).Props)
     return {prop.name for prop in props.values() if prop.translatable}
 
 
 def text_of(type_name: str, props: Mapping[str, Json]) -> str:
-    """The words a reader of the module sees, for search. Works for types that no longer exist."""
+    """Return the visible text of a module, for search. Also works for types that no longer exist."""
     definition = modules.get(type_name)
     shape = definition.Props if definition else None
     try:
         stored = orjson.dumps(props)
-    except TypeError:  # what no column holds, such as numbers of more than 64 bits
+    except TypeError:  # not serializable, such as integers of more than 64 bits
         return _text_of(shape, props)
-    return _kept_text(shape, stored)
+    return _cached_text(shape, stored)
 
 
 @lru_cache(maxsize=1000)
-def _kept_text(shape: type[ModuleProps] | None, stored: bytes) -> str:
-    """The words of a module with these stored props: the same for the same props, so they are read once."""
+def _cached_text(shape: type[ModuleProps] | None, stored: bytes) -> str:
+    """Return the text for serialized props."""
+    # Cached by the serialized props, because equal props have equal text.
     return _text_of(shape, orjson.loads(stored))
 
 
@@ -191,7 +192,7 @@ def _text_of(shape: type[ModuleProps] | None, props: object) -> str:
 def markdown_of(
     type_name: str, props: Mapping[str, Json], media: Media | None = None, *, level: int = 2
 ) -> str:
-    """The module as Markdown. Works for types that no longer exist, which a page does not show either."""
+    """Return the module as Markdown; "" for types that no longer exist, which pages do not show either."""
     definition = modules.get(type_name)
     if definition is None:
         return ""
@@ -199,14 +200,14 @@ def markdown_of(
 
 
 def own_scope(type_name: str) -> Scope:
-    """Return what a module is that is not shared: local, or static where its definition allows no other."""
+    """Return the scope of a module that is not shared: static if its definition allows only that, else local."""
     found = modules.get(type_name)
     scopes = found.allowed_scopes if found is not None else ()
     return "static" if "static" in scopes and "local" not in scopes else "local"
 
 
 def excluded_because(module: type[Module], post_type: str) -> str | None:
-    """Return why the module refuses to stand in posts of that type; None if it may."""
+    """Return why the module is not allowed in posts of the type; None if it is."""
     if module.allowed_post_types and post_type not in module.allowed_post_types:
         return f"{module.name} is only for {', '.join(module.allowed_post_types)}"
     return None

@@ -13,12 +13,12 @@ from proofroom.definitions import validation
 from proofroom.definitions.module import Scope, validate_overrides, validate_props
 
 GROUP_NAMESPACE = UUID("5d0c7f0e-3f53-4a3b-9d0e-6b7c1d5a2f41")
-"""Ids are made from names: every installation and every restart gives a group the same one."""
+"""Namespace of ids made from names, so that a group has the same id on every installation."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupModule:
-    """A place in the template. With a `global_slug`, the shared module and `props` as overrides."""
+    """A place in the template. With `global_slug`, it is the shared module, and `props` are its overrides."""
 
     type: str
     locked: bool = False
@@ -27,14 +27,14 @@ class GroupModule:
     global_slug: str | None = None
 
     def full_props(self) -> JsonObject:
-        """The props of a new module made from this place; `RuleViolation` where they do not fit."""
+        """Return the props of a new module for this place. Raises `RuleViolation` if they are invalid."""
         if self.global_slug is not None:
             return validate_overrides(self.type, self.props)
         return validate_props(self.type, self.props)
 
 
 class ModuleGroupDefinition:
-    """Base of every module group."""
+    """Base class of module groups."""
 
     name: ClassVar[str]
     label: ClassVar[str]
@@ -51,7 +51,7 @@ module_groups: Registry[ModuleGroupDefinition] = Registry("module_groups", Modul
 
 
 def find_module_group(name_or_id: str | UUID) -> type[ModuleGroupDefinition]:
-    """The group of that name or id, or `RuleViolation` with code `unknown_module_group`."""
+    """Return the group with this name or id. Raises `RuleViolation` (`unknown_module_group`)."""
     wanted = str(name_or_id)
     for group in module_groups:
         if wanted == group.name or wanted.lower() == str(group.id()):
@@ -63,5 +63,5 @@ def find_module_group(name_or_id: str | UUID) -> type[ModuleGroupDefinition]:
 
 
 def groups_of(post_type: str) -> list[type[ModuleGroupDefinition]]:
-    """The groups made for a post type, in order of name."""
+    """Return the groups for a post type, by name."""
     return [group for group in module_groups if group.post_type == post_type]

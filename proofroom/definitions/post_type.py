@@ -17,14 +17,14 @@ from proofroom.definitions.props import defaults, json_schema, props_of, words_o
 
 @dataclass(frozen=True, slots=True)
 class TaxonomyUse:
-    """A taxonomy that posts of a type are sorted by. `max_selections` None means no limit."""
+    """A taxonomy used by a post type. `max_selections` None means no limit."""
 
     slug: str
     max_selections: int | None = None
 
 
 class SeoDefaults(TypedDict, total=False):
-    """The search settings that a new post starts with."""
+    """The SEO settings of a new post."""
 
     noindex: bool
     nofollow: bool
@@ -32,9 +32,9 @@ class SeoDefaults(TypedDict, total=False):
 
 
 class PostType:
-    """Base of every post type. Empty `allowed_modules` means every module.
+    """Base class of post types. Empty `allowed_modules` means every module.
 
-    `url_pattern` may use {slug}, {locale}, {yyyy}, {mm}, {dd}, {path}; installations can change it.
+    `url_pattern` can contain {slug}, {locale}, {yyyy}, {mm}, {dd}, {path}; installations can change it.
     """
 
     name: ClassVar[str]
@@ -45,9 +45,9 @@ class PostType:
     localized: ClassVar[bool] = True
     url_pattern: ClassVar[str]
     index_path: ClassVar[str] = ""
-    """The last part of the address of the page that lists the type's posts; empty for none."""
+    """Last part of the path of the type's index page; empty for none."""
     list_label: ClassVar[str] = ""
-    """The title of that page, which is looked up in the catalogue of translations; empty is `label_plural`."""
+    """Title of the index page, translated by the message catalogues; empty means `label_plural`."""
     allowed_modules: ClassVar[tuple[str, ...]] = ()
     module_groups: ClassVar[tuple[str, ...]] = ()
     default_module_group: ClassVar[str | None] = None
@@ -57,7 +57,7 @@ class PostType:
 
     @classmethod
     def custom_fields_schema(cls) -> JsonObject:
-        """JSON Schema 2020-12, as of a module's props."""
+        """Return the JSON Schema 2020-12 of the custom fields, in the form of a module's schema."""
         return json_schema(cls.CustomFields)
 
     @classmethod
@@ -66,7 +66,7 @@ class PostType:
 
     @classmethod
     def seo(cls) -> SeoDefaults:
-        """The complete defaults, in a new dict."""
+        """Return the complete SEO defaults, in a new dict."""
         blank: SeoDefaults = {"noindex": False, "nofollow": False, "robotsJson": None}
         blank.update(deepcopy(cls.seo_defaults))
         return blank
@@ -76,7 +76,7 @@ post_types: Registry[PostType] = Registry("post_types", PostType)
 
 
 def find_post_type(name: str) -> type[PostType]:
-    """The definition, or `RuleViolation` with code `unknown_post_type`."""
+    """Return the definition. Raises `RuleViolation` (`unknown_post_type`)."""
     found = post_types.get(name)
     if found is None:
         raise validation.unknown(
@@ -86,7 +86,7 @@ def find_post_type(name: str) -> type[PostType]:
 
 
 def validate_custom_fields(post_type: str, values: Mapping[str, Json]) -> JsonObject:
-    """The full, cleaned custom fields; `RuleViolation` with details keyed by `customFields.…`."""
+    """Return the complete, cleaned custom fields. Raises `RuleViolation` with details by `customFields.…`."""
     return validation.check(
         find_post_type(post_type).CustomFields, values,
         prefix="customFields", what=f"The {post_type}",
@@ -94,19 +94,19 @@ def validate_custom_fields(post_type: str, values: Mapping[str, Json]) -> JsonOb
 
 
 def custom_text_of(post_type: str, values: Mapping[str, Json]) -> str:
-    """The words of the custom fields, for search. Works for types that no longer exist."""
+    """Return the text of the custom fields, for search. Also works for types that no longer exist."""
     definition = post_types.get(post_type)
     return "\n".join(words_of(definition.CustomFields if definition else None, values))
 
 
 def translatable_custom_fields(post_type: str) -> set[str]:
-    """The custom fields that a translation has of its own."""
+    """Return the names of the custom fields that translations have their own values of."""
     fields = props_of(find_post_type(post_type).CustomFields)
     return {prop.name for prop in fields.values() if prop.translatable}
 
 
 def why_excluded(post_type: str, module_type: str) -> str | None:
-    """Return why a module may not stand in posts of the type; None if it may."""
+    """Return why a module is not allowed in posts of the type; None if it is."""
     definition, module = find_post_type(post_type), modules.get(module_type)
     if module is None:
         return f"no module named {module_type!r}"
@@ -116,7 +116,7 @@ def why_excluded(post_type: str, module_type: str) -> str | None:
 
 
 def allowed_modules(post_type: str) -> list[type[Module]]:
-    """The modules that may stand in posts of the type, in order of name."""
+    """Return the modules allowed in posts of the type, by name."""
     allowed = find_post_type(post_type).allowed_modules
     return [
         module
@@ -126,7 +126,7 @@ def allowed_modules(post_type: str) -> list[type[Module]]:
 
 
 class Taxonomy:
-    """A way to sort posts; `name` is its slug. `free_tagging`: authors make terms while writing."""
+    """A taxonomy of posts; `name` is its slug. `free_tagging`: authors can create terms while writing."""
 
     name: ClassVar[str]
     label: ClassVar[str]
@@ -139,7 +139,7 @@ taxonomies: Registry[Taxonomy] = Registry("taxonomies", Taxonomy)
 
 
 def find_taxonomy(slug: str) -> type[Taxonomy]:
-    """The definition, or `RuleViolation` with code `unknown_taxonomy`."""
+    """Return the definition. Raises `RuleViolation` (`unknown_taxonomy`)."""
     found = taxonomies.get(slug)
     if found is None:
         raise validation.unknown(

@@ -1,4 +1,4 @@
-"""Props of a class by wire name, their JSON Schema, and reading stored values, which may be older than the class."""
+"""Props classes by wire name, their JSON Schema, and reading stored values, which may be older than the class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proofroom.definitions.richtext.nodes import to_text
 
 @dataclass(frozen=True, slots=True)
 class Prop:
-    """One field: its wire name, field type, and for `object` and `repeater` the nested class."""
+    """A field: its wire name, field type, and for `object` and `repeater` the nested class."""
 
     name: str
     label: str
@@ -27,9 +27,9 @@ class Prop:
 
 @cache
 def props_of(props: type[ModuleProps]) -> dict[str, Prop]:
-    """The fields of a class of props by wire name, in the order of the file.
+    """Return the fields of a props class by wire name, in declaration order.
 
-    Raises `TypeError` for a field that was not made by a field function.
+    Raises `TypeError` for a field without a field function.
     """
     found: dict[str, Prop] = {}
     for field_name, info in props.model_fields.items():
@@ -53,17 +53,18 @@ def props_of(props: type[ModuleProps]) -> dict[str, Prop]:
 
 
 def defaults(props: type[ModuleProps]) -> JsonObject:
-    """A new dict of the defaults, as JSON."""
+    """Return a new dict of the defaults, as JSON."""
     return cast("JsonObject", props().model_dump(mode="json", by_alias=True))
 
 
 def option_label(value: object) -> str:
-    """Return what people read for a value to choose from; pages say it in the reader's language."""
+    """Return the label of a choice. Pages translate it."""
     return str(value).replace("-", " ").capitalize()
 
 
 def json_schema(props: type[ModuleProps]) -> JsonObject:
-    """JSON Schema 2020-12 without references, invented titles, `anyOf` for null, empty defaults."""
+    """Return the JSON Schema 2020-12, without references, generated titles, `anyOf` for null, and empty defaults."""
+    # Raises `TypeError` early for a field without a field function.
     props_of(props)
     return cast("JsonObject", inline_schema(props, _trim))
 
@@ -72,7 +73,7 @@ def _trim(node: Schema) -> Schema:
     options = node.get("anyOf", [])
     choices = [option for option in options if option != NULL]
     if len(choices) == 1 < len(options):
-        # `X | null` is one node whose type is a list.
+        # Write `X | null` as one node with a list of types.
         node = {**choices[0], **node, "type": [choices[0]["type"], "null"]}
         del node["anyOf"]
     trimmed = {**node}
@@ -81,6 +82,7 @@ def _trim(node: Schema) -> Schema:
         if "field" not in node:
             trimmed.pop("description", None)
     if node.get("field") == "richtext":
+        # The API accepts Markdown for rich text.
         trimmed["type"] = ["string", "object"]
     if node.get("additionalProperties") is True:
         del trimmed["additionalProperties"]
@@ -89,19 +91,20 @@ def _trim(node: Schema) -> Schema:
     return trimmed
 
 
-_READABLE = frozenset({"text", "textarea", "richtext"})
-_MAX_DEPTH_OF_TEXT = 12
+_TEXT_KINDS = frozenset({"text", "textarea", "richtext"})
+# Stored values have any shape. The limit prevents a RecursionError.
+_MAX_TEXT_DEPTH = 12
 
 
 def words_of(props: type[ModuleProps] | None, values: object) -> Iterator[str]:
-    """Every text that a reader sees. Without a class, every string."""
+    """Yield all texts that a reader sees. Without a class, yield all strings."""
     if props is None or not isinstance(values, Mapping):
         yield from _any_text(values)
         return
     known = props_of(props)
     for name, value in values.items():
         prop = known.get(name)
-        if prop is None or prop.kind in _READABLE:
+        if prop is None or prop.kind in _TEXT_KINDS:
             yield from _any_text(value)
         elif prop.nested is not None:
             for item in value if isinstance(value, list) else [value]:
@@ -112,7 +115,7 @@ def _any_text(value: object, depth: int = 0) -> Iterator[str]:
     if isinstance(value, str):
         if value.strip():
             yield value
-    elif depth > _MAX_DEPTH_OF_TEXT:
+    elif depth > _MAX_TEXT_DEPTH:
         return
     elif isinstance(value, Mapping) and value.get("type") == "doc":
         if text := to_text(dict(value)):
@@ -125,17 +128,17 @@ def _any_text(value: object, depth: int = 0) -> Iterator[str]:
             yield from _any_text(item, depth + 1)
 
 
-_DEEPEST: Final = 8
+_MAX_DEPTH: Final = 8
 
 
 def values_in(
     props: type[ModuleProps], values: object, depth: int = 0
 ) -> Iterator[tuple[str, FieldType, object]]:
-    """Each value: the name of the prop that it stands in or under, the type of its own field, the value.
+    """Yield for each value: the name of its top-level prop, the type of its field, and the value.
 
-    Of a list each item. What is stored can be older than the definition: what does not fit is passed over.
+    Items of lists are yielded one by one. Values that do not fit the definition are skipped.
     """
-    if not isinstance(values, Mapping) or depth > _DEEPEST:
+    if not isinstance(values, Mapping) or depth > _MAX_DEPTH:
         return
     for prop in props_of(props).values():
         value = values.get(prop.name)
@@ -148,23 +151,23 @@ def values_in(
 
 
 def entries(props: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:
-    """The items of a repeater."""
+    """Return the items of a repeater."""
     value = props.get(name)
     return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def text(props: Mapping[str, Json], name: str) -> str:
-    """A text without the spaces around it; "" for none."""
+    """Return a text without surrounding spaces; "" if there is none."""
     value = props.get(name)
     return value.strip() if isinstance(value, str) else ""
 
 
 def picture(context: Mapping[str, object], id_: Json) -> Mapping[str, object] | None:
-    """The picture as templates show it; None for one that is gone."""
+    """Return the image for templates; None if it was deleted."""
     return shown(context.get("media"), id_)
 
 
 def shown(media: object, id_: Json) -> Mapping[str, object] | None:
-    """The same of a mapping of pictures."""
+    """Return the image from a mapping of images by id; None if it was deleted."""
     found = media.get(id_) if isinstance(media, Mapping) and isinstance(id_, str) else None
     return found if isinstance(found, Mapping) and safe_href(found.get("url")) else None

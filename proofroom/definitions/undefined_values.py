@@ -1,4 +1,4 @@
-"""Stored values that no definition has any more: kept aside while the others are checked, and put back."""
+"""Stored values without a definition: removed before the others are validated, and restored afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proofroom.definitions.props import props_of
 
 
 def undefined_names(shape: type[ModuleProps], values: Mapping[str, Json]) -> Iterator[str]:
-    """The paths of the values that the class does not have, also in nested objects: `old`, `items.0.old`."""
+    """Yield the paths of values that the class does not define, also in nested objects: `old`, `items.0.old`."""
     known = props_of(shape)
     for name, value in values.items():
         prop = known.get(name)
@@ -27,45 +27,49 @@ def undefined_names(shape: type[ModuleProps], values: Mapping[str, Json]) -> Ite
 
 
 def without_undefined(shape: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
-    """The values without those that the class does not have."""
+    """Return the values without those that the class does not define."""
     known = props_of(shape)
-    kept: JsonObject = {}
+    defined: JsonObject = {}
     for name, value in values.items():
         prop = known.get(name)
         if prop is None:
             continue
         if prop.nested is not None and isinstance(value, list):
-            kept[name] = [
+            defined[name] = [
                 without_undefined(prop.nested, item) if isinstance(item, Mapping) else item
                 for item in value
             ]
         elif prop.nested is not None and isinstance(value, Mapping):
-            kept[name] = without_undefined(prop.nested, value)
+            defined[name] = without_undefined(prop.nested, value)
         else:
-            kept[name] = value
-    return kept
+            defined[name] = value
+    return defined
 
 
 def with_undefined(
     shape: type[ModuleProps], cleaned: Mapping[str, Json], values: Mapping[str, Json]
 ) -> JsonObject:
-    """The cleaned values, and those of `values` that the class does not have, where they were."""
+    """Return the cleaned values, with the undefined ones of `values` in their place."""
     known = props_of(shape)
     found = dict(cleaned)
     for name, value in values.items():
         prop = known.get(name)
-        now = found.get(name)
+        new_value = found.get(name)
         if prop is None:
             found[name] = value
         elif prop.nested is None:
             continue
-        elif isinstance(value, list) and isinstance(now, list) and len(value) == len(now):
+        # Items of lists have no ids. With another number of items it is unknown which is which, so nothing is
+        # restored.
+        elif (
+            isinstance(value, list) and isinstance(new_value, list) and len(value) == len(new_value)
+        ):
             found[name] = [
-                with_undefined(prop.nested, item, before)
-                if isinstance(item, Mapping) and isinstance(before, Mapping)
+                with_undefined(prop.nested, item, old_value)
+                if isinstance(item, Mapping) and isinstance(old_value, Mapping)
                 else item
-                for item, before in zip(now, value, strict=True)
+                for item, old_value in zip(new_value, value, strict=True)
             ]
-        elif isinstance(value, Mapping) and isinstance(now, Mapping):
-            found[name] = with_undefined(prop.nested, now, value)
+        elif isinstance(value, Mapping) and isinstance(new_value, Mapping):
+            found[name] = with_undefined(prop.nested, new_value, value)
     return found

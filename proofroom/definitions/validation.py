@@ -1,4 +1,4 @@
-"""Props against their class, with errors keyed by path: `props.items.0.question`."""
+"""Validation of props, with errors by path: `props.items.0.question`."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ from proofroom.core.validation.errors import describe_translated, details_of, sh
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.props import defaults, props_of
 
-_MOST_PATHS = 20
+_MAX_PATHS = 20
 
 
 def check(
     props: type[ModuleProps], values: Mapping[str, Json], *, prefix: str, what: str
 ) -> JsonObject:
-    """The full, cleaned values with defaults filled.
-
+    """Return the complete, cleaned values with defaults.
     Raises `RuleViolation` (`invalid_props`): details begin with `prefix`, the sentence names `what`.
     """
     try:
-        # A Mapping that is no dict would be refused by pydantic with a sentence about Python.
+        # Pydantic would refuse a Mapping that is not a dict, with a sentence about Python.
         checked = props.model_validate(dict(values))
     except ValidationError as error:
         details = details_of(
-            error, lambda item: _sentence(props, item), prefix=prefix, limit=_MOST_PATHS
+            error, lambda item: _sentence(props, item), prefix=prefix, limit=_MAX_PATHS
         )
         path, sentences = next(iter(details.items()))
         more = f" ({error.error_count() - 1} more)" if error.error_count() > 1 else ""
@@ -47,13 +46,13 @@ def check(
 def check_partial(
     props: type[ModuleProps], values: Mapping[str, Json], *, prefix: str, what: str
 ) -> JsonObject:
-    """The cleaned values of the given keys only."""
+    """Return the cleaned values of the given keys only."""
     full = check(props, {**defaults(props), **values}, prefix=prefix, what=what)
     return {key: full[key] for key in values}
 
 
 def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str) -> RuleViolation:
-    """The refusal of a definition's name that does not exist."""
+    """Return the error for a definition's name that does not exist."""
     message = _("no %(kind)s named %(readable)r; known: %(known)s") % {
         "kind": kind,
         "readable": shorten_key(name),
@@ -65,14 +64,14 @@ def unknown(kind: str, name: str, known: Sequence[str], *, code: str, field: str
 def _sentence(props: type[ModuleProps], error: ErrorDetails) -> str:
     if error["type"] != "extra_forbidden":
         return describe_translated(error)
-    # The wire names allowed where the last part of the location stands.
+    # Find the wire names allowed at the last part of the location.
     location = error["loc"]
-    here: type[ModuleProps] | None = props
+    current: type[ModuleProps] | None = props
     for part in location[:-1]:
-        if isinstance(part, str) and here is not None:
-            prop = props_of(here).get(part)
-            here = prop.nested if prop else None
-    known = list(props_of(here)) if here else []
+        if isinstance(part, str) and current is not None:
+            prop = props_of(current).get(part)
+            current = prop.nested if prop else None
+    known = list(props_of(current)) if current else []
     name = shorten_key(error["loc"][-1])
     close = get_close_matches(name, known, 1, cutoff=0.7)
     hint = " " + _("Did you mean %(name)r?") % {"name": close[0]} if close else ""

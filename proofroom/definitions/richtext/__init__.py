@@ -1,4 +1,4 @@
-"""Rich text: one stored form (a ProseMirror JSON document), and its Markdown, HTML and plain text.
+"""Rich text: the stored form (a ProseMirror JSON document), and its conversion to Markdown, HTML and plain text.
 
-Imports no Django, so that workers, importers and tests use it alone.
+Imports no Django, so that workers, importers and tests can use it alone.
 """

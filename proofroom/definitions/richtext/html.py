@@ -1,4 +1,4 @@
-"""A document as HTML. Everything is escaped here; no part of a document is markup by itself."""
+"""Rendering of a document as HTML. All text is escaped here; no part of a document is used as markup."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LIST_TYPES = frozenset({"1", "a", "A", "i", "I"})
 
 @dataclass(frozen=True, slots=True)
 class TextImage:
-    """An image of the site as a text shows it; without an address its file is gone."""
+    """An image of the site for display. An empty `url` means that its file was deleted."""
 
     url: str = ""
     alt: str = ""
@@ -51,7 +51,7 @@ class TextImage:
 
 
 class PageTexts(set[str]):
-    """Data of all texts of a page: the ids of their headings, and who knows the site's own images by address."""
+    """State shared by all texts of a page: used heading ids, and a lookup of the site's images by URL."""
 
     def __init__(self, ids: Iterable[str], image_at: Callable[[str], TextImage | None]) -> None:
         super().__init__(ids)
@@ -61,14 +61,15 @@ class PageTexts(set[str]):
 def to_html(
     document: object, *, heading_ids: set[str] | None = None, remote_images: bool = True
 ) -> str:
-    """Safe HTML of a document of any shape; what is no document gives the empty string.
+    """Return safe HTML of a document of any shape; "" for a value that is not a document.
 
-    `heading_ids`: the ids already used on the page. Every heading gets an id that is not among
-    them, and adds it. Without it headings have no id. As `PageTexts` it says which images there are:
-    one of ours comes in all its sizes, and one whose file is gone not at all.
-    `remote_images=False` shows the alternative text instead of an image of another host: for
-    text that a person has not approved yet, because loading such an image can leak what it names.
+    `heading_ids`: ids already used on the page. Every heading gets an id and adds it to the set; without the set,
+    headings have no ids. A `PageTexts` also finds the site's images: they get all their sizes, and deleted ones are
+    left out.
+    `remote_images=False` replaces images of other hosts by their alternative text.
     """
+    # Loading a remote image sends its URL to the other host. In text that no person has approved, the URL can
+    # contain data to leak.
     if not isinstance(document, dict):
         return ""
     return _Renderer(heading_ids, remote_images).blocks(children(document), 1)
@@ -86,17 +87,18 @@ class _Renderer:
             if kind(node) in INLINE:
                 inline.append(node)
                 continue
-            parts += self._loose(inline)
+            parts += self._wrap_inline(inline)
             inline = []
             parts.append(self._block(node, depth))
-        return "\n".join(parts + self._loose(inline))
+        return "\n".join(parts + self._wrap_inline(inline))
 
-    def _loose(self, nodes: Sequence[Node]) -> list[str]:
-        # Inline content between blocks is against the schema; it is shown all the same.
+    def _wrap_inline(self, nodes: Sequence[Node]) -> list[str]:
+        # Inline content between blocks is invalid, but shown anyway.
         return [f"<p>{self._inline(nodes)}</p>"] if nodes else []
 
     def _block(self, node: Node, depth: int) -> str:
         if depth >= MAX_DEPTH:
+            # Deeper nodes become plain text, so that recursion is bounded.
             return f"<p>{escape(gathered(node))}</p>"
         match kind(node):
             case "paragraph":
@@ -123,7 +125,7 @@ class _Renderer:
                     string(child.get("text")) if kind(child) == "text" else gathered(child)
                     for child in children(node)
                 )
-                # The parser drops a line break right after <pre>; the code element keeps it from being ours.
+                # HTML parsers drop a line break right after <pre>. The code element in between protects ours.
                 return f'<pre tabindex="0"><code{extra}>{escape(code_lines(text))}</code></pre>'
             case "horizontalRule":
                 return "<hr>"
@@ -145,7 +147,7 @@ class _Renderer:
         )
 
     def _compact(self, nodes: Sequence[Node], depth: int) -> str:
-        """The blocks of an item or a cell, its first paragraph without a tag of its own."""
+        """Render the blocks of an item or a cell. A single first paragraph gets no tag."""
         if (
             not nodes
             or kind(nodes[0]) != "paragraph"
@@ -168,7 +170,7 @@ class _Renderer:
             lines = "\n".join(self._row(row, depth, "row") for row in body)
             parts.append(f"<tbody>\n{lines}\n</tbody>")
         parts.append("</table>")
-        # A wide table scrolls in its own box, which the keyboard must be able to reach.
+        # A wide table scrolls in a box, which must be reachable by keyboard.
         box = '<div class="table-scroll" role="region" aria-label="Table" tabindex="0">'
         return box + "\n" + "\n".join(parts) + "\n</div>"
 
@@ -200,17 +202,17 @@ class _Renderer:
         if run.kind == "text" or (is_external(run.src) and not self.remote_images):
             return escape(run.text)
         title = f' title="{escape(run.title)}"' if run.title else ""
-        own = (
+        site_image = (
             self.heading_ids.image_at(run.src) if isinstance(self.heading_ids, PageTexts) else None
         )
-        if own is not None:
-            return _own_image(own, run.text, title) if own.url else ""
+        if site_image is not None:
+            return _own_image(site_image, run.text, title) if site_image.url else ""
         source, alt = escape(run.src), escape(run.text)
         return f'<img src="{source}" alt="{alt}"{title} loading="lazy" decoding="async">'
 
 
 def _own_image(image: TextImage, alt: str, title: str) -> str:
-    """An image of ours in the size that fits, and darker on dark pages where there is such a one."""
+    """Render an image of the site with its sizes, and its dark variant if it has one."""
     sizes = f' sizes="{escape(image.sizes)}"'
     shape = f' width="{image.width}" height="{image.height}"' if image.width else ""
     choice = f' srcset="{escape(image.srcset)}"{sizes}' if image.srcset else ""
@@ -230,12 +232,13 @@ def _opening(mark: TextMark) -> str:
     extra = f' title="{escape(mark.title)}"' if mark.title else ""
     extra += ' target="_blank"' if mark.new_tab else ""
     if is_external(mark.href) or mark.new_tab:
+        # `noopener` protects this page from the opened one. `noreferrer` hides the address of the page.
         extra += ' rel="noopener noreferrer"'
     return f'<a href="{escape(mark.href)}"{extra}>'
 
 
 def unique_heading_id(text: str, taken: set[str]) -> str:
-    """The id that a heading of this text gets on a page where these are `taken`; it is taken then, too."""
+    """Return a heading id that is not in `taken`, and add it."""
     slug = join_words(text, 80) or "section"
     unique, number = slug, 1
     while unique in taken:

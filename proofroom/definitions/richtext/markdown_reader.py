@@ -1,4 +1,4 @@
-"""Markdown to the stored form: raw HTML is read as the text it is; only `<br>`, `<sup>`, `<sub>` are understood."""
+"""Markdown to the stored form. Raw HTML is read as text, except `<br>`, `<sup>` and `<sub>`."""
 
 from __future__ import annotations
 
@@ -31,29 +31,30 @@ _ALT_OF_CONTAINERS = ["paragraph", "reference", "blockquote", "list"]
 
 
 def parser() -> MarkdownIt:
-    """A parser whose time is linear in its input; one may be shared."""
-    # The library drops what is nested deeper than `maxNesting`, so our own limits come first.
+    """Return a parser with linear run time. It can be shared."""
+    # The library drops content nested deeper than `maxNesting`, so our own limits must apply first.
     options = {"html": False, "maxNesting": MAX_CONTAINERS + 4}
     markdown = MarkdownIt("commonmark", options).enable(["table", "strikethrough"])
-    # `safe_href` alone judges addresses: a refused link must become its text, not its source.
+    # Only `safe_href` decides on URLs: a refused link must become its text, not its Markdown source.
     markdown.validateLink = lambda url: True  # type: ignore[method-assign]
     markdown.normalizeLink = lambda url: url  # type: ignore[method-assign]
     markdown.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     rules = markdown.block.ruler
-    rules.at("blockquote", _shallow_quote, {"alt": _ALT_OF_CONTAINERS})
-    rules.at("list", _shallow_list, {"alt": _ALT_OF_CONTAINERS[:3]})
-    rules.at("table", _whole_table, {"alt": ["paragraph", "reference"]})
+    rules.at("blockquote", _limited_quote, {"alt": _ALT_OF_CONTAINERS})
+    rules.at("list", _limited_list, {"alt": _ALT_OF_CONTAINERS[:3]})
+    rules.at("table", _table_with_all_cells, {"alt": ["paragraph", "reference"]})
     markdown.inline.ruler.before("autolink", "line_break", _line_break)
     markdown.inline.ruler.before("autolink", "script_tag", _script_tag)
     return markdown
 
 
-def _shallow_list(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _limited_list(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return state.level < MAX_CONTAINERS and list_block(state, start, end, silent)
 
 
-def _shallow_quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _limited_quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     depth = state.env.get("quotes", 0)
+    # Parsing takes extra time for each level of quotes.
     if state.level >= MAX_CONTAINERS or depth >= MAX_QUOTES:
         return False
     state.env["quotes"] = depth + 1
@@ -63,8 +64,8 @@ def _shallow_quote(state: StateBlock, start: int, end: int, silent: bool) -> boo
         state.env["quotes"] = depth
 
 
-def _whole_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A table whose surplus cells join the last one: they would be dropped, with their text."""
+def _table_with_all_cells(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a table. Surplus cells join the last one; the library would drop them with their text."""
     first = len(state.tokens)
     if not table(state, start, end, silent):
         return False
@@ -81,7 +82,7 @@ def _whole_table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
             if cells and cells[-1] == "":
                 cells.pop()
             surplus = [cell.strip() for cell in cells][width:]
-            # A row ends: inline, td_close, tr_close.
+            # A row ends with the tokens inline, td_close, tr_close.
             last = added[position - 2]
             last.content = " | ".join([last.content, *surplus]) if surplus else last.content
     return True
@@ -130,11 +131,11 @@ _CONTAINERS = {
     "th": "tableHeader",
     "td": "tableCell",
 }
-_NEVER_EMPTY = frozenset({"blockquote", "tableHeader", "tableCell"})
+_NEEDS_PARAGRAPH = frozenset({"blockquote", "tableHeader", "tableCell"})
 
 
 def from_markdown(text: str) -> JsonObject:
-    """A valid document of any text. Refused links and images become their text."""
+    """Return a valid document for any text. Refused links and images become their text."""
     root: JsonObject = {"type": "doc"}
     stack: list[tuple[JsonObject, list[Json]]] = [(root, [])]
     for token in _PARSER.parse(code_lines(text.replace("\r\n", "\n").replace("\r", "\n"))):
@@ -176,10 +177,11 @@ def _close(node: JsonObject, content: list[Json], siblings: list[Json]) -> None:
     if name == "paragraph" and not content:
         return
     if name == "listItem":
+        # The schema requires a paragraph first, also in an item that begins with a list or a code block.
         first = content[0] if content else None
         if not isinstance(first, dict) or first.get("type") != "paragraph":
             content.insert(0, _paragraph())
-    if name in _NEVER_EMPTY and not content:
+    if name in _NEEDS_PARAGRAPH and not content:
         content.append(_paragraph())
     if content:
         node["content"] = content
@@ -211,12 +213,12 @@ class _Inline:
         self.depths: Counter[str] = Counter()
         self.links: list[JsonObject | None] = []
         self.last: list[str] = []
-        """The parts of the last text: joined once, since each joining copies it."""
+        """Parts of the current text. They are joined once at the end, because each join copies the text."""
 
     def read(self, tokens: Sequence[Token]) -> list[Json]:
-        alone = _tags_alone(tokens)
+        unmatched = _unmatched_tags(tokens)
         for number, token in enumerate(tokens):
-            if number in alone:
+            if number in unmatched:
                 self._text(token.markup)
             else:
                 self._token(token)
@@ -226,7 +228,7 @@ class _Inline:
     def _token(self, token: Token) -> None:
         name = token.type.removesuffix("_open").removesuffix("_close")
         if name in _MARKS:
-            # Within another one, the sign says what a mark of the same kind cannot.
+            # A nested mark of the same kind cannot be stored. Its sign keeps the meaning in the text.
             if token.nesting == 1 and self.depths[_MARKS[name]]:
                 self._text(SCRIPT_SIGNS.get(_MARKS[name], ""))
             self.depths[_MARKS[name]] += token.nesting
@@ -288,19 +290,19 @@ class _Inline:
         return found
 
 
-def _tags_alone(tokens: Sequence[Token]) -> set[int]:
-    """The places of tags of superscript and subscript that have no partner: they are text."""
-    waiting: dict[str, list[int]] = {"sup": [], "sub": []}
-    alone: set[int] = set()
+def _unmatched_tags(tokens: Sequence[Token]) -> set[int]:
+    """Return the positions of `<sup>` and `<sub>` tags without a partner. They become text."""
+    open_positions: dict[str, list[int]] = {"sup": [], "sub": []}
+    unmatched: set[int] = set()
     for number, token in enumerate(tokens):
         if token.type in ("sup_open", "sub_open"):
-            waiting[token.tag].append(number)
+            open_positions[token.tag].append(number)
         elif token.type in ("sup_close", "sub_close"):
-            if waiting[token.tag]:
-                waiting[token.tag].pop()
+            if open_positions[token.tag]:
+                open_positions[token.tag].pop()
             else:
-                alone.add(number)
-    return alone.union(*waiting.values())
+                unmatched.add(number)
+    return unmatched.union(*open_positions.values())
 
 
 def _link(token: Token) -> JsonObject | None:

@@ -2,11 +2,11 @@
 
 Superscript and subscript are written as the tags `<sup>` and `<sub>`.
 
-What CommonMark cannot express is normalised: empty paragraphs go, a table's first row becomes its header and its
-cells hold one paragraph, merged cells and lettered lists become plain ones, a link's target goes, equal neighbours
-join, line breaks in a text become spaces. Text is never lost.
+Content that CommonMark cannot express is normalized: empty paragraphs are dropped; a table's first row becomes its
+header, and cells hold one paragraph; merged cells and lettered lists become plain ones; a link's target is dropped;
+equal neighbours are joined; line breaks in a text become spaces. Text is never lost.
 
-CommonMark opens and closes emphasis by the characters around its signs. Where those stand in the way, the
+CommonMark opens and closes emphasis depending on the characters around its delimiters. Where these prevent it, the
 neighbouring character is written as a numeric entity, which counts as punctuation.
 """
 
@@ -37,7 +37,7 @@ from proofroom.definitions.richtext.nodes import (
 )
 from proofroom.definitions.richtext.schema import LANGUAGE
 
-_SIGNS = {"bold": "**", "italic": "_", "strike": "~~"}
+_DELIMITERS = {"bold": "**", "italic": "_", "strike": "~~"}
 _LETTER = compile_pattern(rf"[\p{{L}}\p{{N}}{MARK}]")
 _OPENING_TAGS = {"superscript": "<sup>", "subscript": "<sub>"}
 _CLOSING_TAGS = {"superscript": "</sup>", "subscript": "</sub>"}
@@ -49,7 +49,7 @@ _BREAK = "\\\n"
 
 @dataclass
 class _Piece:
-    """A stretch of output: fixed, or text that may still need its edges written as entities."""
+    """A piece of output: fixed, or text whose first and last characters may have to be entities."""
 
     text: str
     is_text: bool = False
@@ -73,13 +73,13 @@ class _Piece:
 
 
 def escaped(text: str) -> list[str]:
-    """The source of each character, so that Markdown reads it as itself inside a line."""
+    """Return the Markdown source of each character, escaped for use inside a line."""
     source = list(text)
     for found in _SPECIAL.finditer(text):
         source[found.start()] = "\\" + found.group()
     at = text.find("_")
     while at != -1:
-        # Inside a word an underscore is no sign; the outermost characters may become entities.
+        # Inside a word, an underscore is no delimiter. The outermost characters may become entities.
         inside = (
             2 <= at < len(text) - 2 and _LETTER.match(text, at - 1) and _LETTER.match(text, at + 1)
         )
@@ -90,32 +90,32 @@ def escaped(text: str) -> list[str]:
 
 
 def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
-    """The Markdown of inline nodes; `one_line` writes breaks as `<br>`, for headings and cells."""
+    """Return the Markdown of inline nodes. `one_line` writes breaks as `<br>`, for headings and cells."""
     found = runs(nodes)
     pieces: list[_Piece] = []
     previous: _Piece | None = None
     for at, step in enumerate(steps(found)):
         piece = _piece(step.run, one_line or at in {0, len(found) - 1}) if step.run else None
-        signs = "".join(
+        markers = "".join(
             f"]({_target(mark.href, mark.title)})"
             if mark.kind == "link"
-            else (_SIGNS | _CLOSING_TAGS).get(mark.kind, "")
+            else (_DELIMITERS | _CLOSING_TAGS).get(mark.kind, "")
             for mark in step.closes
         )
-        signs += "".join(
-            ("[" if mark.kind == "link" else (_SIGNS | _OPENING_TAGS).get(mark.kind, ""))
+        markers += "".join(
+            ("[" if mark.kind == "link" else (_DELIMITERS | _OPENING_TAGS).get(mark.kind, ""))
             for mark in step.opens
         )
-        # Decide which edges of the texts around a change of marks must be entities.
-        closes = [_SIGNS[mark.kind] for mark in step.closes if mark.kind in _SIGNS]
-        opens = [_SIGNS[mark.kind] for mark in step.opens if mark.kind in _SIGNS]
+        # Decide which characters next to delimiters must be entities.
+        closes = [_DELIMITERS[mark.kind] for mark in step.closes if mark.kind in _DELIMITERS]
+        opens = [_DELIMITERS[mark.kind] for mark in step.opens if mark.kind in _DELIMITERS]
         linked = any(mark.kind == "link" for mark in (*step.closes, *step.opens))
         at_edge = piece is None or piece.is_break
         if previous and previous.is_text and previous.text[-1].isspace() and (closes or at_edge):
             previous.hides_last = True
         if piece and piece.is_text and piece.text[0].isspace() and opens:
             piece.hides_first = True
-        # A tag stands between a sign and the text, and counts as punctuation.
+        # A tag between a delimiter and the text counts as punctuation.
         tag_closes = any(mark.kind in _CLOSING_TAGS for mark in step.closes)
         tag_opens = any(mark.kind in _OPENING_TAGS for mark in step.opens)
         is_plain = not tag_closes and _plain_edge(closes, previous, -1)
@@ -126,10 +126,11 @@ def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
         hides_left = opens and not (closes or linked or tag_closes or is_plain)
         if hides_left and previous and previous.is_text and not _is_neutral(previous.text[-1]):
             previous.hides_last = True
-        if previous and previous.is_text and signs.startswith("[") and previous.text[-1] == "!":
+        # "!" before "[" would make the link an image.
+        if previous and previous.is_text and markers.startswith("[") and previous.text[-1] == "!":
             previous.hides_last = True
-        if signs:
-            pieces.append(_Piece(signs))
+        if markers:
+            pieces.append(_Piece(markers))
         if piece:
             piece.starts_line = not pieces or pieces[-1].is_break
             pieces.append(piece)
@@ -146,16 +147,16 @@ def _piece(run: TextRun, with_tag: bool) -> _Piece:
     if not run.is_code:
         return _Piece(run.text, is_text=True)
     longest = max((len(ticks) for ticks in re.findall("`+", run.text)), default=0)
-    # One space on each side is taken off by the reader.
+    # The reader removes one space on each side of a code span.
     begin, end = run.text[0], run.text[-1]
     padded = "`" in {begin, end} or (begin == end == " " and len(run.text) > 2)
     fence = "`" * (longest + 1)
     return _Piece(fence + (f" {run.text} " if padded else run.text) + fence)
 
 
-def _plain_edge(signs: list[str], inner: _Piece | None, edge: int) -> bool:
-    """Return whether signs hold whatever stands outside: one sign next to a letter that stays a letter."""
-    if len(signs) != 1 or signs[0] == "_" or inner is None or not inner.is_text:
+def _plain_edge(markers: list[str], inner: _Piece | None, edge: int) -> bool:
+    """Return True if one delimiter next to a letter works with any character outside."""
+    if len(markers) != 1 or markers[0] == "_" or inner is None or not inner.is_text:
         return False
     return len(inner.text) > 1 and _LETTER.fullmatch(inner.text[edge]) is not None
 
@@ -169,6 +170,7 @@ def _entity(char: str) -> str:
 
 
 def _target(href: str, title: str) -> str:
+    # A backslash keeps an entity in a URL from being decoded.
     address = re.sub(r"&(?=#?\w{1,32};)", r"\\&", href)
     if "(" in address or ")" in address:
         address = f"<{address}>"
@@ -179,13 +181,13 @@ def _target(href: str, title: str) -> str:
 
 
 _LISTS = frozenset({"bulletList", "orderedList"})
-# A list may follow its paragraph without a blank line only if it can interrupt one.
+# A list can follow its paragraph without a blank line only if it can interrupt one.
 _INTERRUPTS = re.compile(r"(?:[-+*]|1[.)]) \S")
-_MOST_ITEMS = 999_999_999
+_MAX_ITEM_NUMBER = 999_999_999
 
 
 def to_markdown(document: object) -> str:
-    """CommonMark, tables, strikethrough; what they cannot express is normalised as the module says."""
+    """Return CommonMark with tables and strikethrough, normalized as the module docstring describes."""
     if not isinstance(document, dict):
         return ""
     lines = _blocks(children(document), 1)
@@ -212,7 +214,7 @@ def _blocks(nodes: Sequence[Node], depth: int) -> list[str]:
 
 
 def _grouped(nodes: Sequence[Node]) -> list[Node]:
-    """The nodes with stray inline content between blocks put into paragraphs."""
+    """Return the nodes, with inline content between blocks wrapped in paragraphs."""
     grouped: list[Node] = []
     stray: list[Node] = []
     for node in nodes:
@@ -236,6 +238,7 @@ def _block(node: Node, depth: int) -> list[str]:
     if name == "heading":
         level = integer(attributes(node).get("level"), default=2, least=1, most=6)
         text = inline_markdown(children(node), one_line=True)
+        # Trailing "#" would be read as a closing sequence.
         if text.endswith("#") and not text.endswith("\\#"):
             text = text[:-1] + "\\#"
         return [f"{'#' * level} {text}".rstrip(" ")]
@@ -245,7 +248,7 @@ def _block(node: Node, depth: int) -> list[str]:
     if name == "codeBlock":
         return _code_block(node)
     if name == "horizontalRule":
-        # Dashes and stars could be read as lists or underlines.
+        # Dashes and asterisks could be read as lists or underlines of headings.
         return ["___"]
     if name == "table":
         rows = [children(row) for row in children(node)]
@@ -254,8 +257,8 @@ def _block(node: Node, depth: int) -> list[str]:
             return []
         lines = [_row([_cell(cell, depth) for cell in row], width) for row in rows]
         aligns = [string(attributes(cell).get("align")) for cell in rows[0]]
-        signs = {"left": ":---", "center": ":---:", "right": "---:"}
-        lines.insert(1, _row([signs.get(align, "---") for align in aligns], width, fill="---"))
+        markers = {"left": ":---", "center": ":---:", "right": "---:"}
+        lines.insert(1, _row([markers.get(align, "---") for align in aligns], width, fill="---"))
         return lines
     text = inline_markdown([{"type": "text", "text": gathered(node)}])
     return text.split("\n") if text else []
@@ -273,18 +276,19 @@ def _code_block(node: Node) -> list[str]:
 
 
 def _list(node: Node, depth: int, above: str) -> tuple[list[str], str]:
-    """The lines of a list and its sign, which differs from that of the list right above it."""
+    """Return the lines of a list and its marker, which differs from that of the list right above."""
     items = [(_blocks(children(item), depth + 2) or [""]) for item in children(node)]
     if kind(node) == "orderedList":
+        # With the same marker, the two lists would become one.
         sign = ")" if above == "." else "."
-        start = integer(attributes(node).get("start"), default=1, least=0, most=_MOST_ITEMS)
-        signs = [f"{min(start + at, _MOST_ITEMS)}{sign}" for at in range(len(items))]
+        start = integer(attributes(node).get("start"), default=1, least=0, most=_MAX_ITEM_NUMBER)
+        markers = [f"{min(start + at, _MAX_ITEM_NUMBER)}{sign}" for at in range(len(items))]
     else:
         sign = _bullet([item[0] for item in items], above)
-        signs = [sign] * len(items)
+        markers = [sign] * len(items)
     lines: list[str] = []
     loose = any("" in item for item in items)
-    for marker, item in zip(signs, items, strict=True):
+    for marker, item in zip(markers, items, strict=True):
         if lines and loose:
             lines.append("")
         lines.append(f"{marker} {item[0]}".rstrip(" ") if not item[0] else f"{marker} {item[0]}")
@@ -309,12 +313,12 @@ def _row(cells: list[str], width: int, *, fill: str = "") -> str:
 
 def _cell(cell: Node, depth: int) -> str:
     parts = [text for block in _grouped(children(cell)) for text in _flat(block, depth + 3)]
-    # The reader takes one backslash before a pipe away before it reads anything else.
+    # The reader first removes one backslash before a pipe, then parses the cell.
     return "<br>".join(parts).replace("|", "\\|")
 
 
 def _flat(node: Node, depth: int) -> list[str]:
-    """The lines of a block inside a table cell, which has room for inline content only."""
+    """Return the lines of a block in a table cell, which can hold only inline content."""
     if kind(node) in {"paragraph", "heading"}:
         text = inline_markdown(children(node), one_line=True)
         return [text] if text else []

@@ -1,7 +1,7 @@
-"""A stored document, read without trusting its shape: foreign data must never break a page.
+"""Reads a stored document without trusting its shape, because invalid data must not break a page.
 
-Its nodes, the inline content of a block as runs (marks in one fixed order, equal neighbours joined), and its plain
-text: for search, word counts, descriptions and line diffs.
+Provides its nodes, the inline content of a block as runs (marks in a fixed order, equal neighbours joined), and its
+plain text for search, word counts, descriptions and line diffs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from proofroom.core.json import Json
 from proofroom.definitions.richtext.links import safe_href, safe_src
 
 MAX_DEPTH = 24
-"""Nodes inside one another, the document being 0."""
+"""Levels of nested nodes. The document is level 0."""
 
 
 INLINE = frozenset({"text", "image", "hardBreak"})
@@ -23,11 +23,11 @@ INLINE = frozenset({"text", "image", "hardBreak"})
 
 Node = Mapping[str, Json]
 
-# Control characters are never stored: databases refuse some, Markdown cannot express others.
+# Control characters are never stored: databases refuse some, and Markdown cannot express others.
 _CONTROLS = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), " ")
 _CONTROLS |= dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
-_CONTROLS_OF_A_LINE = {code: char for code, char in _CONTROLS.items() if code != 0x09}
-_CONTROLS_OF_CODE = {code: char for code, char in _CONTROLS_OF_A_LINE.items() if code != 0x0A}
+_CONTROLS_IN_LINE = {code: char for code, char in _CONTROLS.items() if code != 0x09}
+_CONTROLS_IN_CODE = {code: char for code, char in _CONTROLS_IN_LINE.items() if code != 0x0A}
 
 
 def kind(node: Node) -> str:
@@ -48,7 +48,7 @@ def attributes(node: Node) -> Node:
 
 
 def string(value: Json) -> str:
-    """The value when it is a string, else the empty string."""
+    """Return the value if it is a string, else ""."""
     return value if isinstance(value, str) else ""
 
 
@@ -59,46 +59,47 @@ def integer(value: Json, *, default: int, least: int, most: int) -> int:
 
 
 def one_line(text: str) -> str:
-    """The text with every control character but the tab as a space."""
-    return text.translate(_CONTROLS_OF_A_LINE)
+    """Return the text with all control characters except tabs as spaces."""
+    return text.translate(_CONTROLS_IN_LINE)
 
 
 def code_lines(text: str) -> str:
-    """The text of a code block: line breaks and tabs stay."""
-    return text.translate(_CONTROLS_OF_CODE)
+    """Return the text of a code block: control characters as spaces, except line breaks and tabs."""
+    return text.translate(_CONTROLS_IN_CODE)
 
 
 def has_controls(text: str) -> bool:
-    """Return whether a text has control characters other than tab and line break."""
+    """Return True if a text has control characters other than tab and line break."""
     return code_lines(text) != text
 
 
 def gathered(node: Node) -> str:
-    """All text below a node of any shape and depth, words of separate nodes kept apart."""
+    """Return all text below a node of any shape and depth, separated by spaces."""
     found: list[str] = []
-    waiting = [node]
-    while waiting:
-        current = waiting.pop()
+    # A stack instead of recursion, because the depth of invalid data is not limited.
+    pending = [node]
+    while pending:
+        current = pending.pop()
         text = string(current.get("text")) or string(attributes(current).get("alt"))
         if text:
             found.append(text)
-        waiting.extend(reversed(children(current)))
+        pending.extend(reversed(children(current)))
     return " ".join(found)
 
 
 MARK_ORDER = ("link", "bold", "italic", "strike", "superscript", "subscript", "code")
-"""Outermost first."""
+"""Marks, outermost first."""
 
 _SCRIPTS = {
     "superscript": ("^", dict(zip("0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ", strict=True))),
     "subscript": ("_", dict(zip("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎", strict=True))),
 }
-"""The sign before a superscript or subscript in plain text, and the characters that have a form of their own."""
+"""By mark: the sign for plain text, and the Unicode forms of characters."""
 SCRIPT_SIGNS = {name: sign for name, (sign, _) in _SCRIPTS.items()}
 
 
 def script_text(text: str, name: str) -> str:
-    """Return superscript or subscript as plain text: `⁶`, `^x`. The text stays as it is under another mark.
+    """Return superscript or subscript as plain text, such as `⁶` or `^x`; other marks leave the text unchanged.
 
     Words such as the `st` of an ordinal stay plain; a single letter may be an exponent.
     """
@@ -130,7 +131,7 @@ class TextRun:
 
     @property
     def plain(self) -> str:
-        """The text as it is where no mark can be shown."""
+        """The text where marks cannot be shown."""
         text = self.text
         for mark in self.marks:
             text = script_text(text, mark.kind)
@@ -143,7 +144,7 @@ class TextRun:
 
 @dataclass(frozen=True)
 class MarkedRun:
-    """Before `run`, the marks that end (innermost first) and those that begin (outermost first).
+    """A run with the marks that end before it (innermost first) and that begin (outermost first).
 
     The last step of a block has no run.
     """
@@ -154,7 +155,7 @@ class MarkedRun:
 
 
 def runs(nodes: Sequence[Node]) -> list[TextRun]:
-    """The runs of inline nodes. Unsafe links lose the link, unsafe images become their text."""
+    """Return the runs of inline nodes. Unsafe links lose the link, unsafe images become their text."""
     joined: list[TextRun] = []
     for node in nodes:
         run = _run(node)
@@ -170,14 +171,14 @@ def runs(nodes: Sequence[Node]) -> list[TextRun]:
         if run.kind != "hardBreak" or not 0 < at < len(joined) - 1:
             marked.append(run)
             continue
-        # A break takes the marks its neighbours share, so that a link over two lines stays one link.
+        # A break gets the marks its neighbours share, so that a link over two lines stays one link.
         shared = _shared(joined[at - 1].marks, joined[at + 1].marks)
         marked.append(replace(run, marks=tuple(mark for mark in shared if mark.kind != "code")))
     return marked
 
 
 def steps(found: Sequence[TextRun]) -> Iterator[MarkedRun]:
-    """The runs with the marks that change around them; a mark stays open as long as it lasts."""
+    """Yield the runs with the marks that change around them. A mark stays open as long as possible."""
     current: tuple[TextMark, ...] = ()
     for run in found:
         shared = len(_shared(current, run.marks))
@@ -226,14 +227,14 @@ def _shared(left: Sequence[TextMark], right: Sequence[TextMark]) -> tuple[TextMa
 
 
 def to_text(document: object) -> str:
-    """The text: blocks apart by a blank line, cells by a tab; images give their description."""
+    """Return the text: blocks separated by a blank line, cells by a tab, images as their description."""
     if not isinstance(document, dict):
         return ""
     return "\n\n".join(_blocks(children(document), 1))
 
 
 def blocks(document: object) -> list[str]:
-    """One line for every top-level block, even one without text: what a line diff compares."""
+    """Return one line per top-level block, also for blocks without text, for line diffs."""
     if not isinstance(document, dict):
         return []
     lines: list[str] = []
@@ -263,7 +264,7 @@ def _block(node: Node, depth: int) -> list[str]:
     if name == "codeBlock":
         return [code_lines("".join(string(child.get("text")) for child in children(node)))]
     if name in {"bulletList", "orderedList"}:
-        # The parts of a list are lines, not paragraphs.
+        # The items of a list are lines, not paragraphs.
         return ["\n".join(_blocks(children(node), depth + 1))]
     if name == "table":
         rows = (

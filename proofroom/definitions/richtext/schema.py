@@ -1,7 +1,7 @@
 """The stored form: a ProseMirror document with the node and mark names of TipTap's StarterKit.
 
-The editor needs two settings to match: images are inline (`Image.configure({inline: true})`), and
-code may stand together with other marks (`Code.extend({excludes: ""})`), as in Markdown.
+The editor needs two matching settings: images are inline (`Image.configure({inline: true})`), and code can be
+combined with other marks (`Code.extend({excludes: ""})`), as in Markdown.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from proofroom.definitions.richtext.nodes import (
 __all__ = ["EMPTY", "is_document", "safe_href", "safe_src", "validate"]
 
 EMPTY: Final[JsonObject] = {"type": "doc", "content": [{"type": "paragraph"}]}
-"""A document without text. Copy it before changing it."""
+"""A document without text. Copy it before a change."""
 
 MAX_CONTAINERS = 16
-"""How deep a list or quote may begin: a list and its items are two levels."""
+"""Deepest level at which a list or quote may begin. A list and its items are two levels."""
 MAX_QUOTES = 5
-"""Quotes inside one another: Markdown readers need time for each."""
+"""Levels of nested quotes. Markdown parsers need time for each."""
 MAX_NODES = 50_000
 MAX_TEXT = 1_000_000
-"""Characters of one document."""
+"""Characters of a document."""
 MAX_WORDS = 2000
 """Characters of a title or a description."""
 MAX_PROBLEMS = 20
@@ -76,6 +76,7 @@ _Rule = Callable[[Json], bool]
 
 
 def _number(least: int, most: int) -> _Rule:
+    # `type`, because bool is a subclass of int.
     return lambda value: type(value) is int and least <= value <= most
 
 
@@ -107,13 +108,13 @@ _CELL_RULES: dict[str, _Rule] = {
 }
 _ATTRIBUTES: dict[str, dict[str, _Rule]] = {
     "heading": {"level": _number(1, 6)},
-    # `type` is what the editor writes for lettered lists.
+    # `type`: the editor writes it for lettered lists.
     "orderedList": {"start": _number(0, 999_999_999), "type": _choice("1", "a", "A", "i", "I")},
     "codeBlock": {"language": _language},
     "image": {"src": lambda value: safe_src(value) is not None, "alt": _words, "title": _words},
     "tableHeader": _CELL_RULES,
     "tableCell": _CELL_RULES,
-    # `target`, `rel` and `class` are what the editor writes; rendering decides on `rel` itself.
+    # The editor writes `target`, `rel` and `class`. Rendering sets `rel` itself.
     "link": {
         "href": lambda value: safe_href(value) is not None,
         "title": _words,
@@ -133,7 +134,7 @@ _KEYS_OF = {
 
 
 def is_document(value: object) -> bool:
-    """Return whether a value looks like a document at all; `validate` says whether it is a good one."""
+    """Return True if a value has the basic shape of a document. `validate` checks the rest."""
     return (
         isinstance(value, dict)
         and value.get("type") == "doc"
@@ -142,7 +143,7 @@ def is_document(value: object) -> bool:
 
 
 def validate(value: object) -> list[str]:
-    """Return what is wrong with a document, as sentences that name the place; empty when nothing is."""
+    """Return the problems of a document, as sentences with their place; empty if it is valid."""
     if not isinstance(value, dict) or not is_document(value):
         return ['Rich text must be an object {"type": "doc", "content": [...]}.']
     check = _Check()
@@ -160,7 +161,7 @@ class _Check:
     nodes: int = 0
     text: int = 0
 
-    def say(self, place: str, problem: str) -> None:
+    def report(self, place: str, problem: str) -> None:
         if len(self.problems) < MAX_PROBLEMS:
             self.problems.append(f"{place}: {problem}.")
 
@@ -170,7 +171,7 @@ class _Check:
         if self.nodes > MAX_NODES:
             return
         for key in node.keys() - _KEYS_OF.get(name, _KEYS):
-            self.say(place, f"{name} has no key {key!r}")
+            self.report(place, f"{name} has no key {key!r}")
         self.attributes(node, name, place)
         self.marks(node.get("marks"), place)
         if name == "text":
@@ -183,69 +184,71 @@ class _Check:
     def nesting(self, name: str, place: str, depth: int, quotes: int) -> None:
         too_deep = depth > MAX_CONTAINERS and name in {"bulletList", "orderedList", "blockquote"}
         if too_deep or (name == "blockquote" and quotes > MAX_QUOTES):
-            self.say(place, f"{name} is nested too deep")
+            self.report(place, f"{name} is nested too deep")
 
     def content(self, node: Node, name: str, place: str, depth: int, quotes: int) -> None:
         content = node.get("content", [])
         if not isinstance(content, list) or not all(isinstance(item, Mapping) for item in content):
-            self.say(place, "content must be a list of nodes")
+            self.report(place, "content must be a list of nodes")
             return
         if not content and name in _NEEDS_CHILDREN:
-            self.say(place, f"{name} must not be empty")
+            self.report(place, f"{name} must not be empty")
         if name == "listItem" and content and kind(content[0]) != "paragraph":
-            self.say(place, "a listItem begins with a paragraph")
+            self.report(place, "a listItem begins with a paragraph")
         for index, child in enumerate(children(node)):
             where = f"{place}.content.{index}"
             if kind(child) not in _KNOWN:
-                self.say(where, f"unknown node {kind(child)!r}; known: {', '.join(sorted(_KNOWN))}")
+                self.report(
+                    where, f"unknown node {kind(child)!r}; known: {', '.join(sorted(_KNOWN))}"
+                )
             elif kind(child) not in _CHILDREN[name]:
-                self.say(where, f"{kind(child)} cannot stand in {name}")
+                self.report(where, f"{kind(child)} cannot stand in {name}")
             elif depth + 1 >= MAX_DEPTH:
-                self.say(where, f"nested deeper than {MAX_DEPTH} levels")
+                self.report(where, f"nested deeper than {MAX_DEPTH} levels")
             elif name == "codeBlock" and child.get("marks"):
-                self.say(where, "text in a codeBlock has no marks")
+                self.report(where, "text in a codeBlock has no marks")
             else:
                 self.node(child, where, depth + 1, quotes)
 
     def words(self, node: Node, place: str) -> None:
         text = node.get("text")
         if not isinstance(text, str) or not text:
-            self.say(place, "text must be a string that is not empty")
+            self.report(place, "text must be a string that is not empty")
             return
         self.text += len(text)
         if has_controls(text):
-            self.say(place, "text has control characters")
+            self.report(place, "text has control characters")
 
     def attributes(self, node: Node, name: str, place: str) -> None:
         attrs = node.get("attrs")
         if attrs is None:
             attrs = {}
         if not isinstance(attrs, Mapping):
-            self.say(place, "attrs must be an object")
+            self.report(place, "attrs must be an object")
             return
         rules = _ATTRIBUTES.get(name, {})
         required = _REQUIRED.get(name)
         if required and required not in attrs:
-            self.say(place, f"{name} needs the attribute {required!r}")
+            self.report(place, f"{name} needs the attribute {required!r}")
         for key, value in attrs.items():
             if key not in rules:
-                self.say(place, f"{name} has no attribute {key!r}")
+                self.report(place, f"{name} has no attribute {key!r}")
             elif not rules[key](value):
-                self.say(place, f"{name} cannot have {key} = {str(value)[:80]!r}")
+                self.report(place, f"{name} cannot have {key} = {str(value)[:80]!r}")
 
     def marks(self, marks: Json, place: str) -> None:
         if marks is None:
             return
         if isinstance(marks, str) or not isinstance(marks, Sequence):
-            self.say(place, "marks must be a list")
+            self.report(place, "marks must be a list")
             return
         seen: set[str] = set()
         for mark in marks:
             name = kind(mark) if isinstance(mark, Mapping) else ""
             if not isinstance(mark, Mapping) or name not in MARK_ORDER:
-                self.say(place, f"unknown mark {name!r}; known: {', '.join(MARK_ORDER)}")
+                self.report(place, f"unknown mark {name!r}; known: {', '.join(MARK_ORDER)}")
                 continue
             if name in seen or mark.keys() - {"type", "attrs"}:
-                self.say(place, f"the mark {name!r} is given twice or has unknown keys")
+                self.report(place, f"the mark {name!r} is given twice or has unknown keys")
             seen.add(name)
             self.attributes(mark, name, place)
