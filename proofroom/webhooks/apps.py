@@ -1,4 +1,4 @@
-"""Registers the app with Django."""
+"""The Django app of webhooks."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy

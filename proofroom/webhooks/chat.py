@@ -1,6 +1,6 @@
-"""Chat notices: one sentence for each event that the team wants to hear of, on a channel of its own.
+"""Chat notices: one sentence per event, sent by their own channel.
 
-`settings.CMS_ENV` says where the chat is and which events it hears of.
+`settings.CMS_ENV` defines the chat's URL and its events.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ LINKED_TO_SITE: Final = frozenset(
     {"post.published", "post.publish", "post.updated", "post.approve"}
 )
 TITLE_MAX: Final = 120
-# Every chat marks up in its own way and decodes in its own way; signs that look alike mean nothing to any of them.
+# Every chat has its own markup and escapes. Characters that look alike have no meaning in any of them.
 LOOKALIKES: Final = str.maketrans(
     {
         "&": "＆",
@@ -77,13 +77,13 @@ LOOKALIKES: Final = str.maketrans(
         "$": "＄",
     }
 )
-# Between letters a dot makes a name that chats turn into a link; a joiner after it is not seen and ends the name.
-LINKING_DOT: Final = re.compile(r"([.。．｡])(?=\w)")  # browsers take all four for a dot
+# Chats turn a dot between letters into a link. An invisible word joiner after it prevents that.
+LINKING_DOT: Final = re.compile(r"([.。．｡])(?=\w)")  # browsers treat all four as a dot
 WORD_JOINER: Final = "\u2060"
 
 
 def subscribe_chat() -> None:
-    """Subscribe to the events of CHAT_EVENTS. Called once, at start; exits where there is no such event."""
+    """Subscribe to the events of CHAT_EVENTS. Called once at startup; exits if one does not exist."""
     problem = find_problem(settings.CMS_ENV.chat_events)
     if problem:
         raise SystemExit(problem)
@@ -93,21 +93,21 @@ def subscribe_chat() -> None:
 
 
 def known_events() -> list[str]:
-    """Return every event that a chat can hear of: all but those that only hand work on."""
+    """Return the names of the events that a chat can receive: all except internal ones."""
     return [kind.name for kind in outbox.all_kinds() if not kind.is_internal]
 
 
 def find_problem(names: tuple[str, ...]) -> str:
-    """Return a sentence if CHAT_EVENTS names what is no event, else an empty text."""
+    """Return a sentence if CHAT_EVENTS has an unknown event, else ""."""
     known = known_events()
-    wrong = [name for name in names if name not in known]
-    if not wrong:
+    unknown = [name for name in names if name not in known]
+    if not unknown:
         return ""
-    return f"CHAT_EVENTS names {', '.join(map(repr, wrong))}; known: {', '.join(known)}."
+    return f"CHAT_EVENTS names {', '.join(map(repr, unknown))}; known: {', '.join(known)}."
 
 
 def queue_notices(events: Sequence[Event]) -> None:
-    """Queue a notice of each event, where a chat is set up and wants such events."""
+    """Queue a notice for each event, if a chat is set up for it."""
     env = settings.CMS_ENV
     if env.chat_webhook_url:
         queue_all(
@@ -120,12 +120,12 @@ def queue_notices(events: Sequence[Event]) -> None:
 
 
 def chat_host() -> str:
-    """Return the host of the chat, which is all of its address that anybody may see; empty if none is set up."""
+    """Return the host of the chat, the only part of its URL that may be shown; "" if none is set up."""
     return urlsplit(settings.CMS_ENV.chat_webhook_url or "").hostname or ""
 
 
 class ChatChannel:
-    """A call that Slack, Mattermost, Rocket.Chat and Google Chat understand. The address is the secret."""
+    """The channel for Slack, Mattermost, Rocket.Chat and Google Chat. The URL is the secret."""
 
     def build_request(self, delivery: Delivery) -> OutgoingRequest:
         url = settings.CMS_ENV.chat_webhook_url
@@ -135,12 +135,13 @@ class ChatChannel:
             raise NothingToSend("The words of this event were deleted.")
         body = orjson.dumps({"text": sentence_of(delivery.event)})
         path = urlsplit(url).path
+        # A chat's response may repeat the path of its URL, which contains the secret.
         secrets = (url, path, *path.split("/"))
         return OutgoingRequest(url=url, headers={}, body=body, secrets=secrets, is_named=False)
 
 
 def sentence_of(event: Event) -> str:
-    """Write the notice: one sentence, with an address at its end where there is a page to look at."""
+    """Return the notice: one sentence, with a URL at its end if there is a page to open."""
     payload = event.payload
     person = plain(event.actor_name, 60) or "The service"
     who = f"The agent {plain(event.agent_id)}" if event.agent_id else person
@@ -172,7 +173,7 @@ def sentence_of(event: Event) -> str:
 
 
 def url_of(event: Event) -> str:
-    """Return the address of the page to look at; empty where there is none."""
+    """Return the URL of the page to open; "" if there is none."""
     site: str = settings.SITE_URL
     if event.name in LINKED_TO_SITE and event.payload.get("status") == "published":
         path = str(event.payload.get("url") or "")
@@ -192,16 +193,16 @@ def url_of(event: Event) -> str:
         page, arguments = "content_post_change", [post_id]
     try:
         return site + reverse(f"admin:{page}", args=arguments) + query
-    except NoReverseMatch:  # a site without that app
+    except NoReverseMatch:  # the site does not have that app
         return site + "/admin/" + query
 
 
 def plain(text: str, most: int = TITLE_MAX) -> str:
-    """Return the text on one line, cut off, with nothing in it that a chat acts on."""
-    # Signs of control turn lines around, or hide what follows.
+    """Return the text on one line, shortened, without characters that a chat interprets."""
+    # Control characters can reverse a line or hide its rest.
     hidden = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-    seen = "".join(" " if unicodedata.category(sign) in hidden else sign for sign in text)
-    short = " ".join(seen.split())
+    visible = "".join(" " if unicodedata.category(sign) in hidden else sign for sign in text)
+    short = " ".join(visible.split())
     if len(short) > most:
         short = short[: most - 1].rstrip() + "…"
     return LINKING_DOT.sub(rf"\1{WORD_JOINER}", short.translate(LOOKALIKES))

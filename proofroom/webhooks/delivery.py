@@ -1,8 +1,8 @@
-"""Sending of what is due, and the outcomes of the calls: what an answer means, and when a delivery is tried again.
+"""Sends due deliveries, and stores the outcomes of their calls and the time of the next attempt.
 
-One thread does all database work, another makes the calls (`http_calls`). Channels share nothing but the two
-threads: each has so many deliveries under way, and gets more as soon as some of its own have ended, so that no
-receiver holds up another.
+One thread does all database work, another makes the calls (`http_calls`). Channels share only the two threads: each
+channel has its own limit of running deliveries and gets new ones as soon as some have ended, so that no receiver
+delays another.
 """
 
 from __future__ import annotations
@@ -42,18 +42,22 @@ from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, Webhook
 from proofroom.webhooks.redaction import RequestRedactor
 from proofroom.webhooks.services.webhooks import host_of
 
+# Also limits what a receiver can ask for with Retry-After.
 MAX_WAIT: Final = timedelta(days=1)
 RETRIED_STATUSES: Final = frozenset({408, 425, 429})
-"""Besides those from 500."""
+"""Statuses below 500 that are retried. All from 500 are retried."""
 RETRY_AFTER_STATUSES: Final = frozenset({429, 503})
+# As a share of the wait.
 JITTER: Final = 0.2
 DISABLE_AFTER: Final = timedelta(hours=24)
-"""How long all calls of a webhook must have failed before it is switched off."""
+"""Time for which all calls of a webhook must have failed before it is disabled."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """`error` is a sentence for people, empty where all went well. `wait` is what the receiver asked for."""
+    """The outcome of a call. `error`: a sentence for people, empty on success. `wait`: the delay the receiver asked
+    for.
+    """
 
     is_success: bool
     may_retry: bool
@@ -63,7 +67,7 @@ class CallOutcome:
 
 
 def outcome_of(ended: HttpResult | CallRefused | Unreachable, now: datetime) -> CallOutcome:
-    """Judge an answer, or the lack of one."""
+    """Return the outcome of a response, or of a call without one."""
     if isinstance(ended, CallRefused):
         return CallOutcome(False, False, ended.reason)
     if isinstance(ended, Unreachable):
@@ -77,8 +81,9 @@ def outcome_of(ended: HttpResult | CallRefused | Unreachable, now: datetime) -> 
 
 
 def parse_retry_after(answer: HttpResult, now: datetime) -> timedelta:
-    """Read Retry-After, in seconds or as a date; zero where it says neither."""
+    """Return the delay of a Retry-After header, in seconds or as a date; zero if it has neither."""
     given = answer.headers.get("retry-after", "").strip()[:40]
+    # At most 40 ASCII digits, so `int` cannot fail.
     if given.isascii() and given.isdigit():
         return timedelta(seconds=min(int(given), int(MAX_WAIT.total_seconds())))
     try:
@@ -94,16 +99,17 @@ def max_attempts() -> int:
 
 
 def next_wait(attempts: int, outcome: CallOutcome) -> timedelta | None:
-    """Return how long to wait after so many attempts; None where there is no further one."""
+    """Return the wait after this number of attempts; None if there is no further attempt."""
     waits = settings.CMS_ENV.webhook_retry_seconds
     if not outcome.may_retry or attempts > len(waits):
         return None
-    # Receivers that came back together are not called together.
+    # Random, so that deliveries that failed together are not retried together.
     spread = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # hides nothing
     own = timedelta(seconds=waits[attempts - 1] * spread)
     return min(max(own, outcome.wait), MAX_WAIT)
 
 
+# In order of id, like all other code that locks webhooks, so that no two transactions deadlock.
 _LOCK_WEBHOOKS: Final = Statement(
     lambda ids: (
         Webhook.objects.select_for_update(no_key=True)
@@ -128,28 +134,28 @@ _LOCK_CLAIMS: Final = Statement(
 
 
 class WebhookRecovers(Exception):
-    """A call of a webhook succeeded whose calls failed until now, so that its row changes too."""
+    """A webhook that was failing had a successful call, so its row must change too."""
 
 
 def store_outcomes(ended: Sequence[EndedCall]) -> None:
-    """Store what ended. Deliveries taken from the sender meanwhile (forgotten, deleted) are left as they are.
+    """Store the outcomes of ended calls. Deliveries that the sender no longer holds are left unchanged.
 
-    An outcome that cannot be stored ends its delivery, and no other one.
+    An outcome that cannot be stored ends its own delivery only.
     """
-    claims = [end.delivery.claimed_until for end in ended]
+    claims_before = [end.delivery.claimed_until for end in ended]
     try:
         _store_together(ended)
     except DATABASE_AWAY:
         raise
     except Exception:
-        # What was to be stored stands on the rows in memory.
-        for end, claimed_until in zip(ended, claims, strict=True):
+        # A failed attempt to store has changed the rows in memory, so their claims are restored.
+        for end, claimed_until in zip(ended, claims_before, strict=True):
             end.delivery.claimed_until = claimed_until
         if len(ended) > 1:
             for end in ended:
                 store_outcomes([end])
             return
-        # Sent again, it would come to the same outcome.
+        # Sending it again would have the same outcome.
         delivery = ended[0].delivery
         logger.exception("the outcome of delivery %s cannot be stored", delivery.pk)
         give_up(
@@ -173,15 +179,17 @@ def _store_outcomes(
     webhook_ids: Iterable[UUID | None],
     now: datetime,
 ) -> None:
-    """Store them, with what they say of these webhooks.
+    """Store the outcomes, and the state of these webhooks.
 
-    Raises `WebhookRecovers` where they say something of others: webhooks are locked before their deliveries, both in
-    the order in which everybody locks them.
+    Raises `WebhookRecovers` if other webhooks must change, too.
     """
+    # Webhooks are locked before their deliveries, both in order of id, like everywhere else. After deliveries are
+    # locked, it is too late to lock another webhook.
     rows = _LOCK_WEBHOOKS.rows([id_ for id_ in webhook_ids if id_ is not None])
     locked: dict[UUID, Webhook] = {row["id"]: instance_from_row(Webhook, row) for row in rows}
     claims = _LOCK_CLAIMS.rows([end.delivery.pk for end, _ in found])
     claimed = {row["id"]: row for row in claims}
+    # A claim with another time belongs to another process, which took the delivery when this claim ran out.
     outcomes = [
         (end, outcome)
         for end, outcome in found
@@ -203,8 +211,8 @@ def _store_outcomes(
 
 
 def attempts_of(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> list[Attempt]:
-    """Make the row of each call, with what may be kept of it, not stored yet."""
-    # Most deliveries never went out before: those need not be asked for their last number.
+    """Return unsaved rows of the calls, with redacted content."""
+    # Most deliveries are sent for the first time and have no earlier attempts to count.
     repeated = [
         row.pk
         for row in (end.delivery for end, _ in outcomes)
@@ -235,10 +243,11 @@ def attempts_of(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> list[Attem
 def settle_deliveries(
     outcomes: Iterable[tuple[EndedCall, CallOutcome]], now: datetime
 ) -> list[BoundUpdate]:
-    """Finish what failed for good, and set the time of the next try of what is left.
+    """Store the state of failed deliveries: finished, or due again later.
 
-    Returns the updates that finish what succeeded.
+    Return the updates that finish the successful ones.
     """
+    # Most calls succeed. One update for all with the same status code is cheaper than one per row.
     succeeded: dict[int, list[UUID]] = defaultdict(list)
     others: list[Delivery] = []
     for end, outcome in outcomes:
@@ -273,7 +282,7 @@ _NOTE_SUCCESS: Final = Update(_note_success)
 
 @transaction.atomic
 def give_up(delivery: Delivery, reason: str, *, failed: bool = False) -> None:
-    """Finish a claimed delivery for which no call is made."""
+    """Finish a claimed delivery without a call."""
     status = DeliveryStatus.FAILED if failed else DeliveryStatus.CANCELLED
     Delivery.objects.filter(
         pk=delivery.pk, status=DeliveryStatus.SENDING, claimed_until=delivery.claimed_until
@@ -289,9 +298,10 @@ def give_up(delivery: Delivery, reason: str, *, failed: bool = False) -> None:
 def disable_failing(
     webhook: Webhook, outcomes: Iterable[tuple[datetime, CallOutcome]], now: datetime
 ) -> None:
-    """Note since when calls fail, and switch the webhook off after a day. The caller has locked it."""
+    """Store since when calls fail, and disable the webhook after a day. The caller has locked it."""
     since = webhook.failing_since
     error = ""
+    # Calls run in parallel, so they end in another order than they began.
     for at, outcome in sorted(outcomes, key=lambda pair: pair[0]):
         since = None if outcome.is_success else since or at
         error = outcome.error
@@ -321,23 +331,25 @@ def disable_failing(
 
 logger = logging.getLogger(__name__)
 MAX_CLAIMED_PER_CHANNEL: Final = 24
-"""So that calls go on while outcomes are stored. Should all of them hang, claims last long enough."""
+"""Deliveries of a channel held at once. More than calls at once, so that calls go on while outcomes are stored. Few
+enough to end within `CLAIM_DURATION` if all calls time out.
+"""
 MAX_CLAIMED: Final = 480
 POLL_SECONDS: Final = 0.25
 RENEW_SECONDS: Final = 3.0
 WORK_SECONDS: Final = 60.0
-"""After which the work goes to a new message: a worker must be able to stop."""
+"""Seconds after which the rest is left to a new task, so that a worker can be stopped."""
 
 
 def send_due() -> tuple[int, bool]:
-    """Send until nothing is due. Returns how many calls were made, and whether there is more to do.
+    """Send until nothing is due. Return the number of calls, and whether more is due.
 
-    Does nothing where another process sends already.
+    Does nothing if another process is sending.
     """
     made = 0
     holder = uuid4()
     until = time.monotonic() + WORK_SECONDS
-    # An event may arrive just before the lock is released, unseen by its holder and announced to nobody else.
+    # An event may arrive just before the lock is released, unseen by its holder, and without another sender.
     while (due := delivery_queue.find_due_channels()) and delivery_queue.acquire_lock(holder):
         loop = None
         try:
@@ -351,17 +363,19 @@ def send_due() -> tuple[int, bool]:
         if time.monotonic() >= until:
             return made, delivery_queue.is_due()
         if not loop.claimed:
-            break  # what is due is locked by others; the sweep comes back to it
+            break  # other processes have locked what is due; the sweep tries it again
     return made, False
 
 
 def needs_sender() -> bool:
-    """Return whether something is due and no process sends."""
+    """Return True if something is due and no process is sending."""
     return delivery_queue.is_due() and not delivery_queue.is_locked()
 
 
 class DeliveryLoop:
-    """Sends due deliveries while this process holds the leader lock; first those of the channels that were found."""
+    """The loop that sends due deliveries while this process holds the leader lock, beginning with the given
+    channels.
+    """
 
     def __init__(self, calls: CallThread, holder: UUID, until: float, due: Sequence[str]) -> None:
         self.calls = calls
@@ -376,7 +390,7 @@ class DeliveryLoop:
         self.made = self.claimed = 0
 
     def run(self) -> None:
-        """Send until nothing is due or the time is over, and everything under way has ended."""
+        """Send until nothing is due or the time is over, then wait for all running calls."""
         if time.monotonic() < self.until:
             self.start_calls()
         while self.under_way:
@@ -392,12 +406,12 @@ class DeliveryLoop:
             self.renew_at = time.monotonic() + RENEW_SECONDS
 
     def find_due_channels(self) -> None:
-        """Look for channels that have something to do; the longer a look takes, the rarer they are."""
-        begun = time.monotonic()
-        if begun < self.find_at and self.under_way:
+        """Find channels with due deliveries. The longer a query takes, the rarer it is repeated."""
+        started = time.monotonic()
+        if started < self.find_at and self.under_way:
             return
         if not self.under_way:
-            # The look knows what is left; to ask each channel whose last call ended would be a transaction.
+            # The query finds what is left. Asking each channel whose last call ended would cost a transaction each.
             self.ready_channels.clear()
             if delivery_queue.release_lock_if_done(self.holder):
                 self.has_lock = False
@@ -407,14 +421,14 @@ class DeliveryLoop:
             found = delivery_queue.find_due_channels(exclude=self.ready_channels)
             self.ready_channels |= set(found[:room])
         now = time.monotonic()
-        self.find_at = now + max(POLL_SECONDS, 20 * (now - begun))
+        self.find_at = now + max(POLL_SECONDS, 20 * (now - started))
 
     def start_calls(self) -> None:
-        """Claim deliveries of the channels that have room, and begin their calls."""
+        """Claim deliveries of the channels with free capacity, and start their calls."""
         share = MAX_CLAIMED // max(1, len(self.ready_channels | set(self.under_way)))
         most = max(2, min(MAX_CLAIMED_PER_CHANNEL, share))
         room = {channel: most - self.under_way[channel] for channel in sorted(self.ready_channels)}
-        # Half of it at a time at least: a claim is a transaction.
+        # Claim at least half of the capacity at a time, because each claim is a transaction.
         room = {channel: free for channel, free in room.items() if free >= max(1, most // 2)}
         if not room:
             return
@@ -423,31 +437,33 @@ class DeliveryLoop:
             rows = claimed.get(channel, [])
             self.claimed += len(rows)
             if len(rows) < free:
-                # It is ready again with its next answer, or with the next look.
+                # The channel becomes ready again after its next response or the next query.
                 self.ready_channels.discard(channel)
             calls = [call for row in rows if (call := self.prepare_call(row)) is not None]
             self.under_way[channel] += len(calls)
             self.calls.send(calls)
+        # Unary plus removes zero counts of a Counter.
         self.under_way = +self.under_way
 
     def prepare_call(self, delivery: Delivery) -> Call | None:
-        """Make the call of a claimed delivery. Finishes the delivery and returns None if there is none to make."""
+        """Return the call of a claimed delivery. If there is nothing to send, finish the delivery and return None."""
+        # The row has its status from before the claim: SENDING if an earlier sender ended without an outcome.
         is_lost = delivery.status == DeliveryStatus.SENDING
         if is_lost and delivery.attempts > max_attempts() + 1:
-            # Nothing was ever learnt of its calls: perhaps it is what ends the sender.
+            # No outcome of its calls was ever stored: perhaps this delivery crashes the sender.
             give_up(delivery, UNKNOWN_OUTCOME, failed=True)
             return None
         try:
             return Call(delivery, delivery_channels.build_request(delivery))
         except delivery_channels.NothingToSend as nothing:
             give_up(delivery, nothing.reason)
-        except Exception:  # a definition that cannot be used must not end the others
+        except Exception:  # one invalid definition must not stop the other deliveries
             logger.exception("the request of delivery %s could not be made", delivery.pk)
             give_up(delivery, "The request could not be made.", failed=True)
         return None
 
     def finish_calls(self) -> None:
-        """Wait a moment for calls to end, and store their outcomes."""
+        """Wait briefly for calls to end, and store their outcomes."""
         ended = self.calls.ended(POLL_SECONDS)
         if not ended:
             return

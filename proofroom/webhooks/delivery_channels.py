@@ -1,7 +1,8 @@
-"""Channels of deliveries: which request a kind of receiver gets. Attempts, order and retries they share.
+"""Channels of deliveries: each makes the requests for one kind of receiver. The queue is common to all.
 
-The channel of a delivery (`Delivery.lane`) is `<prefix>` or `<prefix>:<which>`; each prefix has one `Channel`,
-registered at start. What is sent is made of the event each time: the same bytes at every attempt.
+The channel of a delivery (`Delivery.lane`) is `<prefix>` or `<prefix>:<which>`. Each prefix has one
+`DeliveryChannel`, registered at startup. The request is made from the event at every attempt, always with the same
+bytes.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from proofroom.webhooks.models import Delivery
 from proofroom.webhooks.signatures import Keys, keys_of, signed_headers
 
 SIMULATED: Final = "webhook.simulated"
-"""An event that did not happen: its payload is the `event` and the `data` that receivers are shown."""
+"""An event that did not happen. Its payload holds the `event` and `data` shown to receivers."""
 OWN_HEADERS: Final = frozenset(
     {"content-type", "content-length", "host", "transfer-encoding", "connection"}
 )
@@ -26,7 +27,7 @@ OWN_HEADER_PREFIXES: Final = ("x-webhook-", "x-hub-signature", "x-agent-run")
 
 
 class NothingToSend(Exception):
-    """A delivery has nothing to send, and never will have. `reason` is a sentence for people."""
+    """The delivery has nothing to send, now or later. `reason`: a sentence for people."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -35,11 +36,11 @@ class NothingToSend(Exception):
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """A request as its channel makes it.
+    """A request made by a channel.
 
-    `headers` are the receiver's own; their values are never stored. `secrets` are further words to keep out of
-    what is stored. With `keys` the body is signed. `is_named` sends the headers that name event and delivery,
-    `extra_headers` are further ones of ours, which hold no secret.
+    `headers`: the receiver's own headers; their values are never stored. `secrets`: further strings to redact in
+    stored data. `keys`: keys that sign the body. `is_named`: send the headers with event and delivery.
+    `extra_headers`: further headers of ours, without secrets.
     """
 
     url: str
@@ -55,15 +56,15 @@ class OutgoingRequest:
 
 class DeliveryChannel(Protocol):
     def build_request(self, delivery: Delivery) -> OutgoingRequest:
-        """Make the request. `delivery.event` and `delivery.webhook` are loaded. Raises `NothingToSend`."""
+        """Return the request. `delivery.event` and `delivery.webhook` are loaded. Raises `NothingToSend`."""
 
 
 channels: ExtensionPoint[DeliveryChannel] = ExtensionPoint()
-"""By prefix: each makes the requests of every delivery whose lane is its prefix or begins with `prefix:`."""
+"""Registered channels, by prefix of `Delivery.lane`."""
 
 
 def build_request(delivery: Delivery) -> OutgoingRequest:
-    """Make the request of a delivery. Raises `NothingToSend`."""
+    """Return the request of a delivery. Raises `NothingToSend`."""
     channel = channels.get(delivery.receiver)
     if channel is None:
         raise NothingToSend("Nothing here knows this receiver any more.")
@@ -71,7 +72,7 @@ def build_request(delivery: Delivery) -> OutgoingRequest:
 
 
 class WebhookChannel:
-    """Calls the address of a webhook, with its headers, signed with its secret."""
+    """The channel of webhooks: calls the webhook's URL with its headers, signed with its secret."""
 
     def build_request(self, delivery: Delivery) -> OutgoingRequest:
         webhook = delivery.webhook
@@ -89,7 +90,7 @@ class WebhookChannel:
 
 
 def event_body(event: Event) -> dict[str, Json]:
-    """Return the event as receivers know it; one that was only simulated says so."""
+    """Return the body for an event. A simulated event is marked."""
     body: dict[str, Json] = {
         "id": str(event.uid),
         "event": event.name,
@@ -100,22 +101,22 @@ def event_body(event: Event) -> dict[str, Json]:
 
 
 def request_headers(delivery: Delivery, request: OutgoingRequest, at: datetime) -> dict[str, str]:
-    """Return the headers of one attempt. The receiver's own headers never replace ours."""
-    own = {
+    """Return the headers of one attempt. The receiver's own headers cannot replace ours."""
+    receiver_headers = {
         name: value
         for name, value in request.headers.items()
         if name.lower() not in OWN_HEADERS and not name.lower().startswith(OWN_HEADER_PREFIXES)
     }
-    named = {
+    event_headers = {
         "X-Webhook-Event": delivery.event_name,
         "X-Webhook-Delivery": str(delivery.pk),
         "X-Webhook-Timestamp": str(int(at.timestamp())),
         "X-Webhook-Version": str(delivery.event.version),
     }
     return {
-        **own,
+        **receiver_headers,
         **({"Content-Type": request.content_type} if request.body else {}),
-        **(named if request.is_named else {}),
+        **(event_headers if request.is_named else {}),
         **request.extra_headers,
         **(signed_headers(request.keys, request.body) if request.keys else {}),
     }

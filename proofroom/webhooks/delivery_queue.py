@@ -1,6 +1,6 @@
-"""The queue of deliveries: new ones, which are due, in which order, and claims that keep two processes off the same.
+"""The queue of deliveries: adding, finding due ones, ordering, and claims that keep two processes apart.
 
-One process sends at a time, while it holds the lock, so that order and channels are kept in one place.
+Only the process that holds the lock sends, so that order and channels are managed in one place.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, SenderLease, Webhook
 
 CLAIM_DURATION: Final = timedelta(seconds=60)
-"""After which a delivery is due again, because the process that claimed it must have ended."""
+"""Time after which a claimed delivery is due again, because its process must have ended."""
 UNKNOWN_OUTCOME: Final = "The sender ended before it knew what became of this call."
 MAX_CHANNELS: Final = 200
-"""Channels that are looked at together."""
+"""Channels processed at the same time."""
 
 
 def due_deliveries(now: datetime) -> QuerySet[Delivery]:
-    """Return what is to be sent by now. A webhook that is off has its deliveries held, except tests."""
+    """Return the deliveries due now. A disabled webhook's deliveries are held, except tests."""
     is_sent = Q(webhook__isnull=True) | Q(webhook__is_active=True) | Q(event_name="webhook.test")
     return Delivery.objects.filter(is_sent, next_attempt_at__lte=now)
 
 
 def claimable_deliveries(now: datetime) -> QuerySet[Delivery]:
-    """Return the due deliveries that wait for no other: the earliest unfinished one of each post and channel."""
+    """Return the due deliveries that need not wait: the earliest unfinished one of each post and channel."""
     earlier = Delivery.objects.filter(
         lane=OuterRef("lane"),
         post_id=OuterRef("post_id"),
@@ -54,7 +54,7 @@ def claimable_deliveries(now: datetime) -> QuerySet[Delivery]:
 
 
 def find_blocking_delivery(delivery: Delivery) -> Delivery | None:
-    """Return the earliest delivery of the same post and channel that has to be finished first."""
+    """Return the earliest delivery of the same post and channel that must finish first, or None."""
     if delivery.next_attempt_at is None or delivery.post_id is None:
         return None
     earlier = Delivery.objects.filter(
@@ -67,11 +67,12 @@ def find_blocking_delivery(delivery: Delivery) -> Delivery | None:
 
 
 def find_due_channels(exclude: Iterable[str] = ()) -> list[str]:
-    """Return the channels that have something to send."""
+    """Return channels with something to send."""
     found: list[str] = []
-    # Leaving out channels in which all waits for something earlier costs more, but they must not crowd out others.
+    # Leaving out channels where everything waits for an earlier delivery costs more. It is needed only if the first
+    # query is full, because such channels must not displace others.
     for channels in (_DUE_CHANNELS, _CLAIMABLE_CHANNELS):
-        # No channel is called "": a list of none would ask for nothing.
+        # No channel is named "". It stands in for an empty list, for which Django would skip the query.
         found = [row["lane"] for row in channels.rows(timezone.now(), ["", *exclude])]
         if len(found) < MAX_CHANNELS:
             break
@@ -87,22 +88,22 @@ _DUE_CHANNELS: Final = Statement(lambda now, exclude: _channels(due_deliveries(n
 _CLAIMABLE_CHANNELS: Final = Statement(
     lambda now, exclude: _channels(claimable_deliveries(now), exclude)
 )
-_CLAIMABLE: Final = Statement(lambda now: claimable_deliveries(now).values("id")[:1])
+_CLAIMABLE_IDS: Final = Statement(lambda now: claimable_deliveries(now).values("id")[:1])
 
 
 def is_due() -> bool:
-    """Return whether something could be sent now."""
-    return bool(_CLAIMABLE.rows(timezone.now()))
+    """Return True if something can be sent now."""
+    return bool(_CLAIMABLE_IDS.rows(timezone.now()))
 
 
-def _note_claim(
+def _mark_claimed(
     ids: Sequence[UUID], until: datetime
 ) -> tuple[QuerySet[Delivery], dict[str, object]]:
     new = {"claimed_until": until, "next_attempt_at": until, "attempts": F("attempts") + 1}
     return Delivery.objects.filter(pk__in=ids), {"status": DeliveryStatus.SENDING, **new}
 
 
-_NOTE_CLAIM: Final = Update(_note_claim)
+_MARK_CLAIMED: Final = Update(_mark_claimed)
 
 
 @cache
@@ -112,6 +113,7 @@ def _claimable_of_channels(capacity: int) -> StatementForEach:
             claimable_deliveries(now)
             .filter(lane=channel)
             .select_related("event", "webhook")
+            # `skip_locked`: a row locked by another process, such as a replay, must not block the other channels.
             .select_for_update(of=("self",), skip_locked=True, no_key=True)
             .order_by("next_attempt_at", "event_id")[:capacity]
         )
@@ -119,7 +121,7 @@ def _claimable_of_channels(capacity: int) -> StatementForEach:
 
 
 def _delivery_from_row(row: Row) -> Delivery:
-    """The delivery with its event and its webhook."""
+    """Return the delivery of a row, with its event and webhook."""
     delivery = instance_from_row(Delivery, row)
     if event := related_from_row(Event, row, "event"):
         delivery.event = event
@@ -129,7 +131,8 @@ def _delivery_from_row(row: Row) -> Delivery:
 
 @transaction.atomic
 def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]:
-    """Claim up to so many deliveries of each channel. Each is the caller's until its `claimed_until`."""
+    """Claim deliveries of each channel, up to its capacity. Each belongs to the caller until its `claimed_until`."""
+    # One statement serves all channels with the same capacity.
     by_capacity: dict[int, list[str]] = defaultdict(list)
     for channel, capacity in capacities.items():
         by_capacity[capacity].append(channel)
@@ -145,9 +148,9 @@ def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]
     found: dict[str, list[Delivery]] = {}
     for row in claimed:
         found.setdefault(row.lane, []).append(row)
-    # A call of which nothing is known is listed as an attempt, too.
-    lost = [row for row in claimed if row.status == DeliveryStatus.SENDING]
-    numbers = next_attempt_numbers([row.pk for row in lost])
+    # A call without a known outcome is recorded as an attempt, too.
+    unfinished = [row for row in claimed if row.status == DeliveryStatus.SENDING]
+    numbers = next_attempt_numbers([row.pk for row in unfinished])
     Attempt.objects.bulk_create(
         Attempt(
             delivery=row,
@@ -157,10 +160,10 @@ def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]
             status_code=None,
             error=UNKNOWN_OUTCOME,
         )
-        for row in lost
+        for row in unfinished
     )
     until = timezone.now() + CLAIM_DURATION
-    _NOTE_CLAIM.execute([row.pk for row in claimed], until)
+    _MARK_CLAIMED.execute([row.pk for row in claimed], until)
     for row in claimed:
         row.attempts += 1
         row.claimed_until = row.next_attempt_at = until
@@ -168,7 +171,7 @@ def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]
 
 
 def next_attempt_numbers(delivery_ids: Collection[UUID]) -> dict[UUID, int]:
-    """Return the number of the next attempt of each delivery, replays counted. The caller has locked them."""
+    """Return the number of each delivery's next attempt, replays included. The caller has locked the deliveries."""
     if not delivery_ids:
         return {}
     last = (
@@ -188,7 +191,7 @@ def new_delivery(
     workflow_id: str = "",
     at: datetime | None = None,
 ) -> Delivery:
-    """Make the row, not stored yet."""
+    """Return an unsaved delivery."""
     return Delivery(
         lane=channel,
         webhook=webhook,
@@ -201,18 +204,18 @@ def new_delivery(
 
 
 def queue_all(deliveries: Sequence[Delivery], *, none_sends: bool = False) -> None:
-    """Store those that are new to their channel, and wake the sender after the commit."""
+    """Store new deliveries, and wake the sender after the commit."""
     if deliveries:
         outbox.insert_along(deliveries)
         wake_sender(none_sends=none_sends)
 
 
 def wake_sender(*, none_sends: bool = False) -> None:
-    """Start the sender after the commit. One that is at work looks again after it released its lock.
+    """Start the sender after the commit. A running sender looks again after it releases its lock.
 
-    With `none_sends` the caller found no sender at work, so that nobody asks again: one that began since does no
-    harm, while one that was at work may have ended without seeing what is committed now.
+    `none_sends`: the caller found no running sender, so the check is not repeated.
     """
+    # A sender started since does no harm. One that was running may have ended before it saw this commit.
     send_after_commit(queue_sender if none_sends else start_sender, "deliveries", once=True)
 
 
@@ -227,17 +230,17 @@ def queue_sender() -> None:
 
 LOCK_SECONDS: Final = 15
 MAX_AHEAD: Final = timedelta(minutes=5)
-"""A lock that ends later than this was taken before the clock was set back, and counts as free."""
+"""Largest time until a lock may end. A later end means that the clock was set back, and the lock counts as free."""
 
 
-def _take(
+def _acquire(
     now: datetime, latest: datetime, holder: UUID, until: datetime
 ) -> tuple[QuerySet[SenderLease], dict[str, object]]:
     free = Q(holder__isnull=True) | Q(until__isnull=True) | Q(until__lt=now) | Q(until__gt=latest)
     return SenderLease.objects.filter(free, pk=1), {"holder": holder, "until": until}
 
 
-_TAKE: Final = Update(_take)
+_ACQUIRE: Final = Update(_acquire)
 _RENEW: Final = Update(
     lambda holder, until: (SenderLease.objects.filter(pk=1, holder=holder), {"until": until})
 )
@@ -257,22 +260,23 @@ _LOCKED: Final = Statement(lambda now, latest: held_leases(now, latest).values("
 
 
 def held_leases(now: datetime, latest: datetime) -> QuerySet[SenderLease]:
-    """Return the lease, if a process sends. `latest` is `MAX_AHEAD` from now."""
+    """Return the lease if a process is sending. `latest` is `MAX_AHEAD` from now."""
     return SenderLease.objects.filter(pk=1, holder__isnull=False, until__range=(now, latest))
 
 
 def acquire_lock(holder: UUID) -> bool:
-    """Take the lock if it is free. Returns whether the holder has it; never waits."""
+    """Take the lock if it is free. Return True if the holder has it. Never waits."""
     now = timezone.now()
     until = now + timedelta(seconds=LOCK_SECONDS)
-    if _TAKE.execute(now, now + MAX_AHEAD, holder, until):
+    if _ACQUIRE.execute(now, now + MAX_AHEAD, holder, until):
         return True
+    # The single row does not exist before the first sender.
     _, is_new = SenderLease.objects.get_or_create(pk=1, defaults={"holder": holder, "until": until})
     return is_new
 
 
 def renew_lock(holder: UUID) -> bool:
-    """Extend the lock. Returns False if another process has it by now."""
+    """Extend the lock. Return False if another process has taken it."""
     return bool(_RENEW.execute(holder, timezone.now() + timedelta(seconds=LOCK_SECONDS)))
 
 
@@ -281,7 +285,8 @@ def release_lock(holder: UUID) -> None:
 
 
 def release_lock_if_done(holder: UUID) -> bool:
-    """Release the lock if nothing is left to send. Returns whether that was so."""
+    """Release the lock if nothing can be sent. Return True if it was released."""
+    # One statement, so that no delivery can arrive between the check and the release.
     return bool(_RELEASE_IF_DONE.execute(holder, timezone.now()))
 
 

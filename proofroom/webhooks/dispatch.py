@@ -1,6 +1,6 @@
-"""Dispatch of events: a delivery for each webhook that chose the event, and for each workflow that waits for it.
+"""Dispatch of events: queues a delivery for each webhook and workflow that wants an event.
 
-Deliveries are stored with the note that the event was handled.
+Deliveries are stored in the transaction that marks the event as handled.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 
 def subscribe_webhooks() -> None:
-    """Subscribe to the events that webhooks may choose. Called once, at start."""
+    """Subscribe to the events that webhooks can choose. Called once at startup."""
     outbox.subscribe_to_many(
         [kind.name for kind in outbox.all_kinds() if kind.is_webhook],
         queue_for_webhooks,
@@ -42,6 +42,7 @@ def subscribe_webhooks() -> None:
     outbox.events_forgotten.register(forget_events)
 
 
+# One query returns the webhooks and whether a sender is running, because this runs for every event.
 _ACTIVE: Final = Statement(
     lambda now, latest: (
         Webhook.objects.filter(is_active=True)
@@ -68,7 +69,7 @@ def queue_for_webhooks(events: Sequence[Event]) -> None:
 
 
 def webhook_wants(webhook: Webhook, event: Event) -> bool:
-    """Return whether it chose such events. Filters by type and language leave out posts only."""
+    """Return True if the webhook wants the event. Its filters by type and language apply only to events of posts."""
     if event.name not in webhook.events:
         return False
     filters = ((webhook.types, "type"), (webhook.locales, "locale"))
@@ -82,15 +83,16 @@ def channel_of(webhook: Webhook) -> str:
 
 
 def subscribe_workflows() -> None:
-    """Subscribe to the events that workflows can wait for. Called once, at start."""
+    """Subscribe to the events that workflows can use. Called once at startup."""
     outbox.subscribe_to_many(
         trigger_names(), start_workflows, id="webhooks.automation.starting.start_workflows"
     )
 
 
 def start_workflows(events: Sequence[Event]) -> None:
-    """Queue a delivery for every workflow that is on and wants an event. Handled twice, it queues none twice."""
+    """Queue a delivery for every enabled workflow that wants an event. Idempotent."""
     names = {event.name for event in events if event.forgotten_at is None}
+    # No query for events that no workflow uses.
     if not any(names.intersection(workflow.triggers) for workflow in all_workflows()):
         return
     workflows = enabled_workflows()
@@ -98,28 +100,32 @@ def start_workflows(events: Sequence[Event]) -> None:
     for event in events:
         if event.forgotten_at is not None:
             continue
-        wanting = [workflow for workflow in workflows if event.name in workflow.triggers]
-        if wanting and event.hop > MAX_HOPS:
+        triggered = [workflow for workflow in workflows if event.name in workflow.triggers]
+        # Workflows can cause events that start workflows. The limit ends such a loop.
+        if triggered and event.hop > MAX_HOPS:
             logger.error("%s starts no workflow: runs caused it over %s hops", event, event.hop)
             continue
         deliveries += [
             new_delivery(event, workflow_channel(workflow.id), workflow_id=workflow.id)
-            for workflow in wanting
+            for workflow in triggered
             if workflow_wants(workflow, event)
         ]
     queue_all(deliveries)
 
 
 def workflow_wants(workflow: WorkflowDefinition, event: Event) -> bool:
-    """Return whether the filters let the event through. Types and languages are of posts, form slugs of forms."""
+    """Return True if the filters match. Types and languages apply to posts, form slugs to forms."""
     filters, data = workflow.filters, event.payload
     is_of_post = event.name.startswith("post.")
-    asked: tuple[tuple[tuple[str, ...], str, bool], ...] = (
+    filter_checks: tuple[tuple[tuple[str, ...], str, bool], ...] = (
         (filters.types, "type", is_of_post),
         (filters.locales, "locale", is_of_post),
         (filters.form_slugs, "formSlug", event.name.startswith("form.")),
     )
-    if any(applies and chosen and data.get(name) not in chosen for chosen, name, applies in asked):
+    if any(
+        applies and chosen and data.get(name) not in chosen
+        for chosen, name, applies in filter_checks
+    ):
         return False
     values: JsonObject = placeholder_values(event, workflow) if filters.conditions else {}
     return all(condition.holds(values) for condition in filters.conditions)

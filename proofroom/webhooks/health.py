@@ -1,4 +1,4 @@
-"""The doctor's check that nobody can sign calls in the place of the site."""
+"""The doctor's check for weak webhook secrets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from proofroom.webhooks.models import Webhook
 
 
 def short_secrets() -> Iterator[CheckResult]:
-    """Yield the webhooks that sign with a secret which can be guessed. One query."""
+    """Yield the active webhooks whose secret can be guessed. One query."""
+    # A guessed secret lets others sign calls in the site's name.
     signed = Webhook.objects.filter(is_active=True).exclude(secret="").order_by("name")
     for name, secret in signed.values_list("name", "secret"):
         if is_weak_secret(secret):

@@ -1,4 +1,4 @@
-"""HTTP calls to receivers, all at once, in a thread of their own, so that no database work waits for a receiver."""
+"""HTTP calls to receivers, in parallel, in their own thread, so that no database work waits for a receiver."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from proofroom.webhooks.models import Delivery
 
 logger = logging.getLogger(__name__)
 CALL_SECONDS = 10.0
-"""How long one call may take in all."""
+"""Seconds one call may take in total."""
 MAX_CALLS_PER_CHANNEL: Final = 8
-"""Calls of one channel that are under way at once."""
+"""Parallel calls of one channel."""
 GRACE_SECONDS = 5.0
 _FAILED_HERE: Final = "The call failed here; the log says more."
 
@@ -38,7 +38,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class EndedCall:
-    """A call that is over. `headers` are those that were sent."""
+    """A call that has ended. `headers`: the headers sent."""
 
     delivery: Delivery
     outgoing: OutgoingRequest
@@ -53,7 +53,7 @@ class EndedCall:
 
 
 class CallThread:
-    """`with CallThread() as calls:` makes the calls that it is given, and returns those that ended."""
+    """A context manager that makes calls in its thread and returns the ended ones."""
 
     def __init__(self) -> None:
         self._ended: SimpleQueue[EndedCall] = SimpleQueue()
@@ -77,17 +77,18 @@ class CallThread:
     ) -> None:
         if self._loop is not None and self._stop is not None:
             self._loop.call_soon_threadsafe(self._stop.set)
+        # Unfinished calls are cancelled first. Their claims run out, and another sender tries them again.
         self._thread.join()
 
     def send(self, calls: Sequence[Call]) -> None:
-        """Make these calls, in each channel in their order; what is too many at once waits for its turn here."""
+        """Start these calls, in order within each channel. Calls beyond the channel's limit wait here."""
         if self._loop is None:
             raise RuntimeError("The thread of the calls did not start.")
         if calls:
             self._loop.call_soon_threadsafe(self._begin, calls)
 
     def ended(self, seconds: float) -> list[EndedCall]:
-        """Return what has ended by now; waits that long at most if nothing has."""
+        """Return the ended calls. Wait up to `seconds` if there are none."""
         found: list[EndedCall] = []
         try:
             found.append(self._ended.get(timeout=seconds))
@@ -100,6 +101,7 @@ class CallThread:
         try:
             asyncio.run(self._serve())
         finally:
+            # Set after a failed start, too: otherwise `__enter__` would wait forever.
             self._ready.set()
 
     async def _serve(self) -> None:
@@ -116,16 +118,17 @@ class CallThread:
     def _begin(self, calls: Sequence[Call]) -> None:
         for call in calls:
             task = asyncio.ensure_future(self._make(call))
+            # The event loop holds only weak references to tasks.
             self._calls.add(task)
             task.add_done_callback(self._calls.discard)
 
     async def _make(self, call: Call) -> None:
-        """Wait for the call's turn in its channel, make it, and hand over how it ended, whatever fails."""
+        """Wait for the call's turn in its channel, make it, and report its end, also after errors."""
         async with self._channels.setdefault(
             call.delivery.lane, asyncio.Semaphore(MAX_CALLS_PER_CHANNEL)
         ):
             at = timezone.now()
-            begun = time.monotonic()
+            started = time.monotonic()
             request, headers = call.outgoing, dict[str, str]()
             receiver = call.delivery.lane.partition(":")[0]
             came: HttpResult | CallRefused | Unreachable = Unreachable(_FAILED_HERE)
@@ -139,16 +142,16 @@ class CallThread:
                     measured.outcome = (
                         f"{came.status // 100}xx" if isinstance(came, HttpResult) else "no answer"
                     )
-            except Exception:  # the sender waits for each call to end
+            except Exception:  # the sender waits for the end of every call
                 logger.exception("a call of the channel failed")
-            ms = round((time.monotonic() - begun) * 1000)
+            ms = round((time.monotonic() - started) * 1000)
             self._ended.put(EndedCall(call.delivery, request, at, ms, headers, came))
 
     async def _send(
         self, request: OutgoingRequest, headers: dict[str, str]
     ) -> HttpResult | CallRefused | Unreachable:
         try:
-            # The client keeps the time itself; a claim must not run out should it ever not.
+            # The client has its own timeout. This one protects the claim if that should fail.
             async with asyncio.timeout(CALL_SECONDS + GRACE_SECONDS):
                 return await self._client.send(
                     request.method,
@@ -161,6 +164,6 @@ class CallThread:
             return error
         except TimeoutError:
             return Unreachable("The address did not answer in time.")
-        except Exception:  # one call that fails in a way nobody thought of must not end the others
+        except Exception:  # an unexpected error in one call must not end the others
             logger.exception("a call of the channel failed")
             return Unreachable(_FAILED_HERE)

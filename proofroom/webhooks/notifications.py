@@ -1,4 +1,4 @@
-"""Notifications about webhooks that were switched off."""
+"""Notifications about disabled webhooks."""
 
 from __future__ import annotations
 

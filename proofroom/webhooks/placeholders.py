@@ -1,4 +1,4 @@
-"""Texts with placeholders such as `{{data.slug}}`, filled with what happened."""
+"""Templates with placeholders such as `{{data.slug}}`."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from proofroom.core.json import Json
 
 PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _PATH: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
-_LONGEST_PATH: Final = 200
+_MAX_PATH_LENGTH: Final = 200
 
 
 def placeholders(template: JsonValue) -> Iterator[str]:
-    """The path of every placeholder in every text of the template."""
+    """Yield the path of every placeholder in the texts of a template."""
     if isinstance(template, str):
         yield from PLACEHOLDER.findall(template)
     elif isinstance(template, dict):
@@ -30,9 +30,9 @@ def placeholders(template: JsonValue) -> Iterator[str]:
 
 
 def fault_of(template: JsonValue, roots: frozenset[str]) -> str:
-    """Return what is wrong with the placeholders of a template, as a sentence; empty where nothing is."""
+    """Return the problem of a template's placeholders, as a sentence; "" if there is none."""
     for path in placeholders(template):
-        if len(path) > _LONGEST_PATH or not _PATH.fullmatch(path):
+        if len(path) > _MAX_PATH_LENGTH or not _PATH.fullmatch(path):
             return f"the placeholder {{{{{path[:60]}}}}} is no path such as data.slug"
         if path.partition(".")[0] not in roots:
             known = ", ".join(sorted(roots))
@@ -41,16 +41,17 @@ def fault_of(template: JsonValue, roots: frozenset[str]) -> str:
 
 
 def filled(template: JsonValue, values: Mapping[str, Json]) -> Json:
-    """The template with every placeholder filled once: what is put in is never looked at again.
+    """Return the template with every placeholder replaced.
 
-    A text that is one placeholder becomes the value, of whatever type; in a longer text it becomes words. What is
-    not there is null, and in a longer text nothing.
+    A text that is only one placeholder becomes the value, with its type; within a longer text, it becomes a string. A
+    missing value becomes null, or nothing within a text.
     """
     if isinstance(template, str):
         alone = PLACEHOLDER.fullmatch(template)
         if alone is not None:
             found: Json = value_at(values, alone[1])  # type: ignore[assignment]  # of values, which are JSON
             return found
+        # `sub` does not scan its own output, so a visitor's text with `{{…}}` stays text.
         return PLACEHOLDER.sub(lambda match: words_of(value_at(values, match[1])), template)
     if isinstance(template, dict):
         return {key: filled(value, values) for key, value in template.items()}
@@ -60,7 +61,7 @@ def filled(template: JsonValue, values: Mapping[str, Json]) -> Json:
 
 
 def words_of(value: object) -> str:
-    """A value as it stands in the middle of a text."""
+    """Return a value as part of a text."""
     if value is None:
         return ""
     if isinstance(value, str):

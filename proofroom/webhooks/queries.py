@@ -1,4 +1,4 @@
-"""Reads of webhooks and their deliveries."""
+"""Queries for webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ RECEIVERS: Final = {
     "chat": gettext_noop("Chat"),
     "reaction": gettext_noop("Reaction"),
 }
-"""Kinds of receivers, by the beginning of their lanes."""
+"""Kinds of receivers, by prefix of their lanes."""
 MAX_CALLS_SHOWN: Final = 30
 
 
 def webhooks() -> QuerySet[Webhook]:
-    """Return webhooks by name, each with its latest delivery as `last_delivery_id` and `last_status`."""
+    """Return webhooks by name, with their latest delivery as `last_delivery_id` and `last_status`."""
     return with_last_delivery(Webhook.objects.order_by("name", "id"))
 
 
@@ -63,10 +63,10 @@ def deliveries(
     event: str | None = None,
     post_id: UUID | str | None = None,
 ) -> QuerySet[Delivery]:
-    """Return deliveries that fit, latest first, each with its event and webhook."""
+    """Return the matching deliveries, latest first, with event and webhook."""
     wanted = {
         "webhook_id": webhook_id,
-        "lane": f"workflow:{workflow_id}" if workflow_id else None,  # which has an index
+        "lane": f"workflow:{workflow_id}" if workflow_id else None,  # indexed, unlike workflow_id
         "status": status,
         "event_name": event,
         "post_id": post_id,
@@ -82,9 +82,9 @@ def of_receiver(rows: QuerySet[Delivery], receiver: str) -> QuerySet[Delivery]:
 
 
 def find_delivery(delivery_id: UUID | str, rows: QuerySet[Delivery] | None = None) -> Delivery:
-    """Return the delivery with that id, with its event and webhook. Raises `NotFound`.
+    """Return the delivery with this id, with event and webhook. Raises `NotFound`.
 
-    One whose webhook is gone is soon deleted, and counts as gone. `rows`, if given, load event and webhook too.
+    Also raised if its webhook was deleted, because the delivery will be too. `rows`: must load event and webhook.
     """
     rows = deliveries() if rows is None else rows
     row = find_by_id(rows, delivery_id)
@@ -97,7 +97,7 @@ def find_delivery(delivery_id: UUID | str, rows: QuerySet[Delivery] | None = Non
 
 @dataclass(frozen=True, slots=True)
 class VisibleRequest:
-    """The request of a delivery as people see it. `withheld` says why there is no body to show."""
+    """The request of a delivery, for display. `withheld`: why the body is hidden."""
 
     host: str
     body: str | None
@@ -105,7 +105,7 @@ class VisibleRequest:
 
 
 def visible_request(delivery: Delivery, actor: Actor) -> VisibleRequest:
-    """Return the request as its channel makes it, without secrets and without what is not for the actor."""
+    """Return the request of a delivery, without secrets and without a body the actor may not see."""
     try:
         request = build_request(delivery)
     except NothingToSend as nothing:
@@ -122,14 +122,14 @@ def visible_request(delivery: Delivery, actor: Actor) -> VisibleRequest:
 
 @dataclass(frozen=True, slots=True)
 class CallBar:
-    """One attempt, as the picture of a webhook shows it: `left` is where its bar stands."""
+    """A bar in the chart of a webhook's calls. `left`: its horizontal position."""
 
     is_ok: bool
     left: int
 
 
 def recent_calls(webhook: Webhook) -> list[CallBar]:
-    """Return the latest attempts of its latest deliveries, oldest first."""
+    """Return the latest attempts of the latest deliveries, oldest first."""
     latest = (
         Delivery.objects.filter(webhook=webhook)
         .order_by("-created_at")
@@ -146,18 +146,18 @@ def recent_calls(webhook: Webhook) -> list[CallBar]:
 
 
 def failed_since(moment: object) -> QuerySet[Delivery]:
-    """Return deliveries that were given up after that moment, latest first."""
+    """Return deliveries that failed for good after this time, latest first."""
     rows = Delivery.objects.filter(status="failed", finished_at__gte=moment)
     return rows.select_related("webhook").order_by(F("created_at").desc())
 
 
 def switched_off() -> QuerySet[Webhook]:
-    """Return webhooks that were switched off because their address failed."""
+    """Return webhooks disabled because of failing calls."""
     return Webhook.objects.filter(is_active=False, disabled_at__isnull=False)
 
 
 def read_delivery_metrics() -> list[MetricReading]:
-    """Return how many deliveries are not finished, by status. One query."""
+    """Return the number of unfinished deliveries by status. One query."""
     open_rows = Delivery.objects.filter(next_attempt_at__isnull=False)
     counts = open_rows.values_list("status").annotate(Count("pk")).order_by("status")
     return count_readings("proofroom_deliveries", "Deliveries not finished.", "status", counts)

@@ -1,4 +1,4 @@
-"""Deletion of deliveries with their attempts: finished long ago, of deleted webhooks, and of forgotten events."""
+"""Deletion of deliveries with their attempts: old ones, those of deleted webhooks, and forgotten events."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ FORGOTTEN: Final = "The words of this event were deleted."
 
 
 def prune_finished(*, days: int) -> int:
-    """Delete what was finished more than that many days ago. Returns how many."""
+    """Delete deliveries finished more than `days` days ago. Return how many."""
     before = timezone.now() - timedelta(days=days)
-    # Nothing is finished before it was made: the first condition has an index.
+    # `created_at` has an index, `finished_at` has none, and no delivery finishes before it is created.
     old = Delivery.objects.filter(created_at__lt=before, finished_at__lt=before)
     total = 0
     while ids := list(old.order_by("created_at").values_list("pk", flat=True)[:BATCH_SIZE]):
@@ -32,7 +32,7 @@ def prune_finished(*, days: int) -> int:
 
 
 def purge_orphans() -> int:
-    """Delete what is left of deleted webhooks, should a message have been lost. Returns how many."""
+    """Delete deliveries of deleted webhooks whose deletion task was lost. Return how many."""
     is_there = Exists(Webhook.objects.filter(pk=OuterRef("webhook_id")))
     rows = Delivery.objects.filter(~is_there, webhook_id__isnull=False).order_by()
     total = 0
@@ -42,7 +42,7 @@ def purge_orphans() -> int:
 
 
 def purge_webhook(webhook_id: UUID, *, batches: int | None = None) -> int:
-    """Delete what was, or is to be, sent to a webhook: everything, or so many batches. Returns how many."""
+    """Delete the deliveries of a webhook: all, or this many batches. Return how many."""
     total = 0
     for _ in count() if batches is None else range(batches):
         number = purge_batch(webhook_id)
@@ -54,10 +54,10 @@ def purge_webhook(webhook_id: UUID, *, batches: int | None = None) -> int:
 
 @transaction.atomic
 def purge_batch(webhook_id: UUID) -> int:
-    """Delete at most `BATCH_SIZE` of them. Returns how many."""
+    """Delete at most `BATCH_SIZE` deliveries of a webhook. Return how many."""
     rows = Delivery.objects.filter(webhook_id=webhook_id).order_by("-created_at")
     ids = list(rows.values_list("pk", flat=True)[:BATCH_SIZE])
-    # In one order, as the sender does, so that the two never wait for each other.
+    # Locked in order of id, like in the sender, so that the two do not deadlock.
     len(Delivery.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
     Attempt.objects.filter(delivery__in=ids).delete()
     Delivery.objects.filter(pk__in=ids).delete()
@@ -65,12 +65,12 @@ def purge_batch(webhook_id: UUID) -> int:
 
 
 def forget_events(event_ids: list[int]) -> None:
-    """Cancel what is still to be sent of these events, and drop what receivers echoed of them.
+    """Cancel unsent deliveries of these events, and delete responses that may repeat their words.
 
-    Called in the transaction that deletes their words.
+    Call in the transaction that deletes the words.
     """
     rows = Delivery.objects.filter(event_id__in=event_ids)
-    # In one order, as the sender does, so that the two never wait for each other.
+    # Locked in order of id, like in the sender, so that the two do not deadlock.
     ids = list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
     if not ids:
         return

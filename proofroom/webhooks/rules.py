@@ -1,4 +1,4 @@
-"""Rules of a webhook's fields. Each returns the value as it is kept, or raises `RuleViolation` on its field."""
+"""Rules of a webhook's fields. Each returns the value to store, or raises `RuleViolation` on its field."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ HEADER_VALUE_MAX: Final = 1000
 
 HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 HEADER_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
-# What the message itself says, what belongs to one connection, and what signs.
+# Headers that describe the message or the connection, or sign it.
 OWN_HEADERS: Final = frozenset(
     {
         "accept-encoding",
@@ -53,7 +53,7 @@ OWN_HEADER_PREFIXES: Final = ("x-hub-", "x-webhook-", "x-agent-run", "proxy-")
 
 
 def webhook_events() -> dict[str, str]:
-    """Return the events that may be chosen, with their labels."""
+    """Return the events that can be chosen, with labels."""
     return {kind.name: kind.label for kind in outbox.all_kinds() if kind.is_webhook}
 
 
@@ -99,17 +99,17 @@ def clean_events(given: Sequence[str]) -> list[str]:
 
 
 def clean_types(given: Sequence[str]) -> list[str]:
-    """None means all."""
+    """Return the chosen post types. None means all."""
     return check_choices("types", given, list(post_type_labels()))
 
 
 def clean_locales(given: Sequence[str]) -> list[str]:
-    """None means all."""
+    """Return the chosen languages. None means all."""
     return check_choices("locales", given, list(settings.CMS_ENV.locales))
 
 
 def clean_secret(given: str) -> str:
-    """Empty: AGENT_SECRET signs."""
+    """Return the secret. Empty means that AGENT_SECRET signs."""
     if len(given) > SECRET_MAX or not given.isprintable():
         raise invalid(
             "secret",
@@ -120,7 +120,7 @@ def clean_secret(given: str) -> str:
 
 
 def clean_headers(given: Mapping[str, str], kept: Mapping[str, str]) -> dict[str, str]:
-    """Put the values of `kept` where the mask stands in their place."""
+    """Return the headers. A masked value is replaced by its value in `kept`."""
     if len(given) > HEADERS_MAX:
         raise invalid(
             "headers",
@@ -169,7 +169,7 @@ def check_header_name(name: str, before: Iterable[str]) -> None:
 
 
 def check_choices(field: str, given: Sequence[str], known: list[str]) -> list[str]:
-    """Return the chosen values in the order of what is known, each once."""
+    """Return the chosen values in the order of `known`, without duplicates."""
     for value in given:
         if value not in known:
             shown = str(value)[:60].encode("utf-8", "replace").decode()
@@ -189,7 +189,7 @@ CLEANED_BY: Final[Mapping[str, Callable[[Any], object]]] = {
     "locales": clean_locales,
     "secret": clean_secret,
 }
-"""By field of the input class; headers need those that are stored as well."""
+"""Cleaning functions by field of the input class. `headers` are missing, because they also need the stored values."""
 
 
 SECRET_ROOT: Final = "secret"  # noqa: S105  # the name of a placeholder
@@ -197,19 +197,20 @@ CREDENTIAL_HEADERS: Final = frozenset({"authorization", "cookie", "x-api-key"})
 
 
 def check_declared_url(url: str) -> str:
-    """Return the address without blanks around it. Raises `ValueError` if it may not be called."""
+    """Return the URL without surrounding spaces. Raises `ValueError` if it may not be called."""
     refusals_as_value_errors(lambda: clean_url(url))
     return url.strip()
 
 
 def check_declared_headers(headers: dict[str, str]) -> dict[str, str]:
-    """Return the headers. Raises `ValueError` also if one holds a credential, or names no known secret."""
+    """Return the headers. Raises `ValueError` also if one contains a credential or an unknown secret's name."""
     refusals_as_value_errors(lambda: clean_headers(headers, {}))
     fault = fault_of(dict(headers), frozenset({SECRET_ROOT}))
     if fault:
         raise ValueError(fault)
     for name, value in headers.items():
         if name.lower() in CREDENTIAL_HEADERS and not list(placeholders(value)):
+            # Credentials belong in the environment, not in a file.
             raise ValueError(
                 f"put the credential of {name} into WORKFLOW_SECRETS and write {{{{secret.<its name>}}}} here"
             )
@@ -225,7 +226,7 @@ DeclaredHeaders = Annotated[dict[str, str], AfterValidator(check_declared_header
 
 
 def refusals_as_value_errors(check: Callable[[], object]) -> None:
-    """Turn a refusal into the kind of error that is a problem of the file."""
+    """Convert a refusal into a `ValueError`, which is reported as a problem of the file."""
     try:
         check()
     except CmsError as error:

@@ -18,7 +18,7 @@ PREVIOUS_SIGNATURE: Final = "X-Hub-Signature-256-Previous"
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The secret that signs, and the one before it while receivers learn the new one. Empty: there is none."""
+    """The secret that signs, and the previous one during a rotation. Empty means none."""
 
     current: str = field(repr=False)
     previous: str = field(default="", repr=False)
@@ -31,7 +31,7 @@ def shared_keys() -> Keys:
 
 
 def keys_of(webhook: Webhook) -> Keys:
-    """Return its own secret, else the shared one. Its own previous secret signs along until its time is over."""
+    """Return the webhook's own secret, or the shared one. Its previous secret also signs until its time is over."""
     shared = shared_keys()
     until = webhook.previous_secret_until
     own_previous = webhook.previous_secret if until and until > timezone.now() else ""
@@ -45,6 +45,6 @@ def signature(secret: str, body: bytes) -> str:
 
 
 def signed_headers(keys: Keys, body: bytes) -> dict[str, str]:
-    """Return the signatures; none if there is no secret: such a call goes out unsigned."""
+    """Return the signature headers. Without a secret there are none, and the call is unsigned."""
     pairs = ((SIGNATURE, keys.current), (PREVIOUS_SIGNATURE, keys.previous))
     return {name: signature(secret, body) for name, secret in pairs if secret}

@@ -15,12 +15,12 @@ from proofroom.webhooks.services.replay import queue_replays
 from proofroom.webhooks.services.webhooks import forget_old_secrets
 
 MAX_BATCHES: Final = 10
-"""Of one task: the sender waits in the same queue."""
+"""Batches in one task. A limit, because the sender waits in the same queue."""
 
 
 @shared_task(name="webhooks.tasks.send_deliveries")
 def send_deliveries() -> int:
-    """Send what is due. Returns how many calls were made. Safe to run twice: the second leaves at once."""
+    """Send due deliveries. Return the number of calls. Idempotent: a second task returns while the first runs."""
     made, is_more = delivery.send_due()
     if is_more:
         send_deliveries.delay()
@@ -29,13 +29,15 @@ def send_deliveries() -> int:
 
 @shared_task(name="webhooks.tasks.replay_deliveries")
 def replay_deliveries() -> int:
-    """Queue what people asked to have sent again. Returns how many deliveries."""
+    """Queue the deliveries of replays. Return how many."""
     return queue_replays()
 
 
 @shared_task(name="webhooks.tasks.sweep_deliveries")
 def sweep_deliveries() -> int:
-    """Send what a lost message, or a process that ended, left waiting, and what is due again."""
+    """Restart replays and the sender after a lost message or a crashed process. Return 1 if the sender was woken,
+    else 0.
+    """
     woken = 0
     with independent_steps() as step:
         with step("queueing replays"):
@@ -49,7 +51,7 @@ def sweep_deliveries() -> int:
 
 @shared_task(name="webhooks.tasks.prune_deliveries")
 def prune_deliveries() -> int:
-    """Delete what was finished long ago, or is of nobody, and secrets that sign no more. Returns how many."""
+    """Delete old deliveries, deliveries of deleted webhooks, and expired secrets. Return how many deliveries."""
     count = 0
     with independent_steps() as step:
         with step("forgetting old secrets"):
@@ -63,8 +65,9 @@ def prune_deliveries() -> int:
 
 @shared_task(name="webhooks.tasks.purge_deliveries")
 def purge_deliveries(webhook_id: str) -> int:
-    """Delete what was sent to a webhook that is gone. Returns how many deliveries."""
+    """Delete deliveries of a deleted webhook. Return how many."""
     total = retention.purge_webhook(UUID(webhook_id), batches=MAX_BATCHES)
+    # Again as a new task, so that the sender gets its turn.
     if total >= MAX_BATCHES * retention.BATCH_SIZE:
         purge_deliveries.delay(webhook_id)
     return total

@@ -1,4 +1,4 @@
-"""Tools for AI clients that look for a fault: simulate an event of webhooks."""
+"""MCP tool for diagnosis: simulates a webhook event."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class SimulateWebhookEvent(Arguments):
     group="diagnostics",
 )
 def simulate_webhook_event(actor: Actor, arguments: SimulateWebhookEvent) -> JsonObject:
-    """What an event would send to webhooks, to whom, and how signed, without secrets. With send it goes to active
-    ones marked for tests, and to no other."""
+    """Show what an event would send to webhooks, to whom, and how signed, without secrets. With send it goes only to
+    active ones marked for tests.
+    """
     simulation = simulate_event(
         actor=actor, event=arguments.event, payload=arguments.payload, send=arguments.send
     )

@@ -1,7 +1,7 @@
-"""Workflows: their files, which are on, and the requests that they make of events.
+"""Workflows: their files, their switches, and the requests they make from events.
 
-A workflow is a file `workflows/<id>.yaml`, `.yml` or `.json` in any installed app, and in CMS_WORKFLOWS_DIR.
-`proofroom.core.definition_files` says how files are found and what becomes of broken ones.
+A workflow is a file `workflows/<id>.yaml`, `.yml` or `.json` in any installed app, or in CMS_WORKFLOWS_DIR.
+`proofroom.core.definition_files` describes how files are found and how invalid ones are handled.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from proofroom.webhooks.rules import (
 from proofroom.webhooks.signatures import shared_keys
 
 ROOTS: Final = frozenset({"event", "data", "actor", "post", "cause", "workflow"})
-"""What placeholders and conditions may begin with."""
+"""Allowed first parts of placeholders and condition fields."""
 
 
 def trigger_names() -> list[str]:
-    """Return the events that a workflow can wait for: those of webhooks, and those that start agents."""
+    """Return the events a workflow can use: events for webhooks, and events that start agents."""
     return [kind.name for kind in outbox.all_kinds() if kind.is_webhook or kind.is_trigger]
 
 
@@ -64,9 +64,9 @@ def check_condition(condition: Condition) -> Condition:
 
 
 class Filters(DefinitionPart):
-    """The events of the triggers that count; an empty list lets all through.
+    """The filters of a workflow's events; an empty list allows all.
 
-    `types` and `locales` are asked of events of posts, `formSlugs` of events of forms, conditions of every event.
+    `types` and `locales` apply to events of posts, `formSlugs` to events of forms, conditions to every event.
     """
 
     types: tuple[str, ...] = ()
@@ -106,8 +106,8 @@ class WorkflowDefinition(FileDefinition):
         known = trigger_names()
         wrong = [name[:80] for name in triggers if name not in known]
         if wrong or not triggers:
-            named = f"{wrong[0]!r} is no event" if wrong else "it names no event"
-            raise ValueError(f"{named}; known: {', '.join(known)}")
+            event_values = f"{wrong[0]!r} is no event" if wrong else "it names no event"
+            raise ValueError(f"{event_values}; known: {', '.join(known)}")
         return triggers
 
     @field_validator("payload")
@@ -137,7 +137,7 @@ reload = FILES.reload
 
 
 def all_workflows() -> list[WorkflowDefinition]:
-    """Return all, switched-off ones too, in ascending order."""
+    """Return all workflows, enabled or not, in ascending order."""
     return sorted(FILES.all(), key=lambda workflow: (workflow.order, workflow.id))
 
 
@@ -149,8 +149,8 @@ def workflow_channel(workflow_id: str) -> str:
 def check_workflows(
     app_configs: Sequence[AppConfig] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Every problem of every workflow file."""
-    # A check looks at the files of now, not at what was read when the process started.
+    """Return all problems of all workflow files."""
+    # The check needs the current files, not the ones read when the process started.
     FILES.reload()
     return [
         Error(
@@ -164,7 +164,7 @@ def check_workflows(
 
 @dataclass(frozen=True, slots=True)
 class Workflow:
-    """A workflow as it stands. A run is a delivery; `last` is the one of the latest event."""
+    """A workflow with its state. A run is a delivery; `last` is the run of the latest event."""
 
     definition: WorkflowDefinition
     is_enabled: bool
@@ -181,8 +181,9 @@ def load_workflows(definitions: Sequence[WorkflowDefinition] | None = None) -> l
 
 
 def last_runs(workflow_ids: Iterable[str]) -> dict[str, Delivery]:
-    """Return the run of the latest event of each, by the workflow's id. Two queries."""
+    """Return the run of each workflow's latest event, by workflow id. Two queries."""
     channels = [workflow_channel(id_) for id_ in workflow_ids]
+    # Event ids grow with time, so the largest one is the latest.
     runs = Delivery.objects.filter(lane__in=channels)
     latest = dict(runs.values_list("lane").annotate(last=Max("event")).order_by())
     rows = runs.filter(event__in=set(latest.values()))
@@ -190,19 +191,19 @@ def last_runs(workflow_ids: Iterable[str]) -> dict[str, Delivery]:
 
 
 def load_switches() -> dict[str, bool]:
-    """Return what people switched, by id of the workflow."""
+    """Return the switches set by people, by workflow id."""
     return dict(WorkflowSwitch.objects.values_list("workflow_id", "is_enabled"))
 
 
 def enabled_workflows() -> list[WorkflowDefinition]:
-    """Return the workflows that are on, in ascending order. One query; none if there is no workflow."""
+    """Return the enabled workflows, in ascending order. One query; none if there are no workflows."""
     workflows = all_workflows()
     switches = load_switches() if workflows else {}
     return [item for item in workflows if switches.get(item.id, item.enabled)]
 
 
 def is_enabled(workflow_id: str) -> bool:
-    """Return whether there is such a workflow, and it is on."""
+    """Return True if the workflow exists and is enabled."""
     workflow = get_workflow(workflow_id)
     return workflow is not None and load_switches().get(workflow_id, workflow.enabled)
 
@@ -215,16 +216,16 @@ POST_FIELDS: Final = ("id", "type", "locale", "slug", "title", "status", "url")
 
 
 class WorkflowChannel:
-    """Calls the address of a workflow with what its file makes of the event."""
+    """The channel of workflows: calls the workflow's URL with the payload its file defines."""
 
     def build_request(self, delivery: Delivery) -> OutgoingRequest:
-        """Make the request by the file as it is now. Raises `NothingToSend`."""
+        """Return the request according to the current file. Raises `NothingToSend`."""
         if delivery.event.forgotten_at is not None:
             raise NothingToSend("The words of this event were deleted.")
         workflow = get_workflow(delivery.workflow_id)
         if workflow is None:
             raise NothingToSend(FILE_GONE)
-        # A test tries out what is not on yet, and what was sent stays to be read.
+        # A test also runs for a disabled workflow, and a sent request must stay readable.
         is_to_be_sent = delivery.status in (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
         if is_to_be_sent and delivery.event_name != TEST_EVENT and not is_enabled(workflow.id):
             raise NothingToSend(SWITCHED_OFF)
@@ -252,9 +253,9 @@ class WorkflowChannel:
 
 
 def full_event(event: Event) -> JsonObject:
-    """Return the whole of an event: what happened, to what, by whom, and what led to it.
+    """Return the complete event: what happened, its object, its actor, and its causes.
 
-    `order` grows with every event, so that a receiver can tell which of two came first.
+    `order` grows with every event, so a receiver can tell which of two came first.
     """
     whole: JsonObject = {
         **event_body(event),
@@ -273,7 +274,7 @@ def full_event(event: Event) -> JsonObject:
 
 
 def post_fields(event: Event) -> JsonObject:
-    """Return the post that an event is about, as it was then; empty where it is about none. A test has a sample."""
+    """Return the post of an event, as it was then; empty if there is none. A test has a sample."""
     is_sample = str(event.payload.get("sampleOf", "")).startswith("post.")
     if event.post_id is None and not is_sample:
         return {}
@@ -282,9 +283,10 @@ def post_fields(event: Event) -> JsonObject:
 
 
 def load_causes(event: Event) -> list[Json]:
-    """Return what led to an event, the nearest first; only what a run caused has a cause, and chains are short."""
+    """Return the causes of an event, the nearest first."""
     found: list[Json] = []
     cause_id = event.cause_id
+    # Only events of runs have causes, and `MAX_HOPS` limits their chains.
     while cause_id is not None and len(found) <= MAX_HOPS:
         cause = Event.objects.filter(pk=cause_id).only("uid", "name", "run_id", "cause_id").first()
         if cause is None:
@@ -295,9 +297,9 @@ def load_causes(event: Event) -> list[Json]:
 
 
 def placeholder_values(event: Event, workflow: WorkflowDefinition) -> JsonObject:
-    """Return what placeholders and conditions refer to."""
+    """Return the values for placeholders and conditions."""
     whole = full_event(event)
-    named: JsonObject = {
+    event_values: JsonObject = {
         "id": whole["id"],
         "name": whole["event"],
         "createdAt": whole["createdAt"],
@@ -305,7 +307,7 @@ def placeholder_values(event: Event, workflow: WorkflowDefinition) -> JsonObject
         "order": whole["order"],
     }
     return {
-        "event": named,
+        "event": event_values,
         "data": whole["data"],
         "actor": whole["actor"],
         "post": whole.get("post"),

@@ -1,4 +1,4 @@
-"""The admin of webhooks: who is told, and what was sent."""
+"""The admin of webhooks, deliveries and workflows."""
 
 from proofroom.webhooks.admin import deliveries, webhooks, workflows
 

@@ -1,4 +1,4 @@
-"""The admin of deliveries: all receivers in one list, a page for each with its calls."""
+"""The admin of deliveries: one list for all receivers, and a page per delivery with its calls."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BADGES = {"pending": "queued", "sending": "running", "cancelled": "archived"}
 
 
 def badge_of(status: str) -> SafeString:
-    """Render a status as words and a colour."""
+    """Render a status as a label with a colour."""
     return badge(BADGES.get(status, status), in_words(str(DeliveryStatus(status).label)))
 
 
@@ -55,8 +55,9 @@ class ReceiverFilter(admin.SimpleListFilter):
 
 
 class EventFilter(admin.SimpleListFilter):
-    """The kinds that there are: asking the table for its values would read all of it."""
+    """A filter by event. It offers the registered events."""
 
+    # Django's own filter would read all values of the table to find the choices.
     title = gettext_lazy("event")
     parameter_name = "event_name"
 
@@ -117,7 +118,7 @@ class DeliveryAdmin(ListAdmin[Delivery]):
         def wrap(view: Any) -> Any:
             return self.admin_site.admin_view(view)
 
-        own = [
+        extra_urls = [
             path(
                 "<uuid:delivery_id>/change/", wrap(show), name="proofroom_webhooks_delivery_change"
             ),
@@ -127,12 +128,12 @@ class DeliveryAdmin(ListAdmin[Delivery]):
                 name="proofroom_webhooks_delivery_replay",
             ),
         ]
-        listed = [
+        list_urls = [
             url
             for url in super().get_urls()
             if url.name == "proofroom_webhooks_delivery_changelist"
         ]
-        return own + listed
+        return extra_urls + list_urls
 
 
 def receiver_name(row: Delivery) -> str:
@@ -141,9 +142,9 @@ def receiver_name(row: Delivery) -> str:
         return row.webhook.name
     if row.workflow_id:
         return gettext("Workflow %(workflow_id)s") % {"workflow_id": row.workflow_id}
-    kind, _, which = row.lane.partition(":")
+    kind, _, suffix = row.lane.partition(":")
     name = in_words(queries.RECEIVERS.get(kind, kind))
-    agent_id, _, number = which.rpartition(":")
+    agent_id, _, number = suffix.rpartition(":")
     return (
         gettext("%(name)s %(number)s of %(agent_id)s")
         % {"name": name, "number": number, "agent_id": agent_id}
@@ -154,19 +155,19 @@ def receiver_name(row: Delivery) -> str:
 
 @answers_refusals
 def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
-    """One delivery: where it stands, what is sent, and every call."""
+    """Show a delivery: its status, its body, and every call."""
     require(request, "webhooks.manage")
     row = queries.find_delivery(delivery_id)
-    shown = queries.visible_request(row, actor_of(request))
-    body = shown.body
-    with suppress(TypeError, ValueError):  # none, or no JSON
+    visible = queries.visible_request(row, actor_of(request))
+    body = visible.body
+    with suppress(TypeError, ValueError):  # no body, or not JSON
         body = json.dumps(json.loads(body or ""), indent=2, ensure_ascii=False)
     context = {
         "row": row,
         "to": receiver_name(row),
         "label": kind_label(row.event_name),
         "state": badge_of(row.status),
-        "shown": shown,
+        "shown": visible,
         "body": body,
         "tries": list(row.tries.order_by("-number")),
         "is_finished": row.next_attempt_at is None,

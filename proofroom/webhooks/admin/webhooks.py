@@ -47,7 +47,7 @@ CHANGE_PAGE = "admin:proofroom_webhooks_webhook_change"
 
 
 class WebhookForm(InputForm):
-    """The form of a new webhook. Its fields are named as on the wire, as the refusals of the service are."""
+    """The form of a new webhook. Its fields have wire names, so that errors of the service match them."""
 
     input_class = NewWebhook
     own_fields_after = "secret"
@@ -75,17 +75,17 @@ class WebhookForm(InputForm):
         return found
 
     made: str = ""
-    """The secret that was made, to be shown once."""
+    """The generated secret, shown once; empty if none was generated."""
 
     def clean(self) -> dict[str, Any]:
-        """Make the secret that was asked for, once."""
+        """Generate a secret if the user asked for it."""
         if self.cleaned_data.pop("generate", False):
             self.cleaned_data["secret"] = self.made = secrets.token_urlsafe(32)
         return self.cleaned_data
 
 
 class ChangeWebhookForm(WebhookForm):
-    """The form of a webhook that is there."""
+    """The form of an existing webhook."""
 
     shared = forms.BooleanField(
         label=gettext_lazy("Sign with AGENT_SECRET"),
@@ -104,6 +104,7 @@ class ChangeWebhookForm(WebhookForm):
             info.alias or name: getattr(row, COLUMNS.get(name, name))
             for name, info in NewWebhook.model_fields.items()
         }
+        # Header values may be credentials, so the form shows a mask. `clean_headers` of the rules restores the value.
         initial["headers"] = "\n".join(f"{name}: {SECRET_MASK}" for name in row.headers)
         super().__init__(*args, initial=initial | {"secret": "", "version": row.version}, **kwargs)
         self.fields["secret"].help_text = gettext_lazy(
@@ -117,7 +118,7 @@ class ChangeWebhookForm(WebhookForm):
             del self.fields["endRotation"]
 
     def changes(self) -> WebhookChanges:
-        """Return what to hand to the service: an empty secret keeps the present one."""
+        """Return the changes for the service. An empty secret leaves the current one."""
         values = dict(self.cleaned_data)
         shared = values.pop("shared", False)
         if not values["secret"]:
@@ -225,7 +226,7 @@ class WebhookAdmin(EditAdmin[Webhook]):
             return webhook_page(request, row, form)
         if form.made:
             row = self._find(object_id)
-            # No redirect: the secret stands in this answer and nowhere else, not even in a session.
+            # No redirect after this POST: the secret is only in this response, not even in the session.
             return webhook_page(request, row, ChangeWebhookForm(row=row), secret=form.made)
         messages.success(request, _("Saved."))
         return HttpResponseRedirect(request.path)
@@ -235,7 +236,7 @@ class WebhookAdmin(EditAdmin[Webhook]):
 
 
 def state_of(row: Webhook) -> SafeString:
-    """Return whether it is on, in words and colour."""
+    """Return the badge of a webhook: on, off, failing or disabled."""
     if row.is_active:
         return badge("failed", _("Failing")) if row.failing_since else switch_badge(True)
     return badge("failed", _("Turned off")) if row.disabled_at else switch_badge(False)
@@ -269,7 +270,7 @@ def webhook_page(
 @require_POST
 @answers_refusals
 def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
-    """Send a sample to this webhook only, and show what becomes of it."""
+    """Send a sample to this webhook only, and show its delivery."""
     require(request, "webhooks.manage")
     row: Delivery = test_webhook(webhook_id=str(webhook_id), actor=actor_of(request))
     messages.success(request, _("Sending a test."))
@@ -279,7 +280,7 @@ def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
 @require_POST
 @answers_refusals
 def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
-    """Send again what happened since a moment."""
+    """Send the events since a time again."""
     require(request, "webhooks.manage")
     form = ReplayForm(request.POST)
     if not form.is_valid():
@@ -298,7 +299,7 @@ def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
 @require_POST
 @answers_refusals
 def cancel(request: HttpRequest, webhook_id: object) -> HttpResponse:
-    """Send no more of it again."""
+    """Stop a replay."""
     require(request, "webhooks.manage")
     cancel_replay(webhook_id=str(webhook_id), actor=actor_of(request))
     messages.success(request, _("Stopped. Deliveries already in the queue are still sent."))

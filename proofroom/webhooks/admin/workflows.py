@@ -1,4 +1,4 @@
-"""The admin of workflows: list, problems of their files, their runs; and tests of the chat."""
+"""The admin of workflows: list, problems of their files, and runs; and tests of the chat."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RUNS_PER_PAGE = 50
 
 @admin.register(WorkflowSwitch)
 class WorkflowAdmin(PermittedAdmin[WorkflowSwitch]):
-    """The list is of the files, not of the rows that people's switches leave."""
+    """The list shows the workflows from files. The rows of the model are only their switches."""
 
     view_permission = PERMISSION
 
@@ -66,17 +66,17 @@ class WorkflowAdmin(PermittedAdmin[WorkflowSwitch]):
             return self.admin_site.admin_view(view)
 
         name = "proofroom_webhooks_workflowswitch"
-        own = [
+        extra_urls = [
             path("chat/test/", wrap(try_chat), name="webhooks_chat_test"),
             path("<slug:workflow_id>/change/", wrap(show), name=f"{name}_change"),
             path("<slug:workflow_id>/switch/", wrap(switch), name=f"{name}_switch"),
             path("<slug:workflow_id>/test/", wrap(try_out), name=f"{name}_test"),
         ]
-        return own + [url for url in super().get_urls() if url.name == f"{name}_changelist"]
+        return extra_urls + [url for url in super().get_urls() if url.name == f"{name}_changelist"]
 
 
 def row_of(found: Workflow) -> dict[str, Any]:
-    """Return what list and page show of a workflow."""
+    """Return the template context of a workflow, for the list and its page."""
     return {
         "workflow": found.definition,
         "triggers": [kind_label(name) for name in found.definition.triggers],
@@ -88,7 +88,7 @@ def row_of(found: Workflow) -> dict[str, Any]:
 
 @answers_refusals
 def show(request: HttpRequest, workflow_id: str) -> HttpResponse:
-    """One workflow: what its file says, and its runs."""
+    """Show a workflow: its file's content and its runs."""
     require(request, PERMISSION)
     definition = find_workflow(workflow_id)
     (found,) = load_workflows([definition])
@@ -109,7 +109,7 @@ def show(request: HttpRequest, workflow_id: str) -> HttpResponse:
 
 
 def filters_in_words(definition: WorkflowDefinition) -> list[tuple[str, str]]:
-    """The filters that there are, in words."""
+    """Return the non-empty filters, with labels."""
     filters = definition.filters
     found = [
         (_("Post types"), ", ".join(filters.types)),
@@ -130,7 +130,7 @@ def condition_in_words(condition: Condition) -> str:
 @require_POST
 @answers_refusals
 def switch(request: HttpRequest, workflow_id: str) -> HttpResponse:
-    """Switch it on or off, whatever its file says."""
+    """Switch a workflow on or off. This overrides its file."""
     require(request, PERMISSION)
     wanted = request.POST.get("enabled")
     if wanted not in ("1", "0"):
@@ -138,19 +138,19 @@ def switch(request: HttpRequest, workflow_id: str) -> HttpResponse:
     definition = switch_workflow(
         workflow_id=workflow_id, enabled=wanted == "1", actor=actor_of(request)
     )
-    said = (
+    message = (
         _("Turned on %(name)s.")
         if wanted == "1"
         else _("Turned off %(name)s. Waiting deliveries were cancelled.")
     )
-    messages.success(request, said % {"name": definition.name})
+    messages.success(request, message % {"name": definition.name})
     return HttpResponseRedirect(reverse(WORKFLOW_PAGE, args=[workflow_id]))
 
 
 @require_POST
 @answers_refusals
 def try_out(request: HttpRequest, workflow_id: str) -> HttpResponse:
-    """Send a sample to this workflow only, and show what becomes of it."""
+    """Send a sample to this workflow only, and show its delivery."""
     require(request, PERMISSION)
     return show_test(request, test_workflow(workflow_id=workflow_id, actor=actor_of(request)))
 
@@ -158,7 +158,7 @@ def try_out(request: HttpRequest, workflow_id: str) -> HttpResponse:
 @require_POST
 @answers_refusals
 def try_chat(request: HttpRequest) -> HttpResponse:
-    """Say in the chat that it works."""
+    """Send a test notice to the chat."""
     require(request, PERMISSION)
     with refusals_as_messages(request):
         return show_test(request, test_chat(actor=actor_of(request)))

@@ -1,4 +1,4 @@
-"""`/api/webhook-deliveries`: what was sent, what came back, and sending it again."""
+"""`/api/webhook-deliveries`: deliveries, their calls, and resending."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DELIVERY_PARAMETERS: Final = [
 
 
 class DeliveryAnswer(Answer):
-    """One event for one receiver. `attempts` counts since it was last sent again."""
+    """One event for one receiver. `attempts` counts since the last replay."""
 
     id: UUID
     receiver: Annotated[str, one_of(queries.RECEIVERS)]
@@ -58,7 +58,7 @@ class DeliveryAnswer(Answer):
 
 
 class AttemptAnswer(Answer):
-    """One call. Secrets are left out, and the answer is cut off."""
+    """One call. Secrets are left out, the response is truncated."""
 
     number: int = Field(ge=1)
     at: datetime
@@ -71,7 +71,7 @@ class AttemptAnswer(Answer):
 
 
 class DeliveryInFullAnswer(DeliveryAnswer):
-    """A delivery with what is sent and every call. `withheld` says why the body is not shown."""
+    """A delivery with its body and all calls. `withheld`: why the body is hidden."""
 
     withheld: str | None
     body: str | None
@@ -101,7 +101,7 @@ class DeliveryViewSet(ApiViewSet):
         responses=list_of(DeliveryAnswer, "Deliveries, latest first."),
     )
     def list(self, request: Request) -> Response:
-        """Deliveries to webhooks, of workflows, to the chat and of agents' reactions, latest first."""
+        """List deliveries to webhooks, of workflows, to the chat and of agents' reactions, latest first."""
         page = page_of(request)
         rows = queries.deliveries(**read_query(request, DeliveryQuery).model_dump())
         found = [DeliveryAnswer.model_validate(row) for row in rows[page.slice]]
@@ -109,12 +109,12 @@ class DeliveryViewSet(ApiViewSet):
 
     @extend_schema(responses=DeliveryInFullAnswer)
     def retrieve(self, request: Request, delivery_id: str) -> Response:
-        """One delivery, with the body that is sent and every call that was made."""
+        """Return a delivery, with its body and all calls."""
         row = queries.find_delivery(delivery_id)
         visible = queries.visible_request(row, self.actor)
         tries = [AttemptAnswer.model_validate(attempt) for attempt in row.tries.all()]
         if visible.withheld is not None:
-            for attempt in tries:  # what a receiver answers may repeat what it was sent
+            for attempt in tries:  # a receiver's response may repeat the request
                 attempt.response_headers, attempt.response_body = {}, ""
         answer = DeliveryInFullAnswer(
             **DeliveryAnswer.model_validate(row).model_dump(),
@@ -126,7 +126,7 @@ class DeliveryViewSet(ApiViewSet):
 
     @extend_schema(request=None, responses={200: DeliveryAnswer})
     def replay(self, request: Request, delivery_id: str) -> Response:
-        """Send a finished delivery again, under the same id."""
+        """Send a finished delivery again, with the same id."""
         row = queries.find_delivery(delivery_id)
         replay_delivery(delivery_id=row.pk, actor=self.actor)
         return Response(DeliveryAnswer.model_validate(queries.find_delivery(row.pk)))

@@ -1,4 +1,4 @@
-"""Addresses of webhooks under `/api/`."""
+"""URLs of webhooks under `/api/`."""
 
 from __future__ import annotations
 

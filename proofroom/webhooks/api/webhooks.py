@@ -1,4 +1,4 @@
-"""`/api/webhooks`: webhooks, tests of them, and replays."""
+"""`/api/webhooks`: webhooks, their tests and replays."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class WebhookGoneAnswer(Answer):
 
 
 class ReplaySince(Body):
-    """From when on to send again."""
+    """The start time of a replay."""
 
     since: Moment
 
 
 class WebhookViewSet(ApiViewSet):
-    """Webhooks: list, create, read, update, delete; test, and send again."""
+    """Webhooks: list, create, read, update, delete; test and replay."""
 
     permissions: ClassVar[dict[str, Declared]] = dict.fromkeys(
         (
@@ -66,7 +66,7 @@ class WebhookViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=list_of(WebhookAnswer, "Webhooks, by name."))
     def list(self, request: Request) -> Response:
-        """Webhooks, by name."""
+        """List webhooks, by name."""
         page = page_of(request)
         rows = queries.load_last_deliveries(queries.webhooks()[page.slice])
         answers = [WebhookAnswer.model_validate(row) for row in rows]
@@ -74,19 +74,19 @@ class WebhookViewSet(ApiViewSet):
 
     @extend_schema(request=NewWebhook, responses={201: WebhookInFullAnswer}, parameters=[LOCATION])
     def create(self, request: Request) -> Response:
-        """Have an address told of events."""
+        """Register an address for events."""
         row = create_webhook(actor=self.actor, webhook=read_body(request, NewWebhook))
         location = {"Location": f"/api/webhooks/{row.pk}"}
         return Response(answer_in_full(row), status=201, headers=location)
 
     @extend_schema(responses=WebhookInFullAnswer)
     def retrieve(self, request: Request, webhook_id: str) -> Response:
-        """One webhook."""
+        """Return one webhook."""
         return Response(answer_in_full(find_webhook(webhook_id)))
 
     @extend_schema(request=WebhookChanges, responses=WebhookInFullAnswer)
     def partial_update(self, request: Request, webhook_id: str) -> Response:
-        """Change a webhook; what is absent stays. A `version` or `If-Match` that is not current is 409."""
+        """Change a webhook; absent fields stay unchanged. An outdated `version` or `If-Match` answers 409."""
         changes = read_body(request, WebhookChanges)
         changes.version = expected_version(request, changes.version)
         row = update_webhook(webhook_id=webhook_id, actor=self.actor, changes=changes)
@@ -105,7 +105,7 @@ class WebhookViewSet(ApiViewSet):
 
     @extend_schema(request=ReplaySince, responses={200: WebhookInFullAnswer})
     def replay(self, request: Request, webhook_id: str) -> Response:
-        """Send everything since a moment again, also what happened while the webhook was off."""
+        """Send all events since a time again, including events while the webhook was off."""
         row = find_webhook(webhook_id)
         body = read_body(request, ReplaySince)
         replay_since(webhook_id=row.pk, since=body.since, actor=self.actor)
@@ -113,13 +113,13 @@ class WebhookViewSet(ApiViewSet):
 
     @extend_schema(request=None, responses={200: WebhookInFullAnswer})
     def cancel_replay(self, request: Request, webhook_id: str) -> Response:
-        """Send no more of it again; what is queued already is sent."""
+        """Stop a replay; queued deliveries are still sent."""
         row = find_webhook(webhook_id)
         cancel_replay(webhook_id=row.pk, actor=self.actor)
         return Response(answer_in_full(find_webhook(row.pk)))
 
 
 def answer_in_full(row: Webhook) -> WebhookInFullAnswer:
-    """Answer a webhook with its last delivery and what a replay still has to queue."""
+    """Return a webhook with its last delivery and the number of events left to replay."""
     row.last_delivery = row.deliveries.order_by("-created_at").first()
     return WebhookInFullAnswer.model_validate(row)

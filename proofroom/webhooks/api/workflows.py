@@ -1,4 +1,4 @@
-"""`/api/workflows`: workflows, switching them on and off, and tests of them."""
+"""`/api/workflows`: workflows, their switches and tests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ WORKFLOW_ID: Final = {
 
 
 class ConditionAnswer(Answer):
-    """Whether the value at a dotted path is as it should be."""
+    """A condition on the value at a dotted path."""
 
     field: str
     operator: Operator
@@ -41,7 +41,7 @@ class ConditionAnswer(Answer):
 
 
 class WorkflowFiltersAnswer(Answer):
-    """The events that count; an empty list lets all through."""
+    """The events that count; empty lists allow all."""
 
     types: list[str]
     locales: list[str]
@@ -50,7 +50,7 @@ class WorkflowFiltersAnswer(Answer):
 
 
 class WorkflowAnswer(Answer):
-    """A workflow: a file, and whether it is on. Values of headers are never answered."""
+    """A workflow: its file, and if it is on. Header values are never answered."""
 
     id: str = Field(validation_alias=AliasPath("definition", "id"))
     name: str = Field(validation_alias=AliasPath("definition", "name"))
@@ -71,7 +71,7 @@ class WorkflowAnswer(Answer):
 
 
 class WorkflowSwitched(Body, answered_by=WorkflowAnswer):
-    """Changes of a workflow. Other keys that a GET answers are ignored: they stand in its file."""
+    """Changes of a workflow. Other keys that a GET answers are ignored: its file defines them."""
 
     enabled: bool
 
@@ -89,7 +89,7 @@ class WorkflowViewSet(ApiViewSet):
         parameters=PAGES, responses=list_of(WorkflowAnswer, "Workflows, in ascending order.")
     )
     def list(self, request: Request) -> Response:
-        """Workflows in ascending order, switched off or on."""
+        """List workflows in ascending order, enabled or not."""
         page = page_of(request)
         found = all_workflows()
         rows = [WorkflowAnswer.model_validate(item) for item in load_workflows(found[page.slice])]
@@ -97,12 +97,12 @@ class WorkflowViewSet(ApiViewSet):
 
     @extend_schema(responses=WorkflowAnswer)
     def retrieve(self, request: Request, workflow_id: str) -> Response:
-        """One workflow."""
+        """Return one workflow."""
         return answer_workflow(find_workflow(workflow_id))
 
     @extend_schema(request=WorkflowSwitched, responses=WorkflowAnswer)
     def partial_update(self, request: Request, workflow_id: str) -> Response:
-        """Switch a workflow on or off, whatever its file says. Off, it sends nothing of what still waits."""
+        """Switch a workflow on or off. This overrides its file. Off cancels what still waits."""
         find_workflow(workflow_id)
         body = read_body(request, WorkflowSwitched)
         found = switch_workflow(workflow_id=workflow_id, enabled=body.enabled, actor=self.actor)

@@ -1,4 +1,4 @@
-"""The tables of webhooks and of what is sent."""
+"""The models of webhooks and deliveries."""
 
 from proofroom.webhooks.models.delivery import (
     UNFINISHED,

@@ -1,4 +1,4 @@
-"""Deliveries of events to receivers, their attempts, and the lock of the process that sends them."""
+"""Deliveries of events to receivers, their attempts, and the lock of the sending process."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ UNFINISHED = (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
 
 
 class Delivery(models.Model):
-    """One event for one receiver. What is sent is made of the event each time, so words that were forgotten are
-    nowhere else.
+    """One event for one receiver. The request is made from the event each time, so deleting the event's words
+    deletes all of them.
 
-    `lane` names the receiver: `webhook:<id>`, `workflow:<id>`, `chat` or `reaction:<agent>:<place>`. In a lane the
-    deliveries of one post follow one another; lanes never wait for each other. A sender holds the row until
-    `claimed_until`. What is finished has no `next_attempt_at`, and what is not has one.
+    `lane`: the channel of the receiver: `webhook:<id>`, `workflow:<id>`, `chat` or `reaction:<agent>:<place>`. In a
+    lane, deliveries of the same post are sent in order; lanes never wait for each other. A sender holds the row until
+    `claimed_until`. `next_attempt_at` is NULL exactly if the delivery is finished.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     lane = models.CharField(max_length=120)
-    # May be gone already: what was sent to it is deleted after it, in batches.
+    # The webhook may be deleted already: its deliveries are deleted after it, in batches.
     webhook = models.ForeignKey(
         "proofroom_webhooks.Webhook",
         null=True,
@@ -63,6 +63,7 @@ class Delivery(models.Model):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(fields=["lane", "event"], name="delivery_once"),
         ]
+        # Partial where the sender uses them, because nearly all rows are finished.
         indexes: ClassVar[list[models.Index]] = [
             models.Index(
                 fields=["lane", "next_attempt_at", "event"],
@@ -84,12 +85,12 @@ class Delivery(models.Model):
 
     @property
     def receiver(self) -> str:
-        """The kind of receiver: the beginning of its lane."""
+        """The kind of receiver, the prefix of the lane."""
         return self.lane.partition(":")[0]
 
     @property
     def waits_for_retry(self) -> bool:
-        """Whether a call failed and the next one is some time ahead."""
+        """True if a call failed and the next one is not due yet."""
         return (
             self.status == DeliveryStatus.PENDING
             and self.attempts > 0
@@ -99,13 +100,13 @@ class Delivery(models.Model):
 
     @property
     def is_held(self) -> bool:
-        """Whether it waits for its webhook to be switched on. Tests go out all the same."""
+        """True if it waits until its webhook is enabled. Tests do not wait."""
         is_off = self.webhook is not None and not self.webhook.is_active
         return is_off and self.next_attempt_at is not None and self.event_name != "webhook.test"
 
 
 class Attempt(models.Model):
-    """One call of a delivery: what was sent along, what came back. Secrets are left out, the answer is cut off."""
+    """One call of a delivery: its headers and response. Secrets are redacted, the response is truncated."""
 
     delivery = models.ForeignKey(Delivery, on_delete=models.CASCADE, related_name="tries")
     number = models.PositiveIntegerField()
@@ -128,7 +129,7 @@ class Attempt(models.Model):
 
 
 class WorkflowSwitch(models.Model):
-    """The switch of a workflow: on or off, whatever its file says."""
+    """The switch of a workflow. It overrides the file's `enabled`."""
 
     workflow_id = models.CharField(primary_key=True, max_length=80)
     is_enabled = models.BooleanField()
@@ -146,7 +147,7 @@ class WorkflowSwitch(models.Model):
 
 
 class SenderLease(models.Model):
-    """The lease of the process that sends at present: one at a time, until `until` unless it says so again."""
+    """The lease of the sending process. One process has it until `until`, and can extend it."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     holder = models.UUIDField(null=True)

@@ -1,4 +1,4 @@
-"""Webhooks: the table, what people may set, and what the API answers. A new field is declared here alone."""
+"""Webhooks: the model, form inputs and API answers. Declare a new field only here."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
     StrOrPromise = str | StrPromise
 
 CHOICES_MAX: Final = 200
-"""More than there are events, types or languages."""
+"""Largest number of chosen events, types or languages; more than exist."""
 COLUMNS: Final = {"active": "is_active", "test": "is_test"}
-"""Columns that are not named as on the wire."""
+"""Columns whose name differs from the wire name."""
 
 
 class Webhook(models.Model):
-    """An address that is called when events happen.
+    """A URL that is called when events happen.
 
-    `failing_since` is the first failure after the last success. `replay_after` and `replay_until` are the ids of
-    the events between which it still has to be told again.
+    `failing_since`: the first failure after the last success. `replay_after` and `replay_until`: the ids between
+    which events have still to be replayed.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -78,23 +78,23 @@ class Webhook(models.Model):
 
     @property
     def has_secret(self) -> bool:
-        """Whether it has a secret of its own; else AGENT_SECRET signs."""
+        """True if it has its own secret; otherwise AGENT_SECRET signs."""
         return bool(self.secret)
 
     @property
     def secret_rotates_until(self) -> datetime | None:
-        """When the previous secret stops signing along; None if it does not sign."""
+        """Time until which the previous secret also signs; None if it does not sign."""
         until = self.previous_secret_until
         return until if self.previous_secret and until and until > timezone.now() else None
 
     @property
     def replaying(self) -> bool:
-        """Whether earlier events are being sent to it again."""
+        """True if earlier events are being sent again."""
         return self.replay_until is not None
 
     @property
     def replay_left(self) -> int:
-        """How many events a replay still has to queue. One query while it runs."""
+        """Number of events that a replay has still to queue. One query while it runs."""
         if self.replay_until is None:
             return 0
         return Event.objects.filter(
@@ -103,7 +103,7 @@ class Webhook(models.Model):
 
 
 def mask_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Replace the values of headers, which may be credentials."""
+    """Replace header values by a mask, because they may be credentials."""
     return dict.fromkeys(headers, SECRET_MASK)
 
 
@@ -118,7 +118,9 @@ class LastDeliveryAnswer(Answer):
 
 
 class WebhookAnswer(Answer):
-    """A webhook. Values of headers are answered as `•••`, which keeps them when sent back; the secret never is."""
+    """A webhook. Header values are answered as `•••`, which leaves them unchanged when sent back; the secret is
+    never answered.
+    """
 
     id: UUID
     name: str
@@ -148,7 +150,7 @@ class WebhookAnswer(Answer):
 
 
 class WebhookInFullAnswer(WebhookAnswer):
-    """A webhook, and how many events it has still to be told of again."""
+    """A webhook, and the number of events left to replay."""
 
     replay_left: int = Field(ge=0)
 
@@ -156,7 +158,7 @@ class WebhookInFullAnswer(WebhookAnswer):
 def choice_field(
     label: StrOrPromise, choices: Mapping[str, str], help_text: StrOrPromise = "", *, required: bool
 ) -> forms.Field:
-    """Make a field with a box to tick for each choice."""
+    """Return a form field with a checkbox for each choice."""
     return forms.MultipleChoiceField(
         label=label,
         required=required,
@@ -275,7 +277,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
 
 
 class WebhookChanges(NewWebhook, answered_by=WebhookInFullAnswer, partial=True):
-    """Changes of a webhook; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a webhook; absent fields stay unchanged. Other keys that a GET answers are ignored."""
 
     headers: dict[str, Words] = Field(
         description="All of them; `•••` keeps the value of that name."

@@ -1,6 +1,6 @@
 """Replays: one delivery again, or all events of a webhook since a time, in batches.
 
-A replay's cursor moves with what was queued, so that one that is killed goes on where it was.
+The cursor of a replay moves in the transaction that queues the events, so an interrupted replay continues.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from proofroom.webhooks.services.webhooks import find_webhook, require_webhook_m
 REPLAYED: Final = "webhook.replayed"
 BATCH_SIZE: Final = 500
 MAX_BATCHES: Final = 100
-"""Batches of one task."""
+"""Batches in one task."""
 
 
 @transaction.atomic
 def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
-    """Send a finished delivery again, under the same id, or now what waits for its next try.
+    """Send a finished delivery again with the same id, or send a delivery that waits for a retry now.
 
-    Raises `NotFound`, and `Conflict` where it may not be.
+    Raises `NotFound`, `Conflict` if it cannot be sent.
     """
     require_webhook_manager(actor)
     rows = Delivery.objects.select_for_update(of=("self",)).select_related("event", "webhook")
@@ -68,10 +68,10 @@ def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
 
 @transaction.atomic
 def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> Webhook:
-    """Have the webhook told again of everything that it chose and that happened since, in the background.
+    """Send all events that the webhook chose since this time again, in the background.
 
-    That holds for what happened while it was off, too. Raises `NotFound`, `RuleViolation` on `since`, and
-    `Conflict` while an earlier one goes on.
+    This includes events while it was disabled. Raises `NotFound`, `RuleViolation` on `since`, and `Conflict` while
+    another replay runs.
     """
     require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)
@@ -99,7 +99,7 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
 
 @transaction.atomic
 def cancel_replay(*, webhook_id: UUID | str, actor: Actor) -> Webhook:
-    """Queue no more of it; what is queued already is sent. Raises `NotFound`."""
+    """Stop a replay. Queued deliveries are still sent. Raises `NotFound`."""
     require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)
     if row.replay_until is not None:
@@ -111,7 +111,7 @@ def cancel_replay(*, webhook_id: UUID | str, actor: Actor) -> Webhook:
 
 
 def queue_replays() -> int:
-    """Queue the next batches of every replay. Returns how many deliveries."""
+    """Queue the next batches of all replays. Return the number of deliveries."""
     total = 0
     failed: list[UUID] = []
     with independent_steps() as step:
@@ -129,7 +129,7 @@ def queue_replays() -> int:
 
 
 class ReplayFailed(Exception):
-    """A batch of this webhook's replay could not be queued."""
+    """A batch of a webhook's replay could not be queued."""
 
     def __init__(self, webhook_id: UUID) -> None:
         super().__init__(f"the replay of webhook {webhook_id} failed")
@@ -138,9 +138,9 @@ class ReplayFailed(Exception):
 
 @transaction.atomic
 def queue_next_batch(*, leave_out: Collection[UUID] = ()) -> int | None:
-    """Queue one batch of the replay that waits first. Returns None if there is none that no other process is at.
+    """Queue one batch of the next replay. Return None if there is none that is not locked.
 
-    Raises `ReplayFailed`, so that the caller goes on with the replays of other webhooks.
+    Raises `ReplayFailed`, so that the caller can continue with other webhooks.
     """
     webhook = (
         Webhook.objects.select_for_update(skip_locked=True, no_key=True)
@@ -156,6 +156,7 @@ def queue_next_batch(*, leave_out: Collection[UUID] = ()) -> int | None:
     except DATABASE_AWAY:
         raise
     except Exception as error:
+        # With the id, so that the caller can leave this webhook out.
         raise ReplayFailed(webhook.pk) from error
 
 
@@ -172,7 +173,7 @@ def _queue_batch(webhook: Webhook) -> int:
     chosen = [
         event for event in found if event.forgotten_at is None and webhook_wants(webhook, event)
     ]
-    # What was finished begins again, under its old id; what is under way is left alone.
+    # Finished deliveries restart with their old ids, by which receivers detect duplicates. Others are left alone.
     channel = channel_of(webhook)
     queued = Delivery.objects.filter(lane=channel, event__in=[event.pk for event in chosen])
     restarted = queued.filter(next_attempt_at__isnull=True).update(

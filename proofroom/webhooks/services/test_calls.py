@@ -1,4 +1,4 @@
-"""Calls that try out a receiver: tests of one webhook or of the chat, and simulated events."""
+"""Test calls: of one webhook or the chat, and simulated events."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ MAX_RECEIVERS: Final = 200
 
 @transaction.atomic
 def test_webhook(*, webhook_id: UUID | str, actor: Actor) -> Delivery:
-    """Send a sample of the first of its events. Returns the delivery, which is under way. Raises `NotFound`."""
+    """Send a sample of the webhook's first event. Return the queued delivery. Raises `NotFound`."""
     require_webhook_manager(actor)
     webhook = find_webhook(webhook_id, locked=True)
     kind = webhook.events[0] if webhook.events else "post.published"
@@ -56,7 +56,7 @@ def test_webhook(*, webhook_id: UUID | str, actor: Actor) -> Delivery:
 
 @transaction.atomic
 def test_chat(*, actor: Actor) -> Delivery:
-    """Send a notice that says that it works. Raises `RuleViolation` (`no_chat`) where no chat is set up."""
+    """Send a test notice to the chat. Raises `RuleViolation` (`no_chat`) if none is set up."""
     require_webhook_manager(actor)
     if not chat.chat_host():
         raise RuleViolation(_("No chat is set up: CHAT_WEBHOOK_URL is not set."), code="no_chat")
@@ -67,7 +67,7 @@ def test_chat(*, actor: Actor) -> Delivery:
 
 
 class PostFilters(Protocol):
-    """The posts that a receiver asked for."""
+    """The types and languages of posts that a receiver wants."""
 
     @property
     def types(self) -> Sequence[str]: ...
@@ -77,7 +77,7 @@ class PostFilters(Protocol):
 
 
 def sample_payload(kind: str, chosen: PostFilters) -> JsonObject:
-    """Make the data of such an event, of a post or a submission that does not exist."""
+    """Return sample data of an event, about a post or submission that does not exist."""
     if not kind.startswith("post."):
         answers: dict[str, Json] = {"email": "visitor@example.com", "message": "This is a test."}
         return {"formSlug": "contact", "submissionId": SAMPLE_ID, "payload": answers}
@@ -95,7 +95,7 @@ def sample_payload(kind: str, chosen: PostFilters) -> JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCall:
-    """A webhook that wants the event, and the names of the headers that it would get."""
+    """A webhook that wants the event, and the names of the headers it would get."""
 
     webhook: Webhook
     header_names: tuple[str, ...]
@@ -111,7 +111,7 @@ class Simulation:
 def simulate_event(
     *, actor: Actor, event: str, payload: JsonObject | None = None, send: bool = False
 ) -> Simulation:
-    """Show what an event would send. With `send` it goes to active webhooks for tests, and to no other.
+    """Return what an event would send. With `send`, send it to active webhooks marked for tests.
 
     Raises `RuleViolation` on `event` or `payload`.
     """
@@ -135,7 +135,7 @@ def simulate_event(
     wanted = Event(name=event, payload=data)
     rows = Webhook.objects.filter(is_active=True).order_by("name", "id")
     webhooks = [row for row in rows if webhook_wants(row, wanted)][:MAX_RECEIVERS]
-    # Under a name of its own: no other receiver hears of what did not happen.
+    # The event has its own name, so that no other subscriber handles an event that did not happen.
     simulated: JsonObject = {"event": event, "data": data}
     with transaction.atomic():
         if send:

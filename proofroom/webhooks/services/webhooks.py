@@ -1,4 +1,4 @@
-"""Writes of webhooks: create, update, delete."""
+"""Services that create, update and delete webhooks."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from proofroom.webhooks.models import Webhook
 from proofroom.webhooks.models.webhook import COLUMNS, NewWebhook, WebhookChanges
 
 ROTATION: Final = timedelta(hours=24)
-"""How long the previous secret signs along."""
+"""Time for which the previous secret also signs."""
 
 
 @transaction.atomic
 def create_webhook(*, actor: Actor, webhook: NewWebhook) -> Webhook:
-    """Have an address called when events happen. Raises `RuleViolation` by field."""
+    """Create a webhook. Raises `RuleViolation` by field."""
     require_webhook_manager(actor)
     row = Webhook(made_by_id=actor.user.pk)
     for name in NewWebhook.model_fields:
@@ -49,9 +49,9 @@ def create_webhook(*, actor: Actor, webhook: NewWebhook) -> Webhook:
 
 @transaction.atomic
 def update_webhook(*, webhook_id: UUID | str, actor: Actor, changes: WebhookChanges) -> Webhook:
-    """Change what is given; None leaves a value, an empty secret takes the webhook's own away.
+    """Change the given values. None leaves a value unchanged; an empty secret removes the webhook's own.
 
-    The secret before signs along for a day, or until `end_rotation`. Raises `NotFound`, `Conflict`
+    The previous secret also signs for a day, or until `end_rotation`. Raises `NotFound`, `Conflict`
     (`stale_version`), or `RuleViolation` by field.
     """
     require_webhook_manager(actor)
@@ -69,7 +69,7 @@ def update_webhook(*, webhook_id: UUID | str, actor: Actor, changes: WebhookChan
     if given.keys() & {"url", "headers"}:
         set_target(row, given.pop("url", None), given.pop("headers", None))
     if given.get("active") and not row.is_active:
-        # It is given another day before it is switched off again.
+        # It gets a full day before it can be disabled again.
         row.failing_since, row.disabled_at, row.disabled_reason = None, None, ""
     for name, value in given.items():
         clean = rules.CLEANED_BY.get(name)
@@ -91,15 +91,13 @@ def update_webhook(*, webhook_id: UUID | str, actor: Actor, changes: WebhookChan
     row.save()
     record_webhook_event("webhook.changed", row, actor, changed=changed)
     if "active" in changed and row.is_active:
-        wake_sender()  # what was held while it was off
+        wake_sender()  # its deliveries were held while it was off
     return row
 
 
 def set_target(row: Webhook, url: str | None, headers: Mapping[str, str] | None) -> None:
-    """Set address and headers.
-
-    Values of headers, which nobody can read here, are not kept for another host, which could read them.
-    """
+    """Set URL and headers. Values of hidden headers are lost if the host changes."""
+    # An editor who cannot read the values could otherwise send them to a host of their own.
     target = row.url if url is None else rules.clean_url(url)
     there, here = target_of(target), target_of(row.url)
     kept = row.headers if (there.scheme, there.authority) == (here.scheme, here.authority) else {}
@@ -109,7 +107,7 @@ def set_target(row: Webhook, url: str | None, headers: Mapping[str, str] | None)
 
 
 def settings_of(row: Webhook) -> JsonObject:
-    """Return copies of what people set, by name on the wire."""
+    """Return copies of the editable values, by wire name."""
     found: JsonObject = {}
     for name, info in NewWebhook.model_fields.items():
         found[info.alias or name] = deepcopy(getattr(row, COLUMNS.get(name, name)))
@@ -120,11 +118,12 @@ def settings_of(row: Webhook) -> JsonObject:
 
 @transaction.atomic
 def delete_webhook(*, webhook_id: UUID | str, actor: Actor) -> UUID:
-    """Delete a webhook with its deliveries. Returns its id."""
+    """Delete a webhook with its deliveries. Return its id."""
     require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)
     id_ = row.pk
     record_webhook_event("webhook.deleted", row, actor)
+    # The first batch at once, so that usual webhooks need no task.
     if retention.purge_batch(id_) == retention.BATCH_SIZE:
         send_after_commit(
             lambda: queue_task("webhooks.tasks.purge_deliveries", str(id_)),
@@ -135,13 +134,13 @@ def delete_webhook(*, webhook_id: UUID | str, actor: Actor) -> UUID:
 
 
 def forget_old_secrets() -> int:
-    """Delete secrets whose time of signing along is over. Returns how many."""
-    over = Webhook.objects.filter(previous_secret_until__lte=timezone.now())
-    return over.update(previous_secret="", previous_secret_until=None)
+    """Delete previous secrets that no longer sign. Return how many."""
+    expired = Webhook.objects.filter(previous_secret_until__lte=timezone.now())
+    return expired.update(previous_secret="", previous_secret_until=None)
 
 
 def find_webhook(webhook_id: UUID | str, *, locked: bool = False) -> Webhook:
-    """Return the webhook with that id. Raises `NotFound`."""
+    """Return the webhook with this id. Raises `NotFound`."""
     rows = Webhook.objects.select_for_update() if locked else Webhook.objects.all()
     row = find_by_id(rows, webhook_id)
     if row is None:
@@ -152,18 +151,18 @@ def find_webhook(webhook_id: UUID | str, *, locked: bool = False) -> Webhook:
 
 
 def require_webhook_manager(actor: Actor) -> None:
-    """Raise `NotAllowed` unless a person who manages webhooks acts."""
+    """Raise `NotAllowed` unless the actor is a person who may manage webhooks."""
     actor.require_person("change webhooks")
     actor.require("webhooks.manage")
 
 
 def record_webhook_event(name: str, row: Webhook, actor: Actor, **more: list[str]) -> None:
-    """Record an event without secrets and values of headers, and with no more of the address than its host."""
+    """Record an event without secrets, header values, and the path of the URL."""
     payload: JsonObject = {"id": str(row.pk), "name": row.name, "host": host_of(row.url), **more}
     outbox.record(name, actor=actor, payload=payload)
 
 
 def host_of(url: str) -> str:
-    """Return what of an address may be shown: its path and query can be a secret."""
+    """Return the host of a URL. Path and query can be secret."""
     parts = urlsplit(url)
     return parts.hostname or ""

@@ -1,4 +1,4 @@
-"""Writes of workflows: switch on and off, and test calls. Their definitions are files."""
+"""Services that switch and test workflows. Their definitions are files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proofroom.webhooks.workflow_definitions import (
 
 
 def find_workflow(workflow_id: str) -> WorkflowDefinition:
-    """Return the workflow with that id. Raises `NotFound`."""
+    """Return the workflow with this id. Raises `NotFound`."""
     found = get_workflow(workflow_id)
     if found is None:
         raise NotFound(
@@ -36,9 +36,10 @@ def find_workflow(workflow_id: str) -> WorkflowDefinition:
 
 @transaction.atomic
 def switch_workflow(*, workflow_id: str, enabled: bool, actor: Actor) -> WorkflowDefinition:
-    """Switch a workflow on or off, whatever its file says. Off, it sends nothing of what still waits."""
+    """Switch a workflow on or off. This overrides its file. Off cancels what still waits."""
     require_webhook_manager(actor)
     workflow = find_workflow(workflow_id)
+    # The row must exist before it can be locked.
     WorkflowSwitch.objects.get_or_create(
         workflow_id=workflow_id, defaults={"is_enabled": workflow.enabled}
     )
@@ -56,7 +57,7 @@ def switch_workflow(*, workflow_id: str, enabled: bool, actor: Actor) -> Workflo
 
 @transaction.atomic
 def test_workflow(*, workflow_id: str, actor: Actor) -> Delivery:
-    """Send a sample of the first of its events to this one only, on or off. Raises `NotFound`."""
+    """Send a sample of its first event to this workflow only, on or off. Raises `NotFound`."""
     require_webhook_manager(actor)
     workflow = find_workflow(workflow_id)
     kind = workflow.triggers[0]
@@ -72,11 +73,11 @@ def test_workflow(*, workflow_id: str, actor: Actor) -> Delivery:
 
 
 def cancel_waiting(workflow_id: str) -> None:
-    """Cancel what waits. What is under way ends as it may; the channel gives up what would be tried again."""
+    """Cancel waiting deliveries. A running call ends normally; the channel cancels its retry."""
     waiting = Delivery.objects.filter(
         lane=workflow_channel(workflow_id), status=DeliveryStatus.PENDING
     )
-    # In one order, as the sender does, so that the two never wait for each other.
+    # Locked in order of id, like in the sender, so that the two do not deadlock.
     ids = list(waiting.select_for_update().order_by("pk").values_list("pk", flat=True))
     Delivery.objects.filter(pk__in=ids).exclude(event_name=TEST_EVENT).update(
         status=DeliveryStatus.CANCELLED,
