@@ -1,4 +1,4 @@
-"""The project: settings, addresses and entry points. The only package that knows every app."""
+"""The project: settings, URLs and entry points. The only package that knows every app."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     celery_app: Celery
 
-# Before the settings: they import from these packages.
+# Before the settings, which import from these packages.
 require_own_packages()
 
-# For a task that somebody calls before the application is loaded.
+# For a task that is called before the application is loaded.
 os.environ.setdefault("CELERY_LOADER", "cms_project.celery:ProjectLoader")
 
 
 def __getattr__(name: str) -> Celery:
-    """`celery_app`, loaded by whoever asks: a web process has no use for it until something is queued."""
+    """Return `celery_app`. It is loaded on demand, because a web process needs it only to queue a task."""
     if name != "celery_app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from cms_project.celery import app

@@ -1,4 +1,4 @@
-"""The addresses of the admin, which are made when somebody asks for one of them."""
+"""The URLs of the admin, loaded on demand."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.urls.resolvers import RoutePattern
 
 
 class AdminURLs(URLResolver):
-    """`admin.site.urls` at a route. Looking up another address, or its name, does not load the admin."""
+    """A resolver for `admin.site.urls` at a route. Resolving or reversing other URLs does not load the admin."""
 
     def __init__(self, route: str) -> None:
         site = admin.site
@@ -24,7 +24,7 @@ class AdminURLs(URLResolver):
         return admin.site.get_urls()
 
     def _populate(self) -> None:
-        # The resolver above calls this for every name that it looks up, and reads of a namespace nothing but
+        # The parent resolver calls this for every name that it looks up. Of a namespace, it needs only the name.
         # its name.
         if "url_patterns" in self.__dict__:
             super()._populate()
@@ -42,6 +42,6 @@ class AdminURLs(URLResolver):
         return self._loaded().app_dict
 
     def _loaded(self) -> Any:
-        """As Django reads it, with the patterns there."""
+        """Return the resolver with its patterns loaded."""
         _ = self.url_patterns
         return super()

@@ -1,4 +1,4 @@
-"""The project's own admin site in the place of Django's, and the product's files."""
+"""The project's admin site, and the app of the product's files."""
 
 from django.apps import AppConfig
 from django.contrib.admin.apps import SimpleAdminConfig
@@ -7,9 +7,9 @@ from cms_project.folders import PRODUCT_DIR
 
 
 class ProductFilesConfig(AppConfig):
-    """Brings `templates`, `static` and `locale` of the product, as any app brings its own.
+    """An app for the product's `templates`, `static` and `locale`.
 
-    So an app that a site lists before it wins, and it wins over Django's admin, which it stands before.
+    Apps that a site lists before it override these files. They override Django's admin, which is listed after it.
     """
 
     name = "cms_project"
@@ -18,6 +18,7 @@ class ProductFilesConfig(AppConfig):
 
 
 class CmsAdminConfig(SimpleAdminConfig):
-    """Loads no admin module: the site does when it is first asked for one, which most processes never do."""
+    """The app of the admin site. It does not import admin modules; the site does at its first use."""
 
+    # Most processes, such as workers, never use the admin.
     default_site = "cms_project.site.CmsAdminSite"

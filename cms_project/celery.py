@@ -17,7 +17,9 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
 
 class ProjectLoader(AppLoader):
-    """Of the application `default`, which Celery makes where a task is called before this module is loaded."""
+    """The loader of the application `default`, which Celery creates if a task is called before this module is
+    loaded.
+    """
 
     def read_configuration(self, env: str = "CELERY_CONFIG_MODULE") -> dict[str, Any]:
         if self.app.main != "default":
@@ -28,7 +30,7 @@ class ProjectLoader(AppLoader):
 
 @worker_ready.connect
 def serve_metrics(**kwargs: object) -> None:
-    """Answer Prometheus in a worker that is asked to."""
+    """Serve metrics for Prometheus from a worker, if configured."""
     from proofroom.core.observability import worker_metrics  # only workers load its server
 
     worker_metrics.serve_metrics()
@@ -41,7 +43,7 @@ app.autodiscover_tasks()
 
 @app.on_after_configure.connect
 def read_times(sender: Celery, **kwargs: object) -> None:
-    """Read the times in the schedule, which the settings have as cron writes them: only Celery loads its classes."""
+    """Parse cron expressions in the schedule. The settings hold strings, so that only Celery loads its classes."""
     for entry in sender.conf.beat_schedule.values():
         if isinstance(entry["schedule"], str):
             entry["schedule"] = crontab.from_string(entry["schedule"])

@@ -1,4 +1,4 @@
-"""Django's database settings from one address."""
+"""Django's database settings from a URL."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ SQLITE = "django.db.backends.sqlite3"
 
 
 def database_settings(url: str | None, data_dir: Path, *, has_pool: bool = True) -> Database:
-    """The `default` entry of `DATABASES`: SQLite in the data folder, or what the address names.
+    """Return the `default` entry of `DATABASES`: SQLite in the data folder, or the database of the URL.
 
-    `has_pool` is as for `postgresql`.
+    `has_pool`: as in `postgresql`.
 
-    Raises `ValueError` with a sentence where the address is not one of PostgreSQL or SQLite.
+    Raises `ValueError` with a sentence unless the URL is of PostgreSQL or SQLite.
     """
     if not url:
         return sqlite(data_dir / "cms.sqlite3")
@@ -30,9 +30,10 @@ def database_settings(url: str | None, data_dir: Path, *, has_pool: bool = True)
 
 
 def replica_settings(url: str, database: Database, *, has_pool: bool = True) -> Database:
-    """The `replica` entry of `DATABASES`, of a PostgreSQL that follows `database`. Tests read the database itself.
+    """Return the `replica` entry of `DATABASES`, for a PostgreSQL replica of `database`. Tests use the database
+    itself.
 
-    Raises `ValueError` with a sentence where either is no PostgreSQL.
+    Raises `ValueError` with a sentence if either is not PostgreSQL.
     """
     if database["ENGINE"] == SQLITE:
         raise ValueError("SQLite has no replicas; set DATABASE_URL to a PostgreSQL")
@@ -42,10 +43,9 @@ def replica_settings(url: str, database: Database, *, has_pool: bool = True) -> 
 
 
 def sqlite(path: Path) -> Database:
-    """WAL lets readers go on while one writes; IMMEDIATE and the time-out make writers queue up.
-
-    Without IMMEDIATE a transaction that reads and then writes fails with "database is locked" at once.
-    """
+    """Return the settings for SQLite."""
+    # WAL lets readers continue during a write. IMMEDIATE and the timeout make writers wait for each other. Without
+    # IMMEDIATE, a transaction that reads before it writes fails with "database is locked" without waiting.
     return {
         "ENGINE": SQLITE,
         "NAME": path,
@@ -59,11 +59,10 @@ def sqlite(path: Path) -> Database:
 
 
 def postgresql(url: str, *, has_pool: bool = True) -> Database:
-    """A pool of connections with prepared statements, which halve the cost of planning.
+    """Return the settings for PostgreSQL. The URL's query can override the timeouts.
 
-    A pool and `CONN_MAX_AGE` exclude each other. Prepared statements and cursors on the server need sessions that
-    last: without `has_pool`, for a pooler in transaction mode, there are none. The time-outs say how long a server
-    that does not answer keeps a caller; the address may set others.
+    `has_pool`: False behind a pooler in transaction mode. Then there is no pool, and no prepared statements and
+    server-side cursors, which need lasting sessions.
     """
     parts = urlsplit(url)
     options = dict(parse_qsl(parts.query))
@@ -74,17 +73,20 @@ def postgresql(url: str, *, has_pool: bool = True) -> Database:
         "PASSWORD": unquote(parts.password or ""),
         "HOST": options.pop("host", "") or parts.hostname or "",
         "PORT": str(port_of(parts) or ""),
+        # Django refuses a pool together with persistent connections.
         "CONN_MAX_AGE": 0 if has_pool else 60,
         "DISABLE_SERVER_SIDE_CURSORS": not has_pool,
         "OPTIONS": {
+            # The timeouts limit how long a server that does not answer blocks a caller.
             "connect_timeout": 2,
-            # Of what was sent and not received, in milliseconds: a machine that is gone says nothing.
+            # Milliseconds for unacknowledged data. A machine that is gone sends no reset.
             "tcp_user_timeout": 2500,
             "keepalives_idle": 10,
             "keepalives_interval": 2,
             "keepalives_count": 2,
             **options,
             **({"pool": {"max_size": 10, "timeout": 10}} if has_pool else {}),
+            # Needed for prepared statements, which halve the cost of planning.
             "server_side_binding": True,
             "prepare_threshold": 0 if has_pool else None,
         },

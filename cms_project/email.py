@@ -1,4 +1,4 @@
-"""Where mail goes out: `EMAIL_URL` as Django's settings."""
+"""Django's mail settings from `EMAIL_URL`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TIMEOUT_SECONDS = 10
 
 
 class EmailSettings(TypedDict):
-    """Django's settings by their names."""
+    """Django's settings by name."""
 
     EMAIL_BACKEND: str
     EMAIL_HOST: str
@@ -23,7 +23,7 @@ class EmailSettings(TypedDict):
 
 
 def email_settings(url: str | None) -> EmailSettings:
-    """The settings for an address such as `smtp://user:password@host:587/?tls=true`; None sends nothing."""
+    """Return the settings for a URL such as `smtp://user:password@host:587/?tls=true`. None disables mail."""
     parts = urlsplit(url or "")
     backend = {"smtp": "smtp", "smtps": "smtp", "console": "console"}.get(parts.scheme, "dummy")
     is_ssl = parts.scheme == "smtps"

@@ -1,7 +1,7 @@
-"""The environment, typed: the one place that reads environment variables.
+"""The environment variables, typed. No other module reads them.
 
-Every variable is a field of `Environment`, by its name in lower case. A secret may also come from a file that
-`<NAME>_FILE` names. `python -m cms_project.env` prints `.env.example`, or writes it into the file that is named.
+Every variable is a field of `Environment`, with its name in lower case. A secret can also come from the file named by
+`<NAME>_FILE`. `python -m cms_project.env` prints `.env.example`, or writes it to the given file.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _HTTP_URL: Final[TypeAdapter[str]] = TypeAdapter(Url)
 
 class _Providers(BaseSettings):
     _other_providers: dict[str, str] = PrivateAttr(default_factory=dict)
-    """Variables of providers that are none of the product's, by their names: apps declare them later."""
+    """Variables of other providers, by name. Apps declare these providers later."""
 
     @model_validator(mode="after")
     def _keep_other_providers(self) -> Self:
@@ -86,20 +86,21 @@ class _Providers(BaseSettings):
         return value
 
     def api_key(self, provider: str) -> str | None:
-        """Return the provider's key, where one is set."""
+        """Return the provider's key, or None."""
         return self._variable(f"AI_PROVIDER_{provider.upper()}_API_KEY")
 
     def base_url(self, provider: str) -> str | None:
-        """Return the provider's address, where it is not the usual one."""
+        """Return the provider's URL if it differs from the default, else None."""
         return self._variable(f"AI_PROVIDER_{provider.upper()}_BASE_URL")
 
     @property
     def other_provider_secrets(self) -> list[str]:
-        """The keys of providers that apps declare."""
+        """Keys of providers that apps declare."""
         return [value for name, value in self._other_providers.items() if name.endswith("_API_KEY")]
 
     def require_known_providers(self) -> None:
-        """Exit with a sentence for each variable that belongs to no provider: a typing error would pass unseen."""
+        """Exit with a sentence for each variable that belongs to no provider."""
+        # A mistyped name would otherwise be ignored silently.
         vendors = all_vendors().values()
         names = {name for one in vendors for name in (one.key_variable, one.address_variable)}
         problems = [
@@ -131,7 +132,7 @@ else:
 
 
 def read_secret(variable: str, path: str) -> str:
-    """Return what is in the file that a variable names. Raises `OSError` with a sentence where it cannot be read."""
+    """Return the content of the file. Raises `OSError` with a sentence if it cannot be read."""
     try:
         return Path(path).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -140,7 +141,7 @@ def read_secret(variable: str, path: str) -> str:
 
 
 class SecretFiles(PydanticBaseSettingsSource):
-    """A source of settings. Raises `OSError` with a sentence where a file cannot be read."""
+    """A settings source for `<NAME>_FILE` variables. Raises `OSError` with a sentence if a file cannot be read."""
 
     def __init__(self, settings_cls: type[BaseSettings], environ: Mapping[str, str]) -> None:
         super().__init__(settings_cls)
@@ -170,7 +171,7 @@ EXAMPLE_HEAD = """\
 def sentences(
     error: ValidationError, model: type[BaseModel], environ: Mapping[str, str]
 ) -> list[str]:
-    """One sentence per wrong variable, which names it. The values of secrets are not shown."""
+    """Return one sentence per invalid variable, with its name. Values of secrets are not shown."""
     found: dict[str, str] = {}
     for item in error.errors(include_url=False, include_context=False, include_input=False):
         reason = item["msg"].removeprefix("Value error, ").removeprefix("Input ")
@@ -199,7 +200,7 @@ def _as_text(value: object) -> str:
 
 
 def example_of(model: type[BaseModel]) -> str:
-    """The text of `.env.example`: each variable commented out, with its description and default."""
+    """Return the text of `.env.example`: each variable commented out, with description and default."""
     lines = [EXAMPLE_HEAD]
     inherited = {name for base in model.__bases__ for name in getattr(base, "model_fields", {})}
     for name, field in sorted(model.model_fields.items(), key=lambda item: item[0] in inherited):
@@ -211,7 +212,7 @@ def example_of(model: type[BaseModel]) -> str:
 class Environment(
     ObservabilityEnvironment, MediaEnvironment, SignInEnvironment, ProviderEnvironment
 ):
-    """Every variable that the project reads. Order and descriptions make `.env.example`."""
+    """All variables of the project. Their order and descriptions make `.env.example`."""
 
     model_config = SettingsConfigDict(
         env_file=BASE_DIR / ".env",
@@ -220,7 +221,7 @@ class Environment(
         frozen=True,
         hide_input_in_errors=True,
     )
-    # Django's settings ask each value for this name at every read; without it, pydantic builds an error each time.
+    # Django's settings look for this name at every read of a value. Without it, pydantic builds an error each time.
     _mask_wrapped: ClassVar[bool] = True
 
     port: Port = Field(8000, description="Port of the site in ./run.")
@@ -487,7 +488,7 @@ class Environment(
 
 
 def secrets_of(env: Environment) -> list[str]:
-    """Every secret value that is set, for keeping them out of logs."""
+    """Return all configured secrets, to keep them out of logs."""
     names = [name for name, field in Environment.model_fields.items() if field.json_schema_extra]
     values = [getattr(env, name) for name in names]
     single = [value for value in values if isinstance(value, str)]
@@ -496,7 +497,7 @@ def secrets_of(env: Environment) -> list[str]:
 
 
 def load() -> Environment:
-    """Read the environment; exit with one sentence per wrong variable."""
+    """Read the environment. Exit with one sentence per invalid variable."""
     problems: list[str] = []
     try:
         env = Environment()
@@ -513,10 +514,10 @@ Plain = TypeVar("Plain", str, bool, int, float)
 
 
 def own_variable(name: str, default: Plain) -> Plain:
-    """Return a variable of the site itself, of the type of the default, which stands for an empty one.
+    """Return a variable of the site itself, with the type of `default`, which replaces an empty value.
 
-    It is looked for where the product's are: in the environment, in the file that `<NAME>_FILE` names, in `.env`.
-    Exits with a sentence where it does not fit.
+    It is read like the product's variables: from the environment, the file named by `<NAME>_FILE`, or `.env`. Exits
+    with a sentence if it is invalid.
     """
     value = os.environ.get(name)
     if not value and (path := os.environ.get(f"{name}_FILE")):
@@ -535,7 +536,7 @@ def own_variable(name: str, default: Plain) -> Plain:
 
 
 if __name__ == "__main__":
-    # A shell that writes the output empties the file first, whether or not there is any.
+    # A shell redirection would empty the file before this program reads the settings from it.
     if sys.argv[1:]:
         Path(sys.argv[1]).write_text(example_of(Environment), encoding="utf-8")
     else:

@@ -1,4 +1,4 @@
-"""The kinds of values that variables have. Each refuses a wrong one with a reason that fits after "X is …:"."""
+"""Types of environment variables. A validator's message fits after "X is …:"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proofroom.core.validation.limits import LOCALE_MAX, LOCALE_PATTERN
 
 
 def split(value: object) -> object:
-    """A text with commas as its parts."""
+    """Return the parts of a text separated by commas."""
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip())
     return value
@@ -73,7 +73,7 @@ def _email_url(value: str) -> str:
 
 
 def _file_or_http_url(value: str) -> str:
-    """An address, or `file:///path`."""
+    """Return an http(s) URL, or a `file:///path`."""
     return value if re.fullmatch(r"file:///\S+", value) else _http_url(value)
 
 
@@ -83,8 +83,8 @@ def _rate(value: str) -> str:
     return value
 
 
-def _named(value: object) -> object:
-    """A text that is a JSON object as its values by name."""
+def _parse_named(value: object) -> object:
+    """Return the values by name of a text with a JSON object."""
     if not isinstance(value, str):
         return value
     try:
@@ -101,8 +101,8 @@ def _named(value: object) -> object:
     return found
 
 
-def _pairs(value: object) -> object:
-    """A text such as `a=b,c=d` as its pairs."""
+def _parse_pairs(value: object) -> object:
+    """Return the pairs of a text such as `a=b,c=d`."""
     if not isinstance(value, str):
         return value
     pairs = [part.rpartition("=") for part in value.split(",") if part.strip()]
@@ -131,7 +131,7 @@ Networks = Annotated[
     tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(split)
 ]
 Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeValidator(split)]
-NamedSecrets = Annotated[dict[str, str], NoDecode, BeforeValidator(_named)]
+NamedSecrets = Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_named)]
 Url = Annotated[str, AfterValidator(_http_url)]
 FileUrl = Annotated[str, AfterValidator(_file_or_http_url)]
 RedisUrl = Annotated[str, AfterValidator(_redis_url)]
@@ -139,7 +139,7 @@ SentryDsn = Annotated[str, AfterValidator(_sentry_dsn)]
 EmailUrl = Annotated[str, AfterValidator(_email_url)]
 RoleName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,19}$")]
 Roles = Annotated[tuple[RoleName, ...], NoDecode, BeforeValidator(split)]
-RolesByValue = Annotated[tuple[tuple[str, RoleName], ...], NoDecode, BeforeValidator(_pairs)]
+RolesByValue = Annotated[tuple[tuple[str, RoleName], ...], NoDecode, BeforeValidator(_parse_pairs)]
 Rate = Annotated[str, AfterValidator(_rate)]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Folder = Annotated[Path, AfterValidator(_from_base)]
@@ -150,7 +150,7 @@ LogFile = Literal["off"] | Folder
 
 
 def secret(description: str, *, min_length: int | None = None) -> str | None:
-    """A field whose value is never shown, and may come from a file."""
+    """Return a field whose value is never shown and can come from a file."""
     field = Field(
         default=None,
         description=description,
@@ -162,10 +162,10 @@ def secret(description: str, *, min_length: int | None = None) -> str | None:
 
 
 def port_of(parts: SplitResult) -> int | None:
-    """The port of an address. Raises `ValueError` with a sentence that shows nothing of it: what stands in the place
-    of a port is a piece of the password where somebody did not encode it."""
+    """Return the port of a URL. Raises `ValueError` with a sentence without the invalid value."""
     try:
         return parts.port
+    # An unencoded password can put a part of itself where the port is expected, so the value must not be shown.
     except ValueError:
         raise ValueError(
             "its port is no number; write special characters of user and password as %XX, such as %40 for @, "

@@ -1,4 +1,4 @@
-"""Answers to requests that reach no view: JSON under /api, a page elsewhere. Never a trace."""
+"""Error responses for requests that reach no view: JSON under /api, a page elsewhere, never a traceback."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _json(status: int, code: str, message: str) -> JsonResponse:
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Return what the CSRF check answers."""
+    """Return the response to a failed CSRF check."""
     if _is_api(request):
         return _json(
             403,
@@ -45,7 +45,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
             "The CSRF check failed: send the value of the cookie csrftoken in the header X-CSRFToken.",
         )
     if request.path_info.startswith("/admin/"):
-        # The form is older than the log-in of its reader, whose token is another one now.
+        # The form was loaded before the user logged in, which gave them a new token.
         own = _in_admin(request, 403, is_form_old=True)
         return own or _admin_failure(request, 403)
     return csrf_page(request, reason)
@@ -54,7 +54,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def _in_admin(
     request: HttpRequest, status: int, reason: str = "", *, is_form_old: bool = False
 ) -> HttpResponse | None:
-    """The page in the frame of the admin, for whoever may open the admin."""
+    """Return the page in the frame of the admin, or None if the user may not open the admin."""
     if not request.path_info.startswith("/admin/") or getattr(request, "user", None) is None:
         return None
     try:
@@ -68,6 +68,7 @@ def _in_admin(
         }
         text = render_to_string("admin/error.html", context, request)
         return HttpResponse(text, status=status)
+    # The frame needs the database. The caller has a page that does not.
     except DatabaseError:
         logger.exception("the page for %s failed", status)
         return None
@@ -76,7 +77,7 @@ def _in_admin(
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     if _is_api(request):
         return _json(400, "bad_request", "The request cannot be read.")
-    # A page names addresses of this site, which a request with another host cannot be answered with.
+    # The page contains URLs of this site, which cannot be built for a request with an invalid host.
     if request.path_info.startswith("/admin/") and not isinstance(exception, DisallowedHost):
         return _in_admin(request, 400) or _admin_failure(request, 400)
     return defaults.bad_request(request, exception)
@@ -89,7 +90,7 @@ def permission_denied(request: HttpRequest, exception: Exception) -> HttpRespons
 
 
 def method_not_allowed(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """A page in the place of the empty answer that a view of the admin gives to a method that it does not take."""
+    """Replace the empty response that a view of the admin gives to a method it does not accept."""
     page = _in_admin(request, 405)
     if page is None:
         return response
@@ -110,13 +111,13 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     except Exception as error:
         if is_database_away(error):
             return unavailable(request, error)
-        # A page of the site may need more than an error has; a plain answer beats a second error.
+        # The page of the site needs the database and other apps. A plain response is better than a second error.
         logger.exception("the page for 404 failed")
         return HttpResponse("Not found", status=404, content_type="text/plain")
 
 
 def too_many_requests(request: HttpRequest) -> HttpResponse:
-    """Return what allauth answers beyond its rates, which are counted by the minute."""
+    """Return the response for allauth's rate limits, which count by the minute."""
     response: HttpResponse
     if _is_api(request):
         response = _json(429, "rate_limited", "Too many attempts. Wait a minute, then try again.")
@@ -127,7 +128,7 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Called by Django while it handles the error."""
+    """Return the response for an exception. Django calls this while it handles the exception."""
     error = sys.exc_info()[1]
     if is_database_away(error):
         return unavailable(request, error)
@@ -139,8 +140,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _admin_failure(request: HttpRequest, status: int, *, may_be_done: bool = False) -> HttpResponse:
-    """What to do after an error in the admin, with the reference that its log records carry. Asks the database
-    nothing, and falls back to the page of the site where even this one breaks."""
+    """Return the page for an error in the admin, with the id of its log records. It needs no database.
+
+    If this page fails too, return the page of the site.
+    """
     theme = request.COOKIES.get(THEME_COOKIE, "")
     context = {
         "status": status,
@@ -156,12 +159,12 @@ def _admin_failure(request: HttpRequest, status: int, *, may_be_done: bool = Fal
         logger.exception("the page for %s failed", status)
         if status >= 500:
             return HttpResponse(render_to_string(f"{status}.html"), status=status)
-        # The site has no page for the rest.
+        # The site has no template for other statuses.
         return HttpResponse(HTTPStatus(status).phrase, status=status, content_type="text/plain")
 
 
 def unavailable(request: HttpRequest, error: BaseException | None) -> HttpResponse:
-    """Return what everybody is answered while the database is away. Asks nothing of it."""
+    """Return the response while the database is unavailable. It does not query the database."""
     log_database_away(error, f"{request.method} {request.path_info}")
     outage = describe_outage(error)
     response: HttpResponse
@@ -175,5 +178,5 @@ def unavailable(request: HttpRequest, error: BaseException | None) -> HttpRespon
     if outage.is_repeatable:
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     response["Cache-Control"] = "no-store"
-    response._has_been_logged = True  # type: ignore[attr-defined]  # how Django marks what needs no traceback
+    response._has_been_logged = True  # type: ignore[attr-defined]  # Django's marker against a second log record
     return response

@@ -1,9 +1,8 @@
-"""The embedded queue: kombu's filesystem transport, with messages and tables of queues that are whole or not there.
+"""The embedded queue: kombu's filesystem transport, with atomic writes of messages and queue tables.
 
-Kombu writes a message into the file that a reader may already be taking, and a reader of half a message ends
-the worker. Here it is written under a name that nobody looks for, then renamed. Kombu also makes
-the table of an exchange's queues empty and fills it after, and a process that starts meanwhile cannot read it and
-ends. Here it is never empty.
+Kombu writes a message to a file that a reader may already open, and half a message ends the worker. This transport
+writes to a temporary name and renames the file. Kombu also creates the table of an exchange empty before it writes to
+it, and a process that starts in between fails. Here the table is never empty.
 """
 
 from __future__ import annotations
@@ -26,17 +25,17 @@ logger = logging.getLogger(__name__)
 
 
 class FileChannel(filesystem.Channel):
-    """Puts messages atomically, and steps over one that cannot be read."""
+    """A channel that writes messages atomically and skips unreadable ones."""
 
     def _put(  # type: ignore[override]  # kombu's own classes name the argument in two ways
         self, queue: str, payload: dict[str, Any], **kwargs: Any
     ) -> None:
         name = f"{round(monotonic() * 1000)}_{uuid4()}"
-        waiting = os.path.join(self.data_folder_out, f"{name}.part")
+        temporary = os.path.join(self.data_folder_out, f"{name}.part")
         try:
-            with open(waiting, "wb") as file:
+            with open(temporary, "wb") as file:
                 file.write(str_to_bytes(dumps(payload)))
-            os.replace(waiting, os.path.join(self.data_folder_out, f"{name}.{queue}.msg"))
+            os.replace(temporary, os.path.join(self.data_folder_out, f"{name}.{queue}.msg"))
         except OSError as error:
             raise ChannelError(f"Cannot add a message to {self.data_folder_out!r}") from error
 
@@ -47,25 +46,26 @@ class FileChannel(filesystem.Channel):
         try:
             super()._queue_bind(exchange, routing_key, pattern, queue)
         except ValueError:
-            # Left by a process that ended while it wrote. It says nothing of any queue.
+            # Left by a process that ended while writing. The table contains no readable queue.
             logger.warning("the queues of %s could not be read and are noted anew", exchange)
             self._empty_unreadable_table(exchange)
             super()._queue_bind(exchange, routing_key, pattern, queue)
 
     def _make_table(self, exchange: str) -> None:
-        """Make a table without queues, unless there is one."""
+        """Create a table without queues, unless it exists."""
         file = self._table_of(exchange)
         if file.exists():
             return
         self.control_folder.mkdir(exist_ok=True)
-        waiting = file.with_name(f"{file.name}.{uuid4()}.part")
-        waiting.write_text("[]")
+        temporary = file.with_name(f"{file.name}.{uuid4()}.part")
+        temporary.write_text("[]")
+        # A hard link is atomic and, unlike a rename, never replaces an existing file.
         with suppress(FileExistsError):
-            os.link(waiting, file)
-        waiting.unlink()
+            os.link(temporary, file)
+        temporary.unlink()
 
     def _empty_unreadable_table(self, exchange: str) -> None:
-        """Unless another process has done so meanwhile: its queues stay."""
+        """Write an empty table, unless another process has repaired it meanwhile."""
         with self._table_of(exchange).open("rb+", buffering=0) as file:
             flock(file, LOCK_EX)  # as kombu locks it; closing the file releases it
             try:
@@ -76,7 +76,7 @@ class FileChannel(filesystem.Channel):
                 file.write(b"[]")
 
     def _table_of(self, exchange: str) -> Path:
-        """The file of its table. Raises `ChannelError` for a name that is none of a file."""
+        """Return the path of the exchange's table. Raises `ChannelError` for a name that cannot be a file's."""
         file: Path = self._exchange_file(exchange)  # type: ignore[attr-defined]  # the stubs are older
         return file
 
@@ -85,11 +85,11 @@ class FileChannel(filesystem.Channel):
             try:
                 return super()._get(queue)
             except ValueError:
-                # It is out of the queue already. Rows are the truth: a sweep sends it again.
+                # The message is already removed from the queue. A sweep finds its work in the database.
                 logger.warning("a message of %s could not be read and was dropped", queue)
 
 
 class Transport(filesystem.Transport):
-    """The transport behind the scheme `filesystem` in this project."""
+    """The transport of the scheme `filesystem` in this project."""
 
     Channel = FileChannel

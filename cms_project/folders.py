@@ -1,4 +1,4 @@
-"""Where the product's own files are, and where those of the site's project."""
+"""The folders of the product's files and of the site's project."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Final
 
 _CODE: Final = Path(__file__).resolve().parents[1]
 _PACKED: Final = Path(__file__).resolve().parent / "product"
-"""Where a wheel keeps what a checkout has beside the packages; pyproject.toml names the folders."""
+"""Folder in which a wheel contains what a checkout has next to the packages. pyproject.toml lists its folders."""
 
 PRODUCT_DIR: Final = _PACKED if _PACKED.is_dir() else _CODE
-"""The folder of the product's `templates`, `static`, `locale` and `docs`."""
+"""Folder of the product's `templates`, `static`, `locale` and `docs`."""
 
 
 def project_folder(settings_module: str) -> Path:
-    """Return the folder of the project whose settings these are: the one that holds their package.
+    """Return the folder of the project with these settings, the parent of their package.
 
-    The product's own settings belong to its checkout; where it is installed from a wheel, to the current folder.
+    For the product's own settings, return the checkout, or the current folder if installed from a wheel.
     """
     package = settings_module.partition(".")[0]
     if package != __package__:
@@ -29,4 +29,4 @@ def project_folder(settings_module: str) -> Path:
 
 
 BASE_DIR: Final = project_folder(os.environ.get("DJANGO_SETTINGS_MODULE", __package__))
-"""The folder of the project: with `manage.py` and `.env`, and what relative paths begin at."""
+"""Folder of the project, with `manage.py` and `.env`. Relative paths start here."""

@@ -1,4 +1,4 @@
-"""The help in the admin: the pages and pictures of `docs/`, and nothing else of the disk."""
+"""The help in the admin: pages and images of `docs/`. No other files are served."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from cms_project.folders import PRODUCT_DIR
 
 DOCS: Final = PRODUCT_DIR / "docs"
 _ADMIN: Final = "admin"
-"""The folder with a page for each part of the admin."""
+"""Folder with one page per part of the admin."""
 _SCREENS: Final = "screens"
-"""The folder with the pictures of every screen, within that of all pictures; no two share a name."""
-_FIRST: Final = ("editors", "inbox", "review", "editor", "fields", "agents-at-work", "layers")
-_KINDS: Final = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
-_ID: Final = "help-"
-"""Before every id of a text, which must not meet the ids of the admin's own page."""
+"""Subfolder of the images folder with screenshots. All image names are unique."""
+_FIRST_PAGES: Final = ("editors", "inbox", "review", "editor", "fields", "agents-at-work", "layers")
+_CONTENT_TYPES: Final = {".png": "image/png", ".jpg": "image/jpeg", ".webp": "image/webp"}
+_ID_PREFIX: Final = "help-"
+"""Prefix of ids in the text, so that they differ from ids of the admin's page."""
 _TAGS: Final = frozenset(
     {"a", "blockquote", "br", "code", "em", "hr", "img", "li", "ol", "p", "pre", "strong", "ul"}
     | {"table", "tbody", "td", "th", "thead", "tr"}
@@ -51,16 +51,16 @@ class HelpPage:
 
 
 def pages(docs: Path) -> dict[str, HelpPage]:
-    """The pages by name, those for editors first."""
+    """Return the pages by name, pages for editors first."""
     files = [*docs.glob("*.md"), *(docs / _ADMIN).glob("*.md")]
     found = {path.stem: HelpPage(path.stem, _title(path), path) for path in files}
-    names = [name for name in _FIRST if name in found]
+    names = [name for name in _FIRST_PAGES if name in found]
     return {name: found[name] for name in [*names, *sorted(set(found) - set(names))]}
 
 
 def render(page: HelpPage, known: set[str]) -> str:
-    """The page as HTML that is safe in the admin; links lead to the pages that are known, or nowhere."""
-    # Only who reads the help loads what renders it.
+    """Return the page as safe HTML. Links to unknown pages are removed."""
+    # Imported here, because most processes never render help pages.
     import markdown  # type: ignore[import-untyped]  # the package brings no types
     import nh3
 
@@ -73,36 +73,37 @@ def render(page: HelpPage, known: set[str]) -> str:
         attribute_filter=partial(_attribute, known),
         set_tag_attribute_values={"img": {"loading": "lazy"}},
         url_schemes={"http", "https", "mailto"},
-        id_prefix=_ID,
+        id_prefix=_ID_PREFIX,
     )
 
 
 @require_safe
 def help_page(request: HttpRequest, page: str = "") -> HttpResponseBase:
-    """A page, the first one without a name. Raises `Http404` for what is no page."""
+    """Show a page, or the first one without a name. Raises `Http404` for an unknown page."""
     all_pages = pages(DOCS)
-    shown = all_pages.get(page) if page else next(iter(all_pages.values()), None)
-    if shown is None:
+    current = all_pages.get(page) if page else next(iter(all_pages.values()), None)
+    if current is None:
         raise Http404(_("Page not found."))
     context = {
         **admin.site.each_context(request),
-        "title": shown.title,
-        "shown": shown,
+        "title": current.title,
+        "shown": current,
         "pages": all_pages.values(),
-        "body": mark_safe(render(shown, set(all_pages))),  # noqa: S308  # nh3 has cleaned it
+        "body": mark_safe(render(current, set(all_pages))),  # noqa: S308  # nh3 has cleaned it
     }
     return TemplateResponse(request, "admin/help.html", context)
 
 
 @require_safe
 def help_image(request: HttpRequest, name: str) -> HttpResponseBase:
-    """A picture of the pages. The name is looked up among the files there, never made into a path."""
+    """Return an image of the help pages."""
+    # The name is looked up among existing files and never made into a path, so it cannot leave the folder.
     folder = DOCS / "images"
     files = [*folder.glob("*"), *(folder / _SCREENS).glob("*")]
-    found = {path.name: path for path in files if path.suffix in _KINDS}
+    found = {path.name: path for path in files if path.suffix in _CONTENT_TYPES}
     if name not in found:
         raise Http404(_("Image not found."))
-    return FileResponse(found[name].open("rb"), content_type=_KINDS[found[name].suffix])
+    return FileResponse(found[name].open("rb"), content_type=_CONTENT_TYPES[found[name].suffix])
 
 
 def _title(path: Path) -> str:
@@ -122,11 +123,11 @@ def _attribute(known: set[str], tag: str, name: str, value: str) -> str | None:
 
 
 def _link(known: set[str], value: str) -> str | None:
-    """Return where a link leads: out, to a page of the help, or nowhere, since other files are not served."""
+    """Return the target of a link: an external URL, a help page, or None, because other files are not served."""
     parts = urlsplit(value)
     if parts.scheme or parts.netloc:
         return value
-    fragment = f"#{_ID}{parts.fragment}" if parts.fragment else ""
+    fragment = f"#{_ID_PREFIX}{parts.fragment}" if parts.fragment else ""
     if not parts.path:
         return fragment or None
     folder, name = posixpath.split(posixpath.normpath(parts.path))

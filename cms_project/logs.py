@@ -1,4 +1,4 @@
-"""Logs to the terminal, and to a file where one is asked for, without secrets."""
+"""Logs to the terminal and optionally to a file, without secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proofroom.core.redaction import REDACTED_SECRET, pattern_of_secrets, redact
 
 
 class RedactingFormatter(logging.Formatter):
-    """Hides the given secrets, and whatever follows the name of a credential, traces included."""
+    """A formatter that hides the given secrets and any value after the name of a credential, also in tracebacks."""
 
     def __init__(self, *args: Any, secrets: Iterable[str] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -30,14 +30,14 @@ class RedactingFormatter(logging.Formatter):
         return one_record(self.hide(super().format(record)))
 
     def hide(self, text: str) -> str:
-        """Return a text without secrets."""
+        """Return the text without secrets."""
         if self._secrets is not None:
             text = self._secrets.sub(REDACTED_SECRET, text)
         return redact_credentials(text)
 
 
 class JsonFormatter(RedactingFormatter):
-    """One JSON object a line, with the ids of the work at hand."""
+    """A formatter for one JSON object per line, with the ids of the current request or task."""
 
     def format(self, record: logging.LogRecord) -> str:
         found: dict[str, str] = {
@@ -46,10 +46,10 @@ class JsonFormatter(RedactingFormatter):
             "logger": record.name,
             "message": self.hide(record.getMessage()),
             **{str(name): value for name, value in current_ids().items()},
-            # Celery's own, of a task that does not run here (`task_messages`).
+            # Celery's ids, for a task that does not run in this process (`task_messages`).
             **getattr(record, "work_ids", {}),
         }
-        # Django logs what it refused once the request has ended.
+        # Django logs refused requests after they have ended, when the current ids are unset.
         meta = getattr(getattr(record, "request", None), "META", {})
         if "request_id" not in found and REQUEST_ID in meta:
             found["request_id"] = meta[REQUEST_ID]
@@ -59,22 +59,22 @@ class JsonFormatter(RedactingFormatter):
 
 
 class LogFileHandler(WatchedFileHandler):
-    """The file, opened for appending, so that several processes share it.
+    """A handler for a file that several processes append to.
 
-    Whatever becomes of it (a full disk, a folder that is gone), nobody's request fails for it: the terminal has the
-    record too, and is told once a minute.
+    If the file cannot be written (full disk, missing folder), no request fails. The terminal has the record too, and
+    a warning once a minute.
     """
 
-    _failure_told: ClassVar = OnceAMinute()
+    _failure_report: ClassVar = OnceAMinute()
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
             super().emit(record)
-        except OSError:  # from opening the file, which the standard library leaves to the caller
+        except OSError:  # from opening the file: `WatchedFileHandler` does not catch it
             self.handleError(record)
 
     def handleError(self, record: logging.LogRecord) -> None:
-        if not self._failure_told.is_due():
+        if not self._failure_report.is_due():
             return
         error = sys.exc_info()[1]
         with suppress(OSError, ValueError, AttributeError):  # it may be closed, full or missing too
@@ -90,15 +90,16 @@ class LogFileHandler(WatchedFileHandler):
 
 
 def log_file(given: Path | Literal["off"] | None, *, embedded: Path | None) -> Path | None:
-    """The file that was asked for, else that of the embedded default, else none."""
+    """Return the requested file, else the one of the embedded default, else None."""
     if given == "off":
         return None
     return given or embedded
 
 
 def terminal_stream(argv: Sequence[str]) -> str:
-    """Return where records go as they come. Servers and workers have nothing else to say on stdout; what a command of
-    `manage.py` prints there is for programs to read, and so is what the MCP server says on stdio.
+    """Return the stream for log records: stdout for servers and workers, stderr for commands.
+
+    The output of commands and of the MCP server on stdio is read by programs, so log records must not mix with it.
     """
     is_command = Path(argv[0] if argv else "").name in ("manage.py", "django-admin")
     is_server = "run_mcp" in argv[1:2] and "stdio" not in " ".join(argv)
@@ -113,7 +114,7 @@ def logging_settings(
     level: str,
     terminal_format: Literal["text", "json"] = "text",
 ) -> dict[str, Any]:
-    """Django's `LOGGING`. The file is always text: `read_server_logs` reads it."""
+    """Return Django's `LOGGING`. The file is always text, because `read_server_logs` parses it."""
     terminal = "json" if terminal_format == "json" else "line"
     handlers: dict[str, dict[str, Any]] = {
         "terminal": {"class": "logging.StreamHandler", "stream": stream, "formatter": terminal}
@@ -123,6 +124,7 @@ def logging_settings(
             "class": "cms_project.logs.LogFileHandler",
             "filename": file,
             "encoding": "utf-8",
+            # Opened with the first record, so that a process without records creates no file.
             "delay": True,
             "formatter": "line",
         }
@@ -140,13 +142,14 @@ def logging_settings(
         "handlers": handlers,
         "root": {"handlers": [*handlers], "level": level},
         "loggers": {
-            # Django gives these handlers of its own, which would show traces with secrets in them.
+            # Django gives these loggers their own handlers, which would show secrets in tracebacks.
             "django": {"handlers": [], "level": level, "propagate": True},
             "django.server": {"handlers": [], "level": level, "propagate": True},
             "google_genai": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
             "httpx2": {"level": "WARNING"},
-            # Servers set up their own handlers before the application is loaded, which would show addresses as they
+            # Servers set up handlers before the application is loaded. These would log full URLs, and a URL alone
+            # opens drafts, invitations and password resets.
             # are: links to drafts, invitations and new passwords open by their address alone.
             "uvicorn": {"handlers": [], "level": "WARNING", "propagate": True},
             "uvicorn.access": {"handlers": [], "level": "WARNING", "propagate": True},

@@ -1,4 +1,4 @@
-"""Uploaded files, for servers without a web server or CDN in front."""
+"""Serves uploaded files, for installations without a web server or CDN in front."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from media.queries import find_current_name
 from proofroom.core.middleware import csp_override
 
 
-# A file is shown on its own, never run: whatever it holds gets no script, no form and no origin.
+# An uploaded file can contain anything, so it gets no scripts, no forms and no origin.
 @csp_override({"default-src": ["'none'"], "style-src": ["'unsafe-inline'"], "sandbox": True})
 @require_safe
 def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
-    """The file of that name. One that was replaced, or is still being made, leads to what is there; else 404."""
+    """Return the file with this name. Redirect to the current file if it was replaced or is still being made."""
     try:
         response = _file(request, name)
         response.headers["Cache-Control"] = "public, max-age=3600"
@@ -33,7 +33,7 @@ def media_file(request: HttpRequest, name: str) -> HttpResponseBase:
         if found is None:
             raise Http404 from None
         response = HttpResponseRedirect(url_of(found))
-        # It may be made, or replaced again, at any time.
+        # The target can be made or replaced at any time.
         response.headers["Cache-Control"] = "public, max-age=60"
     return response
 
@@ -43,7 +43,7 @@ def _file(request: HttpRequest, name: str) -> HttpResponseBase:
         raise Http404
     try:
         return serve(request, name, document_root=str(settings.MEDIA_ROOT))
-    except (SuspiciousFileOperation, ValueError):  # a way out of the folder, a NUL
+    except (SuspiciousFileOperation, ValueError):  # a path out of the folder, or a NUL
         raise Http404 from None
     except OSError as error:
         if error.errno != errno.ENAMETOOLONG:

@@ -1,4 +1,4 @@
-"""The storage of uploaded files, as Django and the browsers' policy need it."""
+"""The storage of uploaded files, for Django's settings and the Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _S3 = ("bucket", "endpoint", "region", "access_key_id", "secret_access_key", "pu
 
 
 class MediaEnvironment(BaseSettings):
-    """The variables of media that `Environment` reads."""
+    """The environment variables of media."""
 
     media_max_bytes: int = Field(20 * 1024 * 1024, ge=1, description="Largest upload, in bytes.")
     media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")
@@ -60,10 +60,11 @@ class MediaEnvironment(BaseSettings):
 
 
 def media_storage(env: MediaEnvironment) -> dict[str, Any]:
-    """The storage of files. Names are made to be the only ones; a file that is made again keeps its name."""
+    """Return the storage of uploaded files."""
     if env.media_storage == "local":
         return {
             "BACKEND": "django.core.files.storage.FileSystemStorage",
+            # Names are unique, so only a file that is made again overwrites its earlier version.
             "OPTIONS": {"allow_overwrite": True},
         }
     if find_spec("storages") is None or find_spec("boto3") is None:
@@ -83,7 +84,7 @@ def media_storage(env: MediaEnvironment) -> dict[str, Any]:
             "custom_domain": f"{public.netloc}{public.path}",
             "url_protocol": f"{public.scheme}:",
             "querystring_auth": False,
-            "default_acl": None,  # the bucket says who may read
+            "default_acl": None,  # the bucket's policy decides who may read
             "file_overwrite": True,
             "signature_version": "s3v4",
             "object_parameters": {"CacheControl": "public, max-age=86400"},
@@ -92,7 +93,7 @@ def media_storage(env: MediaEnvironment) -> dict[str, Any]:
 
 
 def media_origins(env: MediaEnvironment) -> list[str]:
-    """From where, beside this site, browsers may load pictures."""
+    """Return the other origins from which browsers may load images."""
     if env.media_s3_public_url is None:
         return []
     public = urlsplit(env.media_s3_public_url)

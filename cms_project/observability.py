@@ -1,4 +1,4 @@
-"""Metrics, traces and errors for operators. All of it is off until a variable says where it goes."""
+"""Metrics, traces and error reports for operators. Each is off until its variable is set."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ METRICS_FOLDER: Final = "PROMETHEUS_MULTIPROC_DIR"
 
 
 class ObservabilityEnvironment(BaseSettings):
-    """The variables of logs, metrics, traces and errors that `Environment` reads."""
+    """The environment variables of logs, metrics, traces and errors."""
 
     log_format: Literal["text", "json"] = Field(
         "text", description="Of records on the terminal: text, or json with one object a line."
@@ -51,7 +51,7 @@ class ObservabilityEnvironment(BaseSettings):
 
 
 def prepare_observability(env: ObservabilityEnvironment, data_dir: Path) -> None:
-    """Check that the packages are there, and give metrics their folder. Runs before anything is measured."""
+    """Check that the packages are installed, and create the folder of metrics. Call before anything is measured."""
     for name, package in _PACKAGES.items():
         if getattr(env, name) is None:
             continue
@@ -65,19 +65,20 @@ def prepare_observability(env: ObservabilityEnvironment, data_dir: Path) -> None
                 "install the extra observability (see docs/operations.md)."
             )
     if env.metrics_token is not None:
-        # The library reads this variable when it is imported.
+        # The library reads this variable at its import.
         folder = Path(os.environ.setdefault(METRICS_FOLDER, str(data_dir / "metrics")))
         folder.mkdir(parents=True, exist_ok=True)
 
 
 def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
-    """Send errors to Sentry, without bodies, cookies, addresses, values of variables, or secrets."""
+    """Send errors to Sentry, without bodies, cookies, addresses, variable values, or secrets."""
     if env.sentry_dsn is None:
         return
     import sentry_sdk
 
     from proofroom.core.once_a_minute import OnceAMinute
 
+    # During an outage every request fails for the same reason. One report a minute is enough.
     outage_sent = OnceAMinute()
 
     def clean(event: Event, hint: Hint) -> Event | None:
@@ -98,7 +99,7 @@ def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
 
 
 def is_of_outage(hint: Hint) -> bool:
-    """Whether an event only says that the database is away, as every request does then."""
+    """Return True if an event only reports that the database is unavailable."""
     from proofroom.core.database import faults
 
     record, exc_info = hint.get("log_record"), hint.get("exc_info")
@@ -108,11 +109,14 @@ def is_of_outage(hint: Hint) -> bool:
 
 
 def redact_event(event: Event, secrets: list[str]) -> Event:
-    """Return the event without secrets, and of its request the method and the path alone."""
+    """Return the event without secrets. Only method and path of its request remain."""
     request = event.get("request")
     if request is not None:
-        kept = {"method": request.get("method"), "url": str(request.get("url", "")).split("?")[0]}
-        event["request"] = kept
+        redacted = {
+            "method": request.get("method"),
+            "url": str(request.get("url", "")).split("?")[0],
+        }
+        event["request"] = redacted
     event.pop("user", None)
 
     known = pattern_of_secrets(secrets)

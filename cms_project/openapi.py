@@ -1,4 +1,4 @@
-"""The settings of the OpenAPI document: what it says of the whole interface."""
+"""The settings of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _TAGS: Final = {
 SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
     "OAS_VERSION": "3.1.0",
     "TITLE": "Proofroom",
-    "VERSION": "1",  # of the interface; the software's own is nobody's business
+    "VERSION": "1",  # of the interface; the version of the software is not published
     "DESCRIPTION": _DESCRIPTION,
     "TAGS": [{"name": name, "description": text} for name, text in _TAGS.items()],
     "SERVE_INCLUDE_SCHEMA": False,

@@ -1,4 +1,4 @@
-"""The overview on the home page: open work of the user, failures, recent changes, and what the system lacks."""
+"""The overview on the home page: open work, failures, recent changes, and system problems."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from proofroom_apps.feedback.models import Feedback, FeedbackStatus
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """`percent` is what came on top of the period before, None where there was nothing then."""
+    """The chart of views. `percent`: change from the previous period; None if that had no views."""
 
     chart: Chart
     total: int
@@ -64,7 +64,7 @@ class Views:
 
 
 def views(who: Scoped) -> Views:
-    """Two queries."""
+    """Return the chart of views. Two queries."""
     period = read_period({})
     now, then = over_time(period, None, who), over_time(period.before(), None, who)
     stretches = [
@@ -87,7 +87,7 @@ BROKEN_RUNS: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 
 @dataclass(frozen=True, slots=True)
 class CountTile:
-    """A number. `tone` is quiet for none, else what it is about: ai, review, plain or problem."""
+    """A number on the home page. `tone`: none for 0, else ai, review, plain or problem."""
 
     label: str
     count: int
@@ -97,7 +97,7 @@ class CountTile:
 
 
 def count_waiting(request: HttpRequest) -> Counter[str]:
-    """Return how much there is of what the user may do something about, by name. One query."""
+    """Return the numbers of items the user can act on, by name. One query."""
     actor = actor_of(request)
     waiting = queue(actor)
     parts: dict[str, QuerySet[Any]] = {layer: waiting.filter(layer=layer) for layer in Layer}
@@ -110,6 +110,7 @@ def count_waiting(request: HttpRequest) -> Counter[str]:
         parts["runs"] = broken_runs(actor)
     if may(request, "webhooks.manage"):
         parts["deliveries"] = failed_since(timezone.now() - RECENT)
+    # A UNION of counts, because the page would otherwise need one query per number.
     first, *more = [
         rows.order_by()
         .annotate(what=Value(name, output_field=CharField()))
@@ -121,7 +122,7 @@ def count_waiting(request: HttpRequest) -> Counter[str]:
 
 
 def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
-    """At most six."""
+    """Return the tiles, at most six."""
     found = [
         _tile("AI Review", counts[Layer.AI_REVIEW], inbox_url(layer=Layer.AI_REVIEW), "ai"),
         _tile(
@@ -137,25 +138,25 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
         )
         found.append(_tile(_("Open feedback"), counts["feedback"], address, "plain"))
     if may(request, "posts.publish"):
-        asked = {"status__exact": Status.DRAFT.value, "publish_at__isnull": "False"}
-        address = _list("content_post", asked)
+        query = {"status__exact": Status.DRAFT.value, "publish_at__isnull": "False"}
+        address = _list("content_post", query)
         found.append(_tile(pgettext("posts", "Scheduled"), counts["scheduled"], address, "plain"))
     note, since = _("in the last 24 hours"), (timezone.now() - RECENT).isoformat(timespec="seconds")
     if may(request, "agents.view"):
-        asked = {"status__in": ",".join(BROKEN_RUNS), "created_at__gte": since}
-        address = _list("agents_app_agentrun", asked)
+        query = {"status__in": ",".join(BROKEN_RUNS), "created_at__gte": since}
+        address = _list("agents_app_agentrun", query)
         found.append(_tile(_("Failed runs"), counts["runs"], address, "problem", note))
     if may(request, "webhooks.manage"):
-        asked = {"status__exact": "failed", "finished_at__gte": since}
-        address = _list("proofroom_webhooks_delivery", asked)
+        query = {"status__exact": "failed", "finished_at__gte": since}
+        address = _list("proofroom_webhooks_delivery", query)
         number = counts["deliveries"]
         found.append(_tile(_("Failed deliveries"), number, address, "problem", note))
     return found
 
 
-def _list(name: str, asked: Mapping[str, str]) -> str:
-    """The list of what a tile counts, and of nothing else."""
-    return f"{reverse(f'admin:{name}_changelist')}?{urlencode(asked)}"
+def _list(name: str, query: Mapping[str, str]) -> str:
+    """Return the URL of the list with exactly the items that a tile counts."""
+    return f"{reverse(f'admin:{name}_changelist')}?{urlencode(query)}"
 
 
 def _tile(label: str, count: int, url: str, tone: str, note: str = "") -> CountTile:
@@ -163,7 +164,7 @@ def _tile(label: str, count: int, url: str, tone: str, note: str = "") -> CountT
 
 
 def scheduled(who: Scoped) -> QuerySet[Post]:
-    """Drafts that will be published by themselves, the next first."""
+    """Return drafts with a publication date, the next first."""
     due = visible_to(Post.objects.alive(), who).filter(
         status=Status.DRAFT, publish_at__isnull=False
     )
@@ -176,20 +177,20 @@ def open_feedback(who: Scoped) -> QuerySet[Feedback]:
 
 
 def broken_runs(who: Actor) -> QuerySet[AgentRun]:
-    """Runs of the last day that failed."""
+    """Return runs of the last day that failed."""
     since = timezone.now() - RECENT
     return visible_runs(AgentRun.objects.all(), who, who.user.pk).filter(
         status__in=BROKEN_RUNS, created_at__gte=since
     )
 
 
-_SHOWN: Final = 6
-_FEW: Final = 4
+_MAX_ITEMS: Final = 6
+_MAX_SHORT_ITEMS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Recent:
-    """A post that changed lately; `picture` is empty where it has none."""
+    """A recently changed post. `picture`: empty if it has none."""
 
     post: Post
     title: str
@@ -200,7 +201,7 @@ class Recent:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A post with something in a layer."""
+    """A post with staged changes."""
 
     title: str
     url: str
@@ -213,13 +214,13 @@ class Waiting:
 
 
 def overview(request: HttpRequest) -> dict[str, Any]:
-    """The parts that the user may see, each at most a handful. At most so many queries, however much there is."""
+    """Return the parts that the user may see, with a few items each. The number of queries is constant."""
     if not may(request, "posts.view"):
         return {}
     actor = actor_of(request)
-    seen = visible_to(Post.objects.alive(), actor)
-    alive = with_proposed_titles(seen).select_related("featured_media")
-    posts = list(alive.annotate(opening=opening_module()).order_by("-updated_at")[:_SHOWN])
+    visible = visible_to(Post.objects.alive(), actor)
+    alive = with_proposed_titles(visible).select_related("featured_media")
+    posts = list(alive.annotate(opening=opening_module()).order_by("-updated_at")[:_MAX_ITEMS])
     pictures = load_pictures(posts)
     recent, counts = (
         [
@@ -235,7 +236,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         count_waiting(request),
     )
     feedback = open_feedback(actor).select_related("post", "author").order_by("-created_at", "-pk")
-    waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _SHOWN, actor)
+    waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _MAX_ITEMS, actor)
     listed = [each.change.principal for posts in waiting.values() for each in posts]
     clients = client_names(listed, actor)
     checked = lights() if may(request, "settings.manage") else []
@@ -243,12 +244,12 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "tiles": tiles(request, counts),
         "ai_review": _waiting(Layer.AI_REVIEW, waiting, clients),
         "review": _waiting(Layer.REVIEW, waiting, clients),
-        "shared_waiting": waiting_lines(request)[:_FEW] if counts["shared"] else [],
+        "shared_waiting": waiting_lines(request)[:_MAX_SHORT_ITEMS] if counts["shared"] else [],
         "recent_posts": recent,
         "is_new": not recent,
-        # What the user may not see is not counted, and what is not there is not asked for.
-        "scheduled": scheduled(actor)[:_FEW] if counts["scheduled"] else [],
-        "feedback": [*feedback[:_FEW]] if counts["feedback"] else [],
+        # A count is 0 for what the user may not see, and nothing with a count of 0 is queried.
+        "scheduled": scheduled(actor)[:_MAX_SHORT_ITEMS] if counts["scheduled"] else [],
+        "feedback": [*feedback[:_MAX_SHORT_ITEMS]] if counts["feedback"] else [],
         "failed_runs": _with_names(broken_runs(actor)) if counts["runs"] else [],
         "recent_runs": _recent_runs(actor) if may(request, "agents.view") else [],
         "budgets": _budgets() if may(request, "agents.edit") else [],
@@ -280,17 +281,17 @@ def _waiting(
 
 
 def _calls(failed: int) -> dict[str, Any]:
-    """Calls to other systems that failed in the last day, and webhooks that were switched off for it."""
+    """Return failed deliveries of the last day, and webhooks disabled because of failures."""
     return {
-        "failed_deliveries": failed_since(timezone.now() - RECENT)[:_SHOWN] if failed else [],
+        "failed_deliveries": failed_since(timezone.now() - RECENT)[:_MAX_ITEMS] if failed else [],
         "failed_delivery_count": failed,
-        "off_webhooks": list(switched_off()[:_SHOWN]),
+        "off_webhooks": list(switched_off()[:_MAX_ITEMS]),
     }
 
 
 def _budgets() -> list[tuple[str, BudgetNotice]]:
-    """Budgets that are used up, or nearly."""
-    found = find_notices(today())[:_SHOWN]
+    """Return budgets that are used up, or nearly."""
+    found = find_notices(today())[:_MAX_ITEMS]
     together = _("All agents together")
     return [
         (together if item.agent_id == ALL_AGENTS_KEY else agent_name(item.agent_id), item)
@@ -299,7 +300,7 @@ def _budgets() -> list[tuple[str, BudgetNotice]]:
 
 
 def _recent_runs(who: Actor) -> list[tuple[str, AgentRun]]:
-    """The newest runs since yesterday that came to an end."""
+    """Return the latest successful runs since yesterday."""
     since = timezone.now() - RECENT
     return _with_names(
         visible_runs(AgentRun.objects.all(), who, who.user.pk).filter(
@@ -310,4 +311,4 @@ def _recent_runs(who: Actor) -> list[tuple[str, AgentRun]]:
 
 def _with_names(runs: QuerySet[AgentRun]) -> list[tuple[str, AgentRun]]:
     rows = runs.select_related("post").defer("context", "value").order_by("-created_at", "id")
-    return [(agent_name(run.agent_id), run) for run in rows[:_FEW]]
+    return [(agent_name(run.agent_id), run) for run in rows[:_MAX_SHORT_ITEMS]]

@@ -1,4 +1,4 @@
-"""Packages of a site that take the names of the product's own."""
+"""A check for packages of a site that have the same names as the product's."""
 
 from __future__ import annotations
 
@@ -24,10 +24,8 @@ OWN_PACKAGES: Final = (
 
 
 def require_own_packages(names: Iterable[str] = OWN_PACKAGES) -> None:
-    """Raise `ImproperlyConfigured` where another package is found first under one of these names.
-
-    Without this, Django would load the other package and fail somewhere inside with a missing module.
-    """
+    """Raise `ImproperlyConfigured` if another package comes first on the path under one of these names."""
+    # Otherwise Django would load the other package and fail later with a missing module.
     for name in names:
         spec = PathFinder.find_spec(name)
         places = list(spec.submodule_search_locations or [spec.origin or ""]) if spec else []

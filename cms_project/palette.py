@@ -1,4 +1,4 @@
-"""The command palette: pages of the admin, actions, posts, media and people by a few words."""
+"""The command palette: finds admin pages, actions, posts, media and people by words."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from proofroom.definitions import post_types
 from proofroom_apps.editorial.posts.post_pages import title_of, with_proposed_titles
 
 MAX_WORDS_LENGTH: Final = 200
-"""Characters of a question that are read; the rest of a longer one is left out."""
+"""Largest number of characters of a query. The rest is ignored."""
 MAX_RESULTS: Final = 6
-"""Of each kind."""
+"""Largest number of results of each kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A line of the palette. `icon` is a symbol of `static/cms/design/icons.svg`."""
+    """A line of the palette. `icon`: id of a symbol in `static/cms/design/icons.svg`."""
 
     label: str
     url: str
@@ -56,7 +56,7 @@ class CommandGroup:
 
 @dataclass(frozen=True, slots=True)
 class PaletteAction:
-    """Something to begin from anywhere, for who has the permission."""
+    """An action that users with the permission can start from any page."""
 
     label: str | Promise
     url_name: str
@@ -77,9 +77,9 @@ ACTIONS: Final = (
 
 @require_safe
 def palette(request: HttpRequest) -> JsonResponse:
-    """Answer what fits the words of `q`: `{"groups": [{"label", "items": [{"label", "url", "icon", "hint"}]}]}`.
+    """Return the matches for `q`: `{"groups": [{"label", "items": [{"label", "url", "icon", "hint"}]}]}`.
 
-    Without words, the pages and actions that the user may open.
+    Without words, return the pages and actions that the user may open.
     """
     words = " ".join(request.GET.get("q", "").split())[:MAX_WORDS_LENGTH]
     finders: tuple[tuple[str, Callable[[HttpRequest, str], list[Command]]], ...] = (
@@ -94,19 +94,19 @@ def palette(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"groups": [asdict(group) for group in groups if group.items]})
 
 
-def _fitting(commands: Iterable[Command], words: str) -> list[Command]:
-    """Those whose label holds every word, and first those that begin with what was typed."""
-    asked = words.casefold()
+def _matching(commands: Iterable[Command], words: str) -> list[Command]:
+    """Return the commands whose label contains all words, first the ones that begin with the text."""
+    query = words.casefold()
     found = [
         command
         for command in commands
-        if all(word in command.label.casefold() for word in asked.split())
+        if all(word in command.label.casefold() for word in query.split())
     ]
-    return sorted(found, key=lambda command: not command.label.casefold().startswith(asked))
+    return sorted(found, key=lambda command: not command.label.casefold().startswith(query))
 
 
 def _agents(request: HttpRequest, words: str) -> list[Command]:
-    """The agents that may run on the open post, which `post` names."""
+    """Return the agents that can run on the open post, given by `post`."""
     post_id = parse_uuid(request.GET.get("post"))
     if post_id is None:
         return []
@@ -114,7 +114,7 @@ def _agents(request: HttpRequest, words: str) -> list[Command]:
     if not may(request, "agents.dropdown") or not posts.filter(pk=post_id).exists():
         return []
     url = reverse("admin:agents_app_run_start", args=[post_id])
-    return _fitting(
+    return _matching(
         (
             Command(
                 _("Run %(agent)s on this post") % {"agent": agent_name(agent.id)},
@@ -129,13 +129,13 @@ def _agents(request: HttpRequest, words: str) -> list[Command]:
 
 def _pages(request: HttpRequest, words: str) -> list[Command]:
     entries = allowed_entries(request)
-    return _fitting(
+    return _matching(
         (Command(str(entry.label), reverse(entry.url_name), entry.icon) for entry in entries), words
     )
 
 
 def _actions(request: HttpRequest, words: str) -> list[Command]:
-    """What begins something. A new post of each type is found by words, and not listed without any."""
+    """Return the actions. New posts of a type are found by words only, and not listed without any."""
     found = [
         Command(str(action.label), reverse(action.url_name), action.icon)
         for action in ACTIONS
@@ -151,14 +151,14 @@ def _actions(request: HttpRequest, words: str) -> list[Command]:
             )
             for definition in post_types
         ]
-    return _fitting(found, words)
+    return _matching(found, words)
 
 
 def _posts(request: HttpRequest, words: str) -> list[Command]:
     if not words or not may(request, "posts.view"):
         return []
-    seen = visible_to(Post.objects.alive(), actor_of(request))
-    posts = find_posts(with_proposed_titles(seen), words)[:MAX_RESULTS]
+    visible = visible_to(Post.objects.alive(), actor_of(request))
+    posts = find_posts(with_proposed_titles(visible), words)[:MAX_RESULTS]
     return [
         Command(
             title_of(post),
@@ -173,8 +173,8 @@ def _posts(request: HttpRequest, words: str) -> list[Command]:
 def _media(request: HttpRequest, words: str) -> list[Command]:
     if not words or not may(request, "media.view"):
         return []
-    seen = visible_assets(Asset.objects.all(), actor_of(request))
-    files = filter_by_words(seen, words)[:MAX_RESULTS]
+    visible = visible_assets(Asset.objects.all(), actor_of(request))
+    files = filter_by_words(visible, words)[:MAX_RESULTS]
     return [
         Command(
             file.alt_text or file.filename,

@@ -1,9 +1,9 @@
-"""Requests as the servers make them, and how answers that are streamed go out.
+"""Request classes of the servers, and streaming of responses.
 
-Everything in a request is UTF-8, whatever its content type says.
+Requests are always decoded as UTF-8, even if the content type names another charset.
 
-Django reads a query in the charset that the content type names, and some of those cannot read text at all. What is
-kept by address would then be kept for everybody as one caller's charset read it.
+Django decodes the query string with the charset of the content type, and some charsets cannot decode text at all.
+Responses cached by URL would then depend on the charset of one caller.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _READ_AHEAD_BYTES: Final = 64 * 1024
 
 
 def _read_content_type(meta: MutableMapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The content type and its parameters. One that cannot be read is changed to one that nothing takes."""
+    """Return the content type and its parameters. An unreadable one is replaced by one that no view accepts."""
     try:
         return parse_header_parameters(meta.get("CONTENT_TYPE", ""))
     except (ValueError, LookupError):
@@ -45,7 +45,7 @@ class Utf8WSGIHandler(WSGIHandler):
 
 
 class Utf8ASGIHandler(ASGIHandler):
-    """Streams files and exports while they are read. Django reads such an answer whole first, and warns of it."""
+    """An ASGI handler that streams files and exports while they are read. Django would first read all of them."""
 
     request_class = Utf8ASGIRequest
 
@@ -57,7 +57,7 @@ class Utf8ASGIHandler(ASGIHandler):
 
 
 async def _read_in_thread(parts: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """The parts, read in the thread of the request, which has its connection to the database."""
+    """Yield the parts, read in the thread of the request, which owns its database connection."""
 
     def read() -> bytes:
         found = bytearray()

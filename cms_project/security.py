@@ -1,6 +1,6 @@
-"""Secure defaults: the Content-Security-Policy, the key that signs sessions, and a data folder closed to others.
+"""Secure defaults: the Content-Security-Policy, the secret key, and the permissions of the data folder.
 
-The data folder of the embedded default holds the database, that key, the log and the queue.
+The data folder of an embedded installation contains the database, the secret key, the log and the queue.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final
 def content_security_policy(
     *, frame_hosts: Sequence[str], image_origins: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Everything comes from this site, but for files of a bucket and frames of hosts that are allowed."""
+    """Return the policy: everything from this site, plus images of a bucket and frames of allowed hosts."""
     policy = {
         "default-src": ["'self'"],
         "img-src": ["'self'", "data:", *image_origins],
@@ -33,9 +33,9 @@ def content_security_policy(
 
 
 def secret_key(*, given: str | None, data_dir: Path, may_generate: bool) -> str:
-    """The given key, else that of the file, else a new one.
+    """Return the given key, else the one in the file, else a new one.
 
-    Exits with a sentence where there is none and none may be made: several machines need the same key.
+    Exits with a sentence if a new key may not be made, because several machines need the same key.
     """
     path = data_dir / "secret_key"
     if given:
@@ -48,7 +48,7 @@ def secret_key(*, given: str | None, data_dir: Path, may_generate: bool) -> str:
             "set SECRET_KEY or SECRET_KEY_FILE to at least 50 random characters."
         )
     data_dir.mkdir(parents=True, exist_ok=True)
-    # Two processes may start at once: a link either makes the whole file or finds it there.
+    # Two processes may start at the same time. The link creates the complete file, unless it exists.
     handle, temporary = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(handle, "w", encoding="ascii") as file:
         file.write(secrets.token_urlsafe(50))
@@ -66,13 +66,14 @@ _FOLDERS: Final = ("logs", "queue", "queue/control")
 
 
 def close_to_others(data_dir: Path, database: Path) -> None:
-    """Have this process make files that only their owner reads, and close what an earlier version left open."""
+    """Make new files of this process readable by their owner only, and close existing files to other users."""
     os.umask(_OTHERS)
     data_dir.mkdir(parents=True, exist_ok=True)
+    # A shared folder such as /tmp must stay open to its other users.
     if data_dir == Path(data_dir.anchor) or bool(data_dir.stat().st_mode & stat.S_ISVTX):
         return
     for path in (data_dir, *_files(data_dir, database)):
-        # Somebody else's file is theirs to close, and a file of the queue may be taken meanwhile.
+        # Files of other owners cannot be changed, and files of the queue may disappear meanwhile.
         with suppress(OSError):
             mode = path.stat().st_mode
             if mode & _OTHERS:

@@ -1,4 +1,4 @@
-"""Django's settings. What differs between machines comes from `cms_project.env`."""
+"""Django's settings. Values that differ between machines come from `cms_project.env`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ try:
     if _is_embedded:
         close_to_others(DATA_DIR, DATABASES["default"]["NAME"])
     DATA_DIR.mkdir(parents=True, exist_ok=True)
-    STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns where it is missing
+    STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns if it is missing
 except OSError as error:
     raise SystemExit(
         f"CMS_DATA_DIR or CMS_STATIC_DIR has a wrong value: {error.filename} cannot be made or used as a folder "
@@ -127,7 +127,7 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "seo.middleware.RedirectMiddleware",
 ]
-# Where `proofroom.core.middleware` runs sessions and the rest, and the exceptions.
+# Paths on which `proofroom.core.middleware` runs sessions and the rest, and exceptions.
 MANAGEMENT_PREFIXES = ("/admin/", "/api/", "/preview/")
 PUBLIC_PREFIXES = ("/api/public/", "/api/menus/by-slug/")
 READER_LANGUAGE_PREFIXES = ("/admin/", "/preview/")
@@ -135,7 +135,7 @@ READER_LANGUAGE_PREFIXES = ("/admin/", "/preview/")
 ROOT_URLCONF = "cms_project.urls"
 WSGI_APPLICATION = "cms_project.wsgi.application"
 ASGI_APPLICATION = "cms_project.asgi.application"
-# How often each process with open pages looks for what to tell them.
+# Seconds between the checks of each process for updates of open pages.
 LIVE_POLL_SECONDS = 0.5
 
 TEMPLATES = [
@@ -159,18 +159,18 @@ CACHES = {
         {
             "BACKEND": "proofroom.core.caching.redis_cache.CountingRedisCache",
             "LOCATION": CMS_ENV.redis_url,
-            # A Redis that does not answer must not hold up who could be answered without.
+            # A Redis that does not answer must not delay requests that can be answered without it.
             "OPTIONS": {"socket_connect_timeout": 1, "socket_timeout": 2},
         }
         if CMS_ENV.redis_url
         else {
             "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
-            "OPTIONS": {"MAX_ENTRIES": 10_000},  # counts of many callers at once
+            "OPTIONS": {"MAX_ENTRIES": 10_000},  # counters of many callers
         }
     )
 }
 # A cache in the memory of one process would keep sessions that another process has ended.
-# What web processes keep of their own, whether or not there is a Redis: whole answers, and parts of pages.
+# Sizes of each web process's own caches, with or without Redis: whole answers, and parts of pages.
 KEPT_ANSWERS_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 * 2 // 3
 CONTENT_MEMO_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 // 3
 
@@ -183,7 +183,7 @@ STORAGES = {
     "default": media_storage(CMS_ENV),
     "staticfiles": {"BACKEND": "cms_project.static_files.HashedStaticFiles"},
 }
-# Without `collectstatic` (the demo) files are served from where they lie.
+# Without `collectstatic` (the demo), files are served from their source folders.
 WHITENOISE_USE_FINDERS = DEBUG or not (STATIC_ROOT / "staticfiles.json").exists()
 WHITENOISE_AUTOREFRESH = DEBUG
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
@@ -215,7 +215,7 @@ ACCOUNT_CHANGE_EMAIL = True
 ACCOUNT_EMAIL_CONFIRMATION_EXPIRE_DAYS = 1
 ACCOUNT_REAUTHENTICATION_REQUIRED = True  # before the email changes
 ACCOUNT_REAUTHENTICATION_METHODS = ("password", "mfa") if CMS_ENV.password_login else ("mfa",)
-# Passwords are limited by `proofroom.accounts.login_limits`, codes by allauth.
+# `proofroom.accounts.login_limits` limits passwords, allauth limits codes.
 MFA_ADAPTER = "proofroom.accounts.allauth_adapters.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes", "webauthn"]
 MFA_PASSKEY_LOGIN_ENABLED = True
@@ -242,7 +242,7 @@ DEFAULT_FROM_EMAIL = SERVER_EMAIL = CMS_ENV.email_from or f"noreply@{_site.hostn
 
 LANGUAGE_CODE = "en"
 FORMAT_MODULE_PATH = "cms_project.formats"
-# Of the admin. The languages of the content are CMS_ENV.locales.
+# Languages of the admin. The languages of the content are CMS_ENV.locales.
 LANGUAGES = [("en", _("English")), ("de", _("German"))]
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SAMESITE = "Lax"
@@ -258,8 +258,10 @@ SECURE_CSP_REPORT_ONLY: dict[str, list[str]] = {}
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_REFERRER_POLICY = "same-origin"
 SECURE_SSL_REDIRECT = _is_https
+# Load balancers call these over http.
 SECURE_REDIRECT_EXEMPT = [r"^health(/live|/ready|/metrics)?$"]
 SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0
+# Only behind a trusted proxy: otherwise any client could send this header.
 if CMS_ENV.trusted_proxies:
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _is_https
@@ -267,13 +269,13 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_TRUSTED_ORIGINS = [f"{_site.scheme}://{_site.netloc}"]
 CSRF_FAILURE_VIEW = "cms_project.errors.csrf_failure"
-# `proofroom.core.middleware` makes exceptions for what the admin shows in a frame.
+# `proofroom.core.middleware` makes exceptions for pages that the admin shows in a frame.
 X_FRAME_OPTIONS = "DENY"
 SILENCED_SYSTEM_CHECKS = [
     "security.W003",  # CSRF runs as proofroom.core.middleware.ManagementCsrfMiddleware, a subclass
-    "security.W005",  # whether sub-domains are all on HTTPS is for the owner of the domain to say
-    "oauth2_provider.W008",  # programs on a person's computer get their answer over http; `OAuthClient` checks
-    "security.W021",  # and so is the browsers' preload list
+    "security.W005",  # the owner of the domain decides if all sub-domains use HTTPS
+    "oauth2_provider.W008",  # native clients get their response over http; `OAuthClient` checks redirect URIs
+    "security.W021",  # the owner of the domain also decides on the browsers' preload list
 ]
 
 THROTTLE_RATES = {
@@ -287,7 +289,7 @@ THROTTLE_RATES = {
     "mcp": CMS_ENV.throttle_mcp,
     "oauth": CMS_ENV.throttle_oauth,
 }
-# What the library must not leave to chance; rules of our own are in `proofroom.oauth.validator`.
+# Settings on which the security of the library depends. Our own rules are in `proofroom.oauth.validator`.
 OAUTH2_PROVIDER_APPLICATION_MODEL = "proofroom_oauth.OAuthClient"
 OAUTH2_PROVIDER = {
     "OIDC_ISS_ENDPOINT": SITE_URL,
@@ -298,7 +300,7 @@ OAUTH2_PROVIDER = {
     "ACCESS_TOKEN_EXPIRE_SECONDS": 3600,
     "REFRESH_TOKEN_EXPIRE_SECONDS": 30 * 86_400,
     "REFRESH_TOKEN_REUSE_PROTECTION": True,
-    "ALLOW_LOCALHOST_LOOPBACK": True,  # programs register it without the port that they get
+    "ALLOW_LOCALHOST_LOOPBACK": True,  # native clients register it without the port, which varies
     "CIMD_ENABLED": True,
     "CIMD_METADATA_FETCHER": "proofroom.oauth.client_metadata.DocumentFetcher",
     "CIMD_REGISTRATION_PERMISSION_CLASSES": ("proofroom.oauth.client_metadata.DocumentLimit",),
@@ -337,7 +339,7 @@ SPECTACULAR_SETTINGS = openapi.SPECTACULAR_SETTINGS
 TASK_APP = "cms_project.celery.app"
 if CMS_ENV.redis_url:
     CELERY_BROKER_URL = CMS_ENV.redis_url
-    # Redis gives a message to a second worker when the first has not ended its task by then.
+    # Redis delivers a message to a second worker if the first has not finished by then.
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, object] = {
         "visibility_timeout": max(3600, CMS_ENV.agent_run_timeout + 600)
     }
@@ -345,7 +347,7 @@ else:
     _queue = DATA_DIR / "queue"
     for _folder in (_queue, _queue / "control"):
         _folder.mkdir(parents=True, exist_ok=True)
-    CELERY_BROKER_URL = "filesystem://localhost"  # the host is a formality
+    CELERY_BROKER_URL = "filesystem://localhost"  # the host has no meaning
     CELERY_BROKER_TRANSPORT_OPTIONS = {
         "data_folder_in": str(_queue),
         "data_folder_out": str(_queue),
@@ -355,17 +357,18 @@ else:
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_ACCEPT_CONTENT = ["json"]
 CELERY_TASK_SERIALIZER = "json"
-# Workers take from all in turn: thousands of waiting messages about events do not keep deliveries waiting.
-# Agents wait minutes for others, so the worker that takes from `agents` should take from nothing else.
+# Workers take from all queues in turn, so thousands of messages about events do not delay deliveries. Agents wait
+# minutes for providers, so the worker of `agents` should have no other queue.
 CELERY_TASK_QUEUES = {name: {"routing_key": name} for name in ("celery", "deliveries", "agents")}
 CELERY_TASK_ROUTES = {
     "webhooks.tasks.*": {"queue": "deliveries"},
     "agents_app.tasks.run_agent": {"queue": "agents"},
     "agents_app.tasks.call_reaction": {"queue": "agents"},
-    # By the process that has the runs, with its environment and its way out.
+    # Run by the worker that runs agents, because it has their environment and network.
     "agents_app.tasks.test_provider": {"queue": "agents"},
 }
 CELERY_TASK_IGNORE_RESULT = True
+# A task is acknowledged after it ran, so a worker that is killed loses none. Tasks are idempotent.
 CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -404,8 +407,8 @@ DAILY_TASKS = (
     "analytics.tasks.prune_events",
     "mcp_bridge.tasks.prune_calls",
 )
-# At times as of cron, not so long after the last run: a scheduler that starts anew without its file would begin to
-# count again. Twice a day, so that one which always starts again at the same time misses none.
+# Cron times instead of intervals: a scheduler that restarts without its file would begin a new interval. Twice a day,
+# so that a scheduler which restarts at the same time every day misses none.
 _TASK_TIMES = {
     **{name: (f"{7 * n % 60} * * * *", 3_600) for n, name in enumerate(_HOURLY_TASKS)},
     **{
@@ -413,7 +416,7 @@ _TASK_TIMES = {
         for n, name in enumerate(DAILY_TASKS)
     },
 }
-# Sweeps look at rows; one that waited longer than its interval is of no use.
+# Sweeps read rows, so one that waited longer than its interval is useless.
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     name: {"task": name, "schedule": schedule, "options": {"expires": seconds}}
     for name, (schedule, seconds) in {

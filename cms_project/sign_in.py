@@ -1,4 +1,4 @@
-"""Sign-in through a provider of identities (OpenID Connect or SAML): its variables, and allauth's settings for it."""
+"""Login through an identity provider (OpenID Connect or SAML): its variables, and allauth's settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proofroom.accounts.provider_ids import OIDC, SAML
 
 
 class SignInEnvironment(BaseSettings):
-    """The variables of sign-in that `Environment` reads."""
+    """The environment variables of login."""
 
     oidc_server_url: Url | None = Field(
         None,
@@ -88,20 +88,20 @@ class SignInEnvironment(BaseSettings):
 
     @property
     def sso_provider(self) -> str | None:
-        """What accounts of the provider are stored under; none where there is no provider."""
+        """The id that the provider's accounts are stored under; None without a provider."""
         if self.oidc_server_url is not None:
             return OIDC
         return SAML if self.saml_metadata_url is not None else None
 
 
 def provider_apps(env: SignInEnvironment) -> list[str]:
-    """The app of the provider of the variables: it brings a library for HTTP that other sites needn't load."""
+    """Return the app of the configured provider. It loads an HTTP library, which other sites need not load."""
     apps = {OIDC: "openid_connect", SAML: "saml"}
     return [f"allauth.socialaccount.providers.{apps[env.sso_provider]}"] if env.sso_provider else []
 
 
 def provider_settings(env: SignInEnvironment) -> dict[str, Any]:
-    """The provider of the variables as `SOCIALACCOUNT_PROVIDERS`."""
+    """Return the configured provider as `SOCIALACCOUNT_PROVIDERS`."""
     return {
         "openid_connect": {
             "APPS": [_oidc_app(env)] if env.sso_provider == OIDC else [],
@@ -130,11 +130,13 @@ def _saml_app(env: SignInEnvironment) -> dict[str, Any]:
     return {
         "provider_id": SAML,
         "name": env.sso_name,
-        "client_id": SAML,  # the part of this site's addresses that names the provider
+        "client_id": SAML,  # the part of this site's URLs that names the provider
         "settings": {
             "idp": {"entity_id": env.saml_entity_id, "metadata_url": env.saml_metadata_url},
             "advanced": {"allow_single_label_domains": True},
-            "attributes": {name: [said] for name, said in attributes.items() if said},
+            "attributes": {
+                name: [attribute] for name, attribute in attributes.items() if attribute
+            },
             **_trust(env),
         },
     }

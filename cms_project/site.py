@@ -1,4 +1,4 @@
-"""The admin site: title, navigation and home."""
+"""The admin site: title, URLs and home page."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 def _page_of(request: HttpRequest) -> str:
-    """The page of the admin whose form was sent, home where the browser does not say."""
+    """Return the admin page whose form was sent, or the home page if the browser does not send it."""
     sent_from = request.headers.get("Referer", "")
     is_own = url_has_allowed_host_and_scheme(
         sent_from, {request.get_host()}, require_https=request.is_secure()
     )
+    # Only paths of the admin, so that the header cannot cause an open redirect.
     page = urlsplit(sent_from if is_own else "")
     if not page.path.startswith("/admin/") or page.path == reverse("admin:login"):
         return reverse("admin:index")
@@ -39,7 +40,7 @@ def _page_of(request: HttpRequest) -> str:
 def _refuse_try(
     request: HttpRequest, page: Callable[[HttpRequest], HttpResponse], text: str, wait: int
 ) -> HttpResponse:
-    """Show the page with its form empty, and when to try again; the text has a place for `wait`, in seconds."""
+    """Show the page with an empty form and the time to wait. `text` has a placeholder for `wait`, in seconds."""
     request.method = "GET"
     messages.error(request, text % {"wait": wait})
     response = page(request)
@@ -60,10 +61,10 @@ class CmsAdminSite(admin.AdminSite):
         self._importing = local()
         super().__init__(name)
 
-    # Django's name and type; all that it does with models goes through here.
+    # Django's name and type. All of Django's access to registered models goes through here.
     @property
     def _registry(self) -> dict[type[Model], ModelAdmin[Any]]:
-        """The pages of models. Reading them loads the admin modules of all apps."""
+        """The registered admin classes. Reading them imports the admin modules of all apps."""
         if not self._is_loaded and not getattr(self._importing, "registers", False):
             self._load()
         return self._pages
@@ -73,7 +74,7 @@ class CmsAdminSite(admin.AdminSite):
         self._pages = pages
 
     def _load(self) -> None:
-        """Import them once. The thread that is at it reads what is registered so far; others wait."""
+        """Import the admin modules once. The importing thread sees the classes registered so far; others wait."""
         with self._loading:
             if self._is_loaded or self._is_loading:
                 return
@@ -86,7 +87,10 @@ class CmsAdminSite(admin.AdminSite):
 
     @contextmanager
     def _as_module_registers(self) -> Iterator[None]:
-        """A module that is being imported, by whomever, loads no others and waits for nobody who does."""
+        """Mark the current thread as registering, so that it neither imports other modules nor waits for their
+        import.
+        """
+        # Otherwise two threads that import admin modules could wait for each other.
         before = getattr(self._importing, "registers", False)
         self._importing.registers = True
         try:
@@ -103,8 +107,8 @@ class CmsAdminSite(admin.AdminSite):
             super().unregister(*args)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
-        self._load()  # before what is imported here, so that apps register in their order
-        # Models are not loaded yet when the site itself is imported.
+        self._load()  # before the imports below, so that apps register in their order
+        # Models are not loaded yet when this module is imported.
         from agents_app.admin.batches import bulk
         from agents_app.admin.run_dialog.field_run import ask_field
         from agents_app.admin.run_dialog.start import ask
@@ -150,7 +154,7 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom_apps.editorial.translations.matrix import translations
         from seo.admin.search_engines import address_trace, search_engines
 
-        own: list[URLPattern | URLResolver] = [
+        site_urls: list[URLPattern | URLResolver] = [
             path("language/", require_POST(choose_language), name="language"),
             path("account/", self.admin_view(account), name="account"),
             path("oauth/authorize/", self.admin_view(authorize), name="oauth-authorize"),
@@ -269,16 +273,16 @@ class CmsAdminSite(admin.AdminSite):
             path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),
             path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),
         ]
-        # No field of ours asks Django's look-up of related rows, which knows nothing of who may see what.
+        # No field uses Django's autocomplete view, and it does not check who may see which rows.
         inherited = [
             item
             for item in super().get_urls()
             if not (isinstance(item, URLPattern) and item.name == "autocomplete")
         ]
-        return own + inherited
+        return site_urls + inherited
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
-        """Django's, except that a login leads back to a page, and that there is a page for what only takes a form."""
+        """Wrap a view as Django does. A login returns to the page of a form; a GET of a form's URL shows a page."""
         from django.contrib.auth.views import redirect_to_login
 
         from cms_project.errors import method_not_allowed
@@ -286,7 +290,7 @@ class CmsAdminSite(admin.AdminSite):
         inner = super().admin_view(view, cacheable)
 
         @wraps(inner)
-        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def wrapper(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
             is_read = request.method in ("GET", "HEAD")
             if not is_read and not self.has_permission(request):
                 return redirect_to_login(_page_of(request), reverse("admin:login"))
@@ -295,24 +299,24 @@ class CmsAdminSite(admin.AdminSite):
                 return method_not_allowed(request, response)
             return response
 
-        return cast("View", answer)
+        return cast("View", wrapper)
 
     def login(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Django's page, with the limit on tries that the API has; what follows the password is allauth's."""
+        """Show the login page, with the API's limit on attempts. allauth does what follows the password."""
         from proofroom.accounts.admin.login import login_page
         from proofroom.accounts.login_limits import count_login_try
 
         if request.method == "POST":
-            over = count_login_try(request, request.POST.get("username", ""))
-            if over is not None:
+            exceeded = count_login_try(request, request.POST.get("username", ""))
+            if exceeded is not None:
                 text = ngettext(
                     "Too many login attempts. Try again in %(wait)d second.",
                     "Too many login attempts. Try again in %(wait)d seconds.",
-                    over.wait,
+                    exceeded.wait,
                 )
-                return _refuse_try(request, login_page, text, over.wait)
+                return _refuse_try(request, login_page, text, exceeded.wait)
         if request.method == "GET" and self.has_permission(request):
             return HttpResponseRedirect(reverse("admin:index", current_app=self.name))
         return login_page(request)
@@ -327,7 +331,7 @@ class CmsAdminSite(admin.AdminSite):
             record_logout(actor=actor_of(request))
         return super().logout(request, extra_context)
 
-    def password_change(  # type: ignore[override]  # a guess too many is no page of Django's
+    def password_change(  # type: ignore[override]  # the response to too many attempts is not Django's
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         from proofroom.accounts.admin.login import finish_password_change
@@ -344,7 +348,7 @@ class CmsAdminSite(admin.AdminSite):
                 return _refuse_try(request, super().password_change, text, tries.wait)
         with transaction.atomic():
             response = super().password_change(request, extra_context)
-            # Where a form of Django's own went through, it leads on.
+            # Django redirects after a valid form.
             if request.method == "POST" and response.status_code == 302:
                 finish_password_change(request)
         return response
@@ -352,7 +356,7 @@ class CmsAdminSite(admin.AdminSite):
     def index(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """Return what waits for a person, and what happened lately."""
+        """Show the home page: the user's open work and recent changes."""
         from cms_project.overview import overview
 
         return super().index(request, {**overview(request), **(extra_context or {})})
@@ -360,11 +364,11 @@ class CmsAdminSite(admin.AdminSite):
     def app_index(  # type: ignore[override]  # Django's answer is a page
         self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Lead home: the navigation is by task, not by app."""
+        """Redirect to the home page: the navigation is by task, not by app."""
         return HttpResponseRedirect(reverse("admin:index"))
 
     def get_app_list(
         self, request: HttpRequest, app_label: str | None = None
     ) -> list[dict[str, Any]]:
-        """Return nothing: `proofroom.core.admin.navigation` has the pages, so none is judged a second time."""
+        """Return no apps: the navigation comes from `proofroom.core.admin.navigation`."""
         return []

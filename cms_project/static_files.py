@@ -1,4 +1,4 @@
-"""Static files under names that carry a hash of their content, so that they may be cached for ever."""
+"""Static files with a hash of their content in the name, so that browsers can cache them for ever."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final
 
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
-# Django's own patterns also take the examples in comments, and a script whose comment names itself has no hash.
+# Django's patterns also match comments, and a script whose comment names itself would have no stable hash.
 _IMPORTS: Final = (
     (
         r"""(?m)^(?P<matched>import(?P<names>[\s{*][^;"']*?)from\s*["'](?P<url>\.[^"']+)["'])""",
@@ -22,12 +22,12 @@ _IMPORTS: Final = (
 
 
 class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # untyped
-    """`collectstatic` writes hashed and compressed copies, and a manifest of their names.
+    """A storage for hashed and compressed copies, with a manifest of their names.
 
-    Scripts import each other under the hashed names too: a module that a page loads as well would else run twice.
-    Where nothing was collected (the demo), each file has its own name.
+    If `collectstatic` did not run (the demo), files keep their names.
     """
 
+    # Imports between scripts use hashed names too. A module loaded under two names would run twice.
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", _IMPORTS))
     max_post_process_passes = 20  # one for each script in the longest chain of imports
     keep_intermediate_files = False
@@ -36,6 +36,6 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[m
         try:
             stored: str = super().stored_name(name) if self.hashed_files else name
         except ValueError:
-            # A file that is newer than the manifest: the page lacks it, which the doctor says, instead of failing.
+            # The file is newer than the manifest. The page works without it, and the doctor reports it.
             return name
         return stored

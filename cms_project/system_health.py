@@ -1,4 +1,4 @@
-"""The page *System*: whether each part of the site works, and how the site is set up."""
+"""The page *System*: the state of each part of the site, and its setup."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
 
 @dataclass(frozen=True, slots=True)
 class Light:
-    """One part of the system. `found` and `advice` are the doctor's."""
+    """The state of one part. `found` and `advice` come from the doctor."""
 
     label: str
     level: Level
@@ -46,13 +46,13 @@ class Light:
 
 
 def worker_and_scheduler() -> Iterator[CheckResult]:
-    """Yield whether what happens is sealed, and whether the scheduler goes on."""
+    """Yield the state of the activity log's seals, and of the scheduler."""
     yield from activity_log()
     yield from scheduler()
 
 
 def files() -> Iterator[CheckResult]:
-    """Yield what the last check of the media found."""
+    """Yield the result of the last media check."""
     last = FileCheck.objects.exclude(finished_at=None).first()
     if last is None:
         yield CheckResult("ok", "media", _("not checked yet"))
@@ -86,35 +86,35 @@ _CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] 
 
 
 def lights() -> list[Light]:
-    """One for each part, as the worst of what was found. A check that breaks is a red light, never a broken page."""
+    """Return one light per part, for its worst finding. A check that fails is a red light."""
     words: dict[Level, str] = {"ok": _("OK"), "warn": _("Check"), "fail": _("Failed")}
-    shown = []
+    found_lights = []
     for label, check in _CHECKS:
         try:
             found = list(check())
         except Exception as error:
-            # Its text may hold an address with a password in it; its kind does not.
-            shown.append(Light(str(label), "fail", words["fail"], type(error).__name__))
+            # The message may contain a URL with a password; the type does not.
+            found_lights.append(Light(str(label), "fail", words["fail"], type(error).__name__))
             continue
         worst = max(found, key=lambda finding: _WORST[finding.level])
         level = worst.level
-        shown.append(Light(str(label), level, words[level], worst.found, worst.advice))
-    return shown
+        found_lights.append(Light(str(label), level, words[level], worst.found, worst.advice))
+    return found_lights
 
 
 @require_safe
 def system(request: HttpRequest) -> HttpResponse:
-    """Every part of the site with what its check found, and what the environment sets."""
+    """Show all parts of the site with their findings, and the values from the environment."""
     require(request, "settings.manage")
     env = settings.CMS_ENV
-    others = [locale for locale in env.locales if locale != env.default_locale]
+    other_locales = [locale for locale in env.locales if locale != env.default_locale]
     context = {
         **admin.site.each_context(request),
         "title": _("System"),
         "lights": lights(),
         "site_url": settings.SITE_URL,
         "default_language": language_name(env.default_locale),
-        "other_languages": [language_name(locale) for locale in others],
+        "other_languages": [language_name(locale) for locale in other_locales],
         "version": product_version(),
         "database": connection.display_name,
         "has_redis": bool(env.redis_url),

@@ -1,4 +1,4 @@
-"""Addresses. Each app brings its own: `<app>/api/urls.py` under /api/, `<app>/urls.py` at the root."""
+"""URLs. Each app defines its own: `<app>/api/urls.py` under /api/, `<app>/urls.py` at the root."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.core.diagnostics.availability import readiness
 from proofroom.core.observability.metrics import answer_scrape
 from proofroom.core.site_icon import favicon
 
-# Content comes last: its pages answer every address that nothing else does.
+# Content comes last: its pages answer every path that no other app does.
 APPS = (
     "proofroom.core",
     "proofroom.accounts",
@@ -45,13 +45,13 @@ handler500 = errors.server_error
 
 
 def health(request: HttpRequest) -> JsonResponse:
-    """Answers that the process lives; touches nothing else."""
+    """Answer that the process is running. Uses no other service."""
     return JsonResponse({"status": "ok"})
 
 
 @never_cache
 def ready(request: HttpRequest) -> JsonResponse:
-    """Answers whether what the site stands on can be reached, and names what cannot."""
+    """Answer if the services that the site needs are available, and name the missing ones."""
     status, body = readiness()
     response = JsonResponse(body, status=status)
     if status == 503:
@@ -62,7 +62,7 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 @never_cache
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Answers Prometheus, where METRICS_TOKEN is set and given as a bearer token."""
+    """Answer Prometheus, if METRICS_TOKEN is set and sent as a bearer token."""
     answer = answer_scrape(request.headers.get("Authorization", ""))
     if answer is None:
         return errors.not_found(request)
@@ -72,7 +72,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 def _modules(name: str) -> list[str]:
     found = []
     for app in APPS:
-        with suppress(ModuleNotFoundError):  # its package is not there
+        with suppress(ModuleNotFoundError):  # the app has no package of that name
             if find_spec(f"{app}.{name}") is not None:
                 found.append(f"{app}.{name}")
     return found
@@ -87,9 +87,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("health/metrics", metrics, name="health-metrics"),
     path("favicon.ico", favicon, name="favicon"),
     re_path(r"^media/(?P<name>.+)$", media_file, name="media-file"),
-    # No two apps share an address here, and those of content are asked for most.
+    # No two apps share a path here. Content comes first, because it is requested most.
     *[path("api/", include(module)) for module in reversed(_modules("api.urls"))],
-    re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # what is not there needs no token
+    re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # an unknown path needs no token
     *[path("", include(module)) for module in _modules("urls")],
     path("", include("proofroom_apps.website.urls")),
 ]

@@ -1,1 +1,1 @@
-"""Formats of dates by language."""
+"""Date formats by language."""

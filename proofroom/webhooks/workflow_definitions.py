@@ -106,8 +106,8 @@ class WorkflowDefinition(FileDefinition):
         known = trigger_names()
         wrong = [name[:80] for name in triggers if name not in known]
         if wrong or not triggers:
-            event_values = f"{wrong[0]!r} is no event" if wrong else "it names no event"
-            raise ValueError(f"{event_values}; known: {', '.join(known)}")
+            problem = f"{wrong[0]!r} is no event" if wrong else "it names no event"
+            raise ValueError(f"{problem}; known: {', '.join(known)}")
         return triggers
 
     @field_validator("payload")

@@ -65,7 +65,7 @@ def test_what_is_not_there_stays_404(client: Any) -> None:
 def test_the_terminal_is_told_once_in_a_while(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LogFileHandler, "_failure_told", OnceAMinute())
+    monkeypatch.setattr(LogFileHandler, "_failure_report", OnceAMinute())
     handler = no_folder(tmp_path)
 
     for number in range(5):

@@ -1,4 +1,4 @@
-"""The admin's forms of a moment and of a day."""
+"""The admin's formats of a time and of a day."""
 
 DATETIME_FORMAT = "d.m.Y H:i"
 SHORT_DATE_FORMAT = "j. F Y"

@@ -1,4 +1,4 @@
-"""The admin's forms of a moment and of a day. Pages for visitors keep Django's form of a date."""
+"""The admin's formats of a time and of a day. Visitors' pages use Django's date format."""
 
 DATETIME_FORMAT = "Y-m-d H:i"
 SHORT_DATE_FORMAT = "j F Y"
