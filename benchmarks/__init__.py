@@ -1,1 +1,1 @@
-"""`./run bench`: CPU time per request and requests per second, beside a bare endpoint in the same run."""
+"""`./run bench`: CPU time per request and requests per second, next to a bare endpoint in the same run."""

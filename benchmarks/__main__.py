@@ -1,6 +1,6 @@
 """`./run bench [PART] [--check] [--ceilings] [--write] [--tiny] [--posts N] [--rounds N] [--seconds S] …`.
 
-Without a part, all of them. A whole run in its usual size writes `benchmarks/RESULTS.md`.
+Without a part, run all parts. A whole run in the default size writes `benchmarks/RESULTS.md`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OPTIONS: Final[dict[str, tuple[type[int] | type[float], str]]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = _options()
     options = parser.parse_args(arguments)
-    asked = {name: value for name in OPTIONS if (value := getattr(options, name)) is not None}
+    given_sizes = {name: value for name in OPTIONS if (value := getattr(options, name)) is not None}
     if options.check or options.ceilings:
         from benchmarks import watch
 
@@ -50,13 +50,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         if options.write and options.tiny:
             parser.error("A tiny run shows only that everything runs: it is not written down.")
-        usual = not (asked or options.tiny or options.only)
-        return whole_run.run(_passed_on(options, asked), writes=usual or options.write)
+        usual = not (given_sizes or options.tiny or options.only)
+        return whole_run.run(_part_options(options, given_sizes), writes=usual or options.write)
     if options.only and not (PARTS | APART)[options.part].has_only:
         parser.error(f"{options.part} has no --only.")
     if options.write:
         parser.error("Only a whole run is written down, without PART.")
-    return _measure(options.part, replace(TINY if options.tiny else Sizes(), **asked), options)
+    return _measure(
+        options.part, replace(TINY if options.tiny else Sizes(), **given_sizes), options
+    )
 
 
 def _options() -> argparse.ArgumentParser:
@@ -79,9 +81,9 @@ def _options() -> argparse.ArgumentParser:
     return parser
 
 
-def _passed_on(options: argparse.Namespace, asked: dict[str, float]) -> list[str]:
-    """The options that each part of a whole run gets too."""
-    sizes = [text for name, value in asked.items() for text in (f"--{name}", str(value))]
+def _part_options(options: argparse.Namespace, given_sizes: dict[str, float]) -> list[str]:
+    """Return the options that each part of a whole run receives."""
+    sizes = [text for name, value in given_sizes.items() for text in (f"--{name}", str(value))]
     return [*sizes, "--only", options.only, *(["--tiny"] if options.tiny else [])]
 
 
@@ -102,7 +104,7 @@ def _measure(part: str, sizes: Sizes, options: argparse.Namespace) -> int:
 
 
 def set_up(url: str, folder: str) -> None:
-    """This process and the servers it starts run on the benchmark's own database and folder."""
+    """Configure this process and its servers for the benchmark's own database and folder."""
     os.environ |= {
         "DATABASE_URL": url,
         "CMS_DATA_DIR": folder,
@@ -111,7 +113,7 @@ def set_up(url: str, folder: str) -> None:
         "LOCALES": "en,de",
         "DEFAULT_LOCALE": "en",
         "SITE_URL": "http://127.0.0.1",
-        # Limits count as ever, and are never reached.
+        # Rate limits are counted as usual, but never reached.
         "THROTTLE_USER": UNLIMITED,
         "THROTTLE_ANON": UNLIMITED,
         "THROTTLE_PUBLIC": UNLIMITED,
@@ -128,6 +130,7 @@ def set_up(url: str, folder: str) -> None:
     from django.core.management import call_command
 
     django.setup()
+    # A copy of the template database is migrated already.
     if not os.environ.get(postgres.TEMPLATE):
         call_command("migrate", verbosity=0)
 

@@ -1,4 +1,4 @@
-"""Pages of the admin: what the server takes for each, and how that grows with modules and with what waits."""
+"""Admin pages: the cost of each, and how it grows with the number of modules and staged changes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 
 FLOOR: Final = "/admin/password_change/"
-"""A page of Django's own in the frame of this admin: session, account, navigation, a small form."""
+"""A page of Django in the frame of this admin: session, account, navigation, and a small form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One page: milliseconds (median), those of the processor (the least), SQL statements, and its size."""
+    """The result for a page: milliseconds (median), CPU milliseconds (minimum), SQL statements, and kB of HTML."""
 
     name: str
     milliseconds: float
@@ -37,7 +37,7 @@ class Shown:
 
 
 def measure(post_ids: Sequence[str], editor_id: int, sizes: Sizes) -> list[Shown]:
-    """The floor first. Pages take turns, so that what disturbs the machine disturbs all of them."""
+    """Measure the pages, the floor first. They take turns, so that disturbances of the machine affect all of them."""
     user = User.objects.get(pk=editor_id)
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(user)
@@ -46,17 +46,20 @@ def measure(post_ids: Sequence[str], editor_id: int, sizes: Sizes) -> list[Shown
         name: least_statements(lambda path=path: _get(client, path))  # type: ignore[misc]
         for name, path in pages.items()
     }
-    taken: dict[str, list[float]] = {name: [] for name in pages}
-    worked: dict[str, list[float]] = {name: [] for name in pages}
+    times: dict[str, list[float]] = {name: [] for name in pages}
+    cpu_times: dict[str, list[float]] = {name: [] for name in pages}
     lengths: dict[str, int] = {}
     for _ in range(sizes.rounds):
         for name, path in pages.items():
             begin, worked_before = time.perf_counter(), time.process_time()
             lengths[name] = len(_get(client, path))
-            taken[name].append(1000 * (time.perf_counter() - begin))
-            worked[name].append(1000 * (time.process_time() - worked_before))
+            times[name].append(1000 * (time.perf_counter() - begin))
+            # The minimum of CPU time: other processes can only add to it.
+            cpu_times[name].append(1000 * (time.process_time() - worked_before))
     return [
-        Shown(name, median(taken[name]), min(worked[name]), statements[name], lengths[name] / 1024)
+        Shown(
+            name, median(times[name]), min(cpu_times[name]), statements[name], lengths[name] / 1024
+        )
         for name in pages
     ]
 
@@ -92,7 +95,7 @@ def _pages(post_ids: Sequence[str], actor: Actor, sizes: Sizes) -> dict[str, str
 
 
 def _fill(post_id: str, actor: Actor, count: int) -> None:
-    """Give the post that many modules with words in them."""
+    """Fill the post up to `count` modules with text."""
 
     def edit(document: PostDocument) -> PostDocument:
         for number in range(count - len(document.modules)):
@@ -104,7 +107,7 @@ def _fill(post_id: str, actor: Actor, count: int) -> None:
 
 
 def _stage(post_id: str, actor: Actor, count: int) -> None:
-    """Propose other words in as many places."""
+    """Stage a new text for each callout of the post."""
 
     def edit(document: PostDocument) -> PostDocument:
         for module in [one for one in document.modules if one.type == "callout"]:

@@ -1,4 +1,4 @@
-"""A run of an agent without the model's own time, beside the bare call of the provider, in turns in one run."""
+"""An agent's run without the model's time, next to a bare call of the provider, in turns in one run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MODULES = 20
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Milliseconds, medians; `statements` and `bytes` are of one run."""
+    """The result: medians in milliseconds. `statements` and `sent_bytes` are of one run."""
 
     bare: float
     library: float
@@ -36,7 +36,7 @@ class Taken:
 
 
 def measure(rounds: int, url: str) -> Taken:
-    """Each round goes through every way once: the bare call, the AI library alone, the run."""
+    """Measure in rounds. Each round does the bare call, the AI library alone, and the run once."""
     from proofroom.accounts.models import User
     from proofroom.core.actor import Actor
 
@@ -49,7 +49,7 @@ def measure(rounds: int, url: str) -> Taken:
         "library": lambda: _library(body, url),
     }
     for work in ways.values():
-        work()  # what is loaded once is loaded now
+        work()  # the first call loads modules
     times: dict[str, list[float]] = {name: [] for name in ("bare", "library", "created", "worked")}
     ratios = []
     for _ in range(rounds):
@@ -96,7 +96,7 @@ def _create(post: Post, actor: Actor) -> AgentRun:
 
 
 def _forget(post: Post) -> None:
-    """What the run before proposed would make the next one propose nothing new."""
+    """Delete the proposal of the previous run, because the next run would otherwise have nothing new to propose."""
     from content.models import Draft
 
     Draft.objects.filter(post=post).delete()
@@ -112,7 +112,7 @@ def _execute(run: AgentRun) -> None:
 
 
 def _recorded_body(post: Post, actor: Actor, url: str) -> bytes:
-    """The very bytes that a run sends."""
+    """Return the exact bytes that a run sends to the provider."""
     sent: list[bytes] = []
     import httpx2
 
@@ -134,7 +134,7 @@ def _recorded_body(post: Post, actor: Actor, url: str) -> bytes:
 
 
 def _bare(body: bytes, url: str) -> None:
-    """The same bytes in one call on a connection of its own, its answer read to the end."""
+    """Send the same bytes in one call on a new connection, and read the whole response."""
     with httpx.Client(verify=False) as client:  # noqa: S501  # nothing is encrypted here
         answer = client.post(
             f"{url}/chat/completions", content=body, headers={"content-type": "application/json"}
@@ -143,7 +143,7 @@ def _bare(body: bytes, url: str) -> None:
 
 
 def _library(body: bytes, url: str) -> None:
-    """The AI library alone: the same words, its loop, its parsing and validation."""
+    """Run the AI library alone: the same messages, its loop, parsing and validation."""
     import asyncio
     import json
 
@@ -153,14 +153,14 @@ def _library(body: bytes, url: str) -> None:
 
     from agents_app.runs.suggestion import Suggestion
 
-    said = json.loads(body)["messages"]
+    messages = json.loads(body)["messages"]
     model = OpenAIChatModel("benchmark", provider=OpenAIProvider(api_key="none", base_url=url))
     agent = Agent(
         model,
         output_type=ToolOutput(Suggestion, name="suggest"),
-        system_prompt=str(said[0]["content"]),
+        system_prompt=str(messages[0]["content"]),
     )
-    asyncio.run(agent.run(str(said[-1]["content"])))
+    asyncio.run(agent.run(str(messages[-1]["content"])))
 
 
 def _milliseconds(work: Callable[[], object]) -> float:

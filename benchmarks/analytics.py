@@ -1,4 +1,4 @@
-"""Analytics: taking views and clicks in, adding them up, and reports over millions of them."""
+"""Analytics: recording views and clicks, aggregating them, and reports over millions of events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchmarks.sizes import Sizes
 
 
 def measure(url: str, sizes: Sizes, only: str, report: Report) -> None:
-    """Of the seeded posts, those that are published have visitors."""
+    """Measure both parts. Visitors view the published ones of the seeded posts."""
     posts = analytics_rows.make_posts()
     if only in "taking":
         analytics_taking.show(analytics_taking.measure(url, posts, sizes), report)

@@ -1,7 +1,7 @@
-"""Figures of millions of events in minutes: what adding up would have made of them, by the database alone.
+"""Aggregates of millions of events in minutes, by SQL alone, equal to the product's.
 
-Only for tables that are empty, and only for the events of `analytics_rows`: `measure` in `analytics_reports` compares
-it with `add_up` over the same events before it is used.
+Only for empty tables and the events of `analytics_rows`. `measure` in `analytics_reports` first compares the result
+with `add_up` over the same events.
 """
 
 from __future__ import annotations
@@ -94,10 +94,12 @@ _TABLES: Final = [model._meta.db_table for model in (SiteCount, PostCount, HeatS
 
 
 def fill(last: int) -> None:
-    """The figures of all events up to that id, as if they had been added up when the last of them came."""
+    """Write the aggregates of all events up to this id, as if the product had added them up at the time of the last
+    one.
+    """
     months_to = moment_of(last).date().replace(day=1)
     with connection.cursor() as cursor:
-        # What the tables are told apart by is made at the end: millions of entries at once.
+        # Indexes and constraints are created at the end, for millions of rows at once.
         dropped = _drop_indexes()
         cursor.execute("SET work_mem = '512MB'")
         cursor.execute("SET maintenance_work_mem = '512MB'")

@@ -1,4 +1,4 @@
-"""Forgetting a month of events: its partition dropped, beside DELETE of one as large."""
+"""Deleting a month of events: dropping its partition, next to a DELETE of a month of equal size."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from analytics.models import RollUp
 
 
 def measure() -> str:
-    """What the first whole month takes by DELETE, and the one after it as retention drops it."""
+    """Return the time of a DELETE of the first whole month, and of dropping the next one as retention does."""
     _, deleted, dropped, *_ = months()
     begin = time.perf_counter()
     with connection.cursor() as cursor:
@@ -23,11 +23,11 @@ def measure() -> str:
         gone = cursor.rowcount
     middle = time.perf_counter()
     counted_to = RollUp.objects.values_list("counted_to", flat=True).first() or 0
-    held = drop_before(_after(dropped), counted_to=counted_to)
+    dropped_months = drop_before(_after(dropped), counted_to=counted_to)
     end = time.perf_counter()
     return (
         f"Forgetting a month: DELETE of {gone:,} events {1000 * (middle - begin):,.0f} ms (VACUUM to follow); "
-        f"{len(held)} months dropped as partitions {1000 * (end - middle):,.0f} ms."
+        f"{len(dropped_months)} months dropped as partitions {1000 * (end - middle):,.0f} ms."
     )
 
 

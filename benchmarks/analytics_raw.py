@@ -1,4 +1,4 @@
-"""The questions of the reports, asked of the events themselves: as few columns and statements as can be."""
+"""The queries of the reports on the raw events, with as few columns and statements as possible."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from analytics.rollups.heatmaps import HeatmapSpec
 
 
 def summary(period: Period, post: UUID | None) -> None:
-    """What the summary answers, from the events: seven statements, as few columns as can be."""
+    """Run the seven queries of a summary on the events."""
     of = "AND post_id = %(post)s" if post else ""
     seen = (
         "count(*) FILTER (WHERE event_type = 'view'), count(*) FILTER (WHERE event_type = 'click')"

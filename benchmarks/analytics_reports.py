@@ -1,4 +1,4 @@
-"""Adding up, summaries and heatmaps over many events, beside the same questions asked of the events."""
+"""Aggregation, summaries and heatmaps over many events, next to the same queries on the raw events."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ASKED_FROM: Final = 1_000_000
 FIGURES: Final = (SiteCount, PostCount, HeatSheet, HeatBatch)
 _OF_SHEET: Final = ("post_id", "event_type", "module_id", "device", "version")
 STEPS: Final = (100_000, 1_000_000, 10_000_000)
-"""Rows at which the cost of one more event is measured."""
+"""Numbers of rows at which the cost of one more event is measured."""
 _CALL: Final = 100
 _COUNTED: Final = (
     "CREATE TABLE IF NOT EXISTS bench_counted (day date, post_id uuid, views bigint, clicks bigint)"
@@ -52,7 +52,7 @@ ALL: Final = Period(analytics_rows.START.date(), LAST)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question: milliseconds of the report, and of the same one over the events."""
+    """The result of one query: milliseconds of the report, and of the same query on the events."""
 
     name: str
     report: float
@@ -76,14 +76,14 @@ def measure(posts: Sequence[str], sizes: Sizes, report: Report) -> None:
 
 
 def _fill(step: int, sizes: Sizes, report: Report) -> None:
-    """Have the last ones added up by the product, those before by the database, which takes minutes instead of hours.
+    """Aggregate the last events by the product, the earlier ones by SQL, which takes minutes instead of hours.
 
-    Of few, all by both.
+    For the first step, aggregate all events by both and compare the results.
     """
     chunk = sizes.analytics_chunk
     last = AnalyticsEvent.objects.order_by("-id").values_list("id", flat=True)[0]
     if step == chunk:
-        _added(chunk)
+        _add_up(chunk)
         close_months(analytics_fill.moment_of(last))
         by_product = _figures()
     _forget_figures()
@@ -94,7 +94,7 @@ def _fill(step: int, sizes: Sizes, report: Report) -> None:
         if _figures() != by_product:
             raise SystemExit("The figures that the benchmark makes are not those of the product.")
         return
-    added = _added(chunk)
+    added = _add_up(chunk)
     close_months(analytics_rows.END)
     merge_batches(analytics_rows.END)
     report.say(
@@ -104,7 +104,7 @@ def _fill(step: int, sizes: Sizes, report: Report) -> None:
 
 
 def _figures() -> list[set[tuple[object, ...]]]:
-    """All of them; hits by what their sheet is of, as its id is by chance, and how many there are of each number."""
+    """Return all aggregates. Clicks are identified by their sheet's columns, because its id differs between runs."""
     found = []
     for model in (SiteCount, PostCount):
         names = [field.attname for field in model._meta.concrete_fields if field.name != "id"]
@@ -123,7 +123,7 @@ def _forget_figures() -> None:
             cursor.execute(f"TRUNCATE {model._meta.db_table}")
 
 
-def _added(chunk: int) -> Spent:
+def _add_up(chunk: int) -> Spent:
     return measure_cpu(lambda: sum(iter(lambda: add_up(chunk), 0)))
 
 
@@ -136,7 +136,7 @@ def _each(spent: Spent, count: int) -> str:
 
 
 def _cost(posts: Sequence[str], sizes: Sizes, report: Report) -> None:
-    """Of one more event: taken in calls of a hundred, by the service; added up; and both by the table's size."""
+    """Measure one more event: recording by the service in calls of 100, and aggregating, at this table size."""
     calls = [
         [
             Seen(
@@ -150,7 +150,7 @@ def _cost(posts: Sequence[str], sizes: Sizes, report: Report) -> None:
     last = AnalyticsEvent.objects.order_by("-id").values_list("id", flat=True)[0]
     taken = measure_cpu(lambda: [record_events(seen=seen) for seen in calls])
     bare = measure_cpu(lambda: _count_bare(last))
-    added = _added(sizes.analytics_chunk)
+    added = _add_up(sizes.analytics_chunk)
     report.ratios["adding up"] = added.cpu / bare.cpu
     report.say(
         f"One more event: taken in {_each(taken, sizes.analytics_probe)}; "
@@ -161,7 +161,7 @@ def _cost(posts: Sequence[str], sizes: Sizes, report: Report) -> None:
 
 
 def _count_bare(after: int) -> None:
-    """The least that adding up could be: one statement, one table without an index."""
+    """Aggregate in the cheapest way: one statement into one table without an index."""
     with connection.cursor() as cursor:
         cursor.execute(_COUNTED)
         cursor.execute(_COUNT_BARE, [after])

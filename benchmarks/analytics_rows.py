@@ -1,4 +1,4 @@
-"""Views and clicks by the million, made inside the database: the same skew each time, in the order of time."""
+"""Views and clicks by the million, generated in the database: always with the same skew, in order of time."""
 
 from __future__ import annotations
 
@@ -62,7 +62,9 @@ _EVENTS: Final = """
 
 
 def make_posts(count: int = POSTS) -> list[str]:
-    """The ids of the posts that events go to, the most visited first. Their share falls as that of words does."""
+    """Return the ids of posts with events, the most visited first. Their shares fall like word frequencies (Zipf's
+    law).
+    """
     with connection.cursor() as cursor:
         cursor.execute(_POSTS, [count])
         cursor.execute("SELECT id FROM bench_post ORDER BY rank")
@@ -70,7 +72,7 @@ def make_posts(count: int = POSTS) -> list[str]:
 
 
 def make_months() -> None:
-    """The partitions of the past, which the product makes of rows that lie there."""
+    """Create the partitions of past months. The product creates them for existing rows."""
     days = [START + timedelta(days=day) for day in range(0, DAYS, 28)]
     rows = [AnalyticsEvent(event_type="view", created_at=day) for day in days]
     AnalyticsEvent.objects.bulk_create(rows)
@@ -79,8 +81,9 @@ def make_months() -> None:
 
 
 def make(first: int, last: int, total: int, arm: str) -> None:
-    """The events numbered so, of `total` in thirteen months. `arm` is a variation of the second post."""
+    """Insert the events with these numbers, of `total` in thirteen months. `arm`: a variation of the second post."""
     with connection.cursor() as cursor:
+        # The same random rows in each run.
         cursor.execute("SELECT setseed(0.7)")
         for begin in range(first, last + 1, BATCH):
             end = min(begin + BATCH - 1, last)

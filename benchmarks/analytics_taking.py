@@ -1,4 +1,4 @@
-"""Views and clicks through the product's endpoint, beside a bare endpoint, multi-row INSERT and COPY."""
+"""Views and clicks through the product's endpoint, next to a bare endpoint, a multi-row INSERT, and COPY."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ Database = AsyncConnection[TupleRow]
 
 @dataclass(slots=True)
 class Taken:
-    """Of each round: events per second, and milliseconds of the server's CPU for each (of a client: none)."""
+    """The results per round: events per second, CPU milliseconds of the server per event (zero for a bare client),
+    and the median latency.
+    """
 
     name: str
     batch: int
@@ -41,20 +43,20 @@ class Taken:
 
 
 def events(count: int, posts: Sequence[str], number: int) -> list[dict[str, Any]]:
-    """As the client sends them: a view first, then clicks."""
+    """Return the events as the client sends them: a view, then clicks."""
     return [_event(posts[(number + place) % len(posts)], place, number) for place in range(count)]
 
 
 def _event(post: str, place: int, number: int) -> dict[str, Any]:
     metadata: dict[str, Any] = {"path": "/blog/a-slow-morning", "locale": "en", "version": 1}
     if place == 0:
-        told = {"eventType": "view", "postId": post, "viewportWidth": 1280}
-        return {**told, "metadata": {**metadata, "referrer": "search.example"}}
+        event = {"eventType": "view", "postId": post, "viewportWidth": 1280}
+        return {**event, "metadata": {**metadata, "referrer": "search.example"}}
     spread = (number * 37 + place * 101) % 997
     metadata |= {"selector": "#main > section:nth-of-type(2) > div > a", "postModuleId": post}
     metadata |= {"moduleX": spread / 997, "moduleY": (spread * 13 % 997) / 997}
-    told = {"eventType": "click", "postId": post, "viewportWidth": 1280}
-    return {**told, "x": 1280 * spread / 997, "y": float(spread * 13), "metadata": metadata}
+    event = {"eventType": "click", "postId": post, "viewportWidth": 1280}
+    return {**event, "x": 1280 * spread / 997, "y": float(spread * 13), "metadata": metadata}
 
 
 def _post(path: str, batch: int, posts: Sequence[str]) -> Series:
@@ -69,7 +71,7 @@ def _post(path: str, batch: int, posts: Sequence[str]) -> Series:
 
 
 def measure(url: str, posts: Sequence[str], sizes: Sizes) -> list[Taken]:
-    """Each round takes every way once, the next one the other way round."""
+    """Measure in rounds. Each round runs every way once, in alternating order."""
     with connection.cursor() as cursor:
         cursor.execute(
             f"CREATE TABLE {floor_track.TABLE} "
@@ -86,7 +88,7 @@ def measure(url: str, posts: Sequence[str], sizes: Sizes) -> list[Taken]:
             for name, batch, way in ways if number % 2 else ways[::-1]:
                 per_second, cpu, p50 = way()
                 if number == 0:
-                    continue  # warms
+                    continue  # the first round warms up
                 taken = found.setdefault((name, batch), Taken(name, batch))
                 taken.per_second.append(per_second)
                 taken.cpu.append(cpu)

@@ -1,4 +1,4 @@
-"""A site of Django alone: one view, no app, no database. Started by `granian benchmarks.bare_site:application`."""
+"""A site with only Django: one view, no app, no database. Run by `granian benchmarks.bare_site:application`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.capacity`: the measured costs of docs/scaling.md from RESULTS.md, and the rest computed anew.
+"""`python -m benchmarks.capacity`: updates the costs in docs/scaling.md from RESULTS.md, and computes the rest.
 
-What RESULTS.md lacks keeps the cost that the page has, or has none.
+A cost missing in RESULTS.md keeps its value on the page, if any.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ PAGE: Final = ROOT / "docs" / "scaling.md"
 RESULTS: Final = ROOT / "benchmarks" / "RESULTS.md"
 
 USED: Final = 0.6
-"""Of a core, at the busiest hour."""
+"""Share of a core in use at the busiest hour."""
 PEAK: Final = 3
-"""The busiest second has so many times the calls of the mean second of its day."""
+"""Ratio of the calls in the busiest second to the mean second of a day."""
 DAY: Final = 86_400
 VIEWS: Final = 1_000_000_000
-"""A day."""
+"""Views per day."""
 EDGE: Final = 0.95
-"""Of the views, so many are answered by a CDN."""
+"""Share of views answered by a CDN."""
 KEPT: Final = 0.9
-"""Of those that reach the site, so many are answered from what a process keeps."""
+"""Share of the remaining views answered from a process's cache."""
 
 COST_HEAD: Final = ("call", "CPU ms", "a core, calls a second", "a core, calls a day")
 PLAN_HEAD: Final = ("a billion views a day", "calls a second at the peak", "CPU ms", "cores")
@@ -46,15 +46,15 @@ ROWS: Final[Mapping[str, str]] = {
     "a view told": "the product",
     "a view added up": "",
 }
-"""The rows of the page, and what they are called in RESULTS.md. What adds up stands in no table there."""
+"""The rows of the page, and their names in RESULTS.md. Aggregation has no table there."""
 UNKNOWN: Final = "–"
 Costs = Mapping[str, float | None]
-"""CPU milliseconds by call; None where nobody measured them."""
+"""CPU milliseconds by call; None if not measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One row of the plan: what a billion views bring to the site at the peak."""
+    """A row of the plan: the load of a billion views on the site at the peak."""
 
     name: str
     calls: float
@@ -68,13 +68,13 @@ def plan() -> list[Load]:
         Load("pages from what is kept", origin * KEPT, "page, kept"),
         Load("pages rendered", origin * (1 - KEPT), "page, rendered"),
         Load("views told", views, "a view told"),
-        # What is added up may wait for the night: the mean counts, and not the peak.
+        # Aggregation can wait until the night, so its load is the mean, not the peak.
         Load("views added up", VIEWS / DAY, "a view added up"),
     ]
 
 
 def tables(text: str) -> list[tuple[list[str], list[list[str]]]]:
-    """Each table of a page of Markdown: its head, and its rows."""
+    """Return the tables of a Markdown page: head and rows."""
     found = []
     for block in re.findall(r"(?m)(?:^\|.*\|$\n?)+", text):
         head, _, *rows = [
@@ -85,7 +85,7 @@ def tables(text: str) -> list[tuple[list[str], list[list[str]]]]:
 
 
 def measured(text: str) -> dict[str, float]:
-    """The CPU milliseconds of each call in RESULTS.md, by its name on the page."""
+    """Return the CPU milliseconds of the calls in RESULTS.md, by their names on the page."""
     named = {name: call for call, name in ROWS.items() if name}
     found: dict[str, float] = {}
     for head, rows in tables(text):
@@ -94,14 +94,14 @@ def measured(text: str) -> dict[str, float]:
             continue
         for row in rows:
             call = named.get(row[0])
-            # Views are told in calls of one to a hundred; those of one count.
+            # Views are recorded in calls of 1 to 100 events; calls with one event count here.
             if call is not None and (head[1] != "events a call" or row[1] == "1"):
                 found.setdefault(call, float(row[column].replace(",", "")))
     return found
 
 
 def costs_of(page: str) -> dict[str, float | None]:
-    """Those that the page has."""
+    """Return the costs on the page."""
     for head, rows in tables(page):
         if head == list(COST_HEAD):
             return {
@@ -112,21 +112,21 @@ def costs_of(page: str) -> dict[str, float | None]:
 
 
 def computed(costs: Costs) -> dict[tuple[str, ...], list[list[str]]]:
-    """The rows of both tables, by their heads."""
+    """Return the rows of both tables, by their heads."""
     return {
-        COST_HEAD: [_served(call, cost) for call, cost in costs.items()],
-        PLAN_HEAD: [*_planned(costs)],
+        COST_HEAD: [_cost_row(call, cost) for call, cost in costs.items()],
+        PLAN_HEAD: [*_plan_rows(costs)],
     }
 
 
-def _served(call: str, cost: float | None) -> list[str]:
+def _cost_row(call: str, cost: float | None) -> list[str]:
     if cost is None:
         return [call, *[UNKNOWN] * 3]
     calls = 1000 * USED / cost
     return [call, f"{cost:g}", f"{calls:,.0f}", f"{calls * DAY / PEAK:,.0f}"]
 
 
-def _planned(costs: Costs) -> Iterator[list[str]]:
+def _plan_rows(costs: Costs) -> Iterator[list[str]]:
     total, is_whole = 0.0, True
     for load in plan():
         cost = costs[load.cost]
@@ -141,7 +141,7 @@ def _planned(costs: Costs) -> Iterator[list[str]]:
 
 
 def render(page: str, costs: Costs) -> str:
-    """The page with both tables made of these costs."""
+    """Return the page with both tables computed from these costs."""
     for head, rows in computed(costs).items():
         lines = [f"| {' | '.join(cells)} |" for cells in (head, *rows)]
         table = "\n".join([lines[0], "|---" + "|---:" * (len(head) - 1) + "|", *lines[1:]])

@@ -1,4 +1,4 @@
-"""The committed ceilings: how far each figure may go before the check fails."""
+"""The committed ceilings: how much each figure may grow before the check fails."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.report import Report
 
 PATH: Final = Path(__file__).with_name("ceilings.toml")
 RATIO_FACTOR: Final = 2.0
-"""Small runs on a busy machine differ by a third; what is twice as slow is seen."""
+"""Results of small runs on a busy machine vary by a third. A factor of two is reliable."""
 ALLOCATED_SHARE: Final = 0.1
 PYTHON: Final = ".".join(platform.python_version_tuple()[:2])
 RENEW: Final = "./run bench --ceilings"
@@ -27,14 +27,14 @@ _HEAD: Final = f"""\
 
 @dataclass(frozen=True, slots=True)
 class Ceilings:
-    """By `part: row`. `allocated` are those of this Python; other versions are kept as they are in the file."""
+    """Ceilings by `part: row`. `allocated` is for this Python version; the file's other versions stay unchanged."""
 
     ratios: Mapping[str, float] = field(default_factory=dict)
     statements: Mapping[str, float] = field(default_factory=dict)
     allocated: Mapping[str, float] = field(default_factory=dict)
 
     def find_slow(self, part: str, report: Report) -> Iterator[str]:
-        """Rows whose ratio is too high: the only ones that may be so by chance."""
+        """Yield rows with too high a ratio. Only these can be high by chance."""
         for name, ratio in _named(part, report.ratios).items():
             ceiling = self.ratios.get(name)
             if ceiling is not None and ratio > RATIO_FACTOR * ceiling:
@@ -44,7 +44,7 @@ class Ceilings:
                 )
 
     def find_changed(self, part: str, report: Report) -> Iterator[str]:
-        """Rows with other statements or memory, and rows that one side does not know."""
+        """Yield rows with other numbers of statements or bytes, and rows missing on one side."""
         for name, count in _named(part, report.statements).items():
             expected = self.statements.get(name, count)
             if count != expected:
@@ -61,7 +61,7 @@ class Ceilings:
             strict=True,
         ):
             known = {name for name in ours if name.startswith(f"{part}: ")}
-            # Another version of Python has no sizes until somebody writes them.
+            # Another version of Python has no sizes until they are written.
             if kind == "allocated bytes" and not self.allocated:
                 continue
             for name in sorted(known - _named(part, found).keys()):
@@ -83,13 +83,15 @@ def load(path: Path = PATH) -> Ceilings:
 
 
 def write(found: Mapping[str, Report], path: Path = PATH) -> None:
-    """Those of the parts that were measured; all others stay."""
-    kept = load(path)
+    """Write the ceilings of the measured parts. Other parts stay unchanged."""
+    known = load(path)
     others = tomllib.loads(path.read_text()).get("allocated", {}) if path.exists() else {}
 
-    def renewed(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, float]:
-        stay = {name: value for name, value in old.items() if name.partition(": ")[0] not in found}
-        return dict(sorted((stay | dict(new)).items()))
+    def merged(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, float]:
+        unchanged = {
+            name: value for name, value in old.items() if name.partition(": ")[0] not in found
+        }
+        return dict(sorted((unchanged | dict(new)).items()))
 
     ratios: dict[str, float] = {}
     statements: dict[str, float] = {}
@@ -99,10 +101,10 @@ def write(found: Mapping[str, Report], path: Path = PATH) -> None:
         statements |= _named(part, report.statements)
         allocated |= _named(part, report.allocated)
     sections = {
-        "ratios": renewed(kept.ratios, ratios),
-        "statements": renewed(kept.statements, statements),
+        "ratios": merged(known.ratios, ratios),
+        "statements": merged(known.statements, statements),
     }
-    others[PYTHON] = renewed(kept.allocated, allocated)
+    others[PYTHON] = merged(known.allocated, allocated)
     sections |= {f'allocated."{name}"': sizes for name, sizes in sorted(others.items())}
     lines = [_HEAD]
     for title, values in sections.items():

@@ -1,4 +1,4 @@
-"""Many posts out of few, by statements of sets: made one by one, 100,000 would take an hour."""
+"""Copies of the seeded posts by set-based statements. Creating 100,000 posts one by one would take an hour."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _STATEMENTS: Final = (
 
 
 def multiply(url: str, posts: int) -> None:
-    """Copy the seeded posts, with their modules, terms and words of search, until there are about `posts`."""
+    """Copy the seeded posts with modules, terms and search entries, until there are about `posts`."""
     with psycopg.connect(url, autocommit=True) as bare:
         (there,) = bare.execute("SELECT count(*) FROM content_post").fetchone() or (0,)
-        # Rows that are copied from good ones need no look at each of their references.
+        # Without triggers: the copied rows are valid, and checking every foreign key would take long.
         bare.execute("SET session_replication_role = replica")
         copies, *rest = _STATEMENTS
         bare.execute(copies.replace("%s", str(posts // there - 1)).encode())
@@ -45,7 +45,7 @@ def multiply(url: str, posts: int) -> None:
 
 
 def published(url: str, but: Sequence[str]) -> list[str]:
-    """Ids of some published posts that are none of `but`, from all over."""
+    """Return ids of some published posts, without the ids in `but`."""
     with psycopg.connect(url) as bare:
         rows = bare.execute(
             "SELECT id::text FROM content_post WHERE status = 'published' AND id <> ALL (%s) ORDER BY id LIMIT %s",

@@ -1,4 +1,4 @@
-"""CPU time of work in this process, with that of the database and of programs that it starts."""
+"""CPU time of work in this process, including the database and child processes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from benchmarks.servers import cpu_seconds
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Seconds of the clock, of this process's CPU and of the database's."""
+    """Seconds of the clock, of this process's CPU, and of the database's CPU."""
 
     wall: float
     own: float
@@ -26,7 +26,7 @@ class Spent:
 
 
 def measure_cpu(work: Callable[[], object]) -> Spent:
-    """With the CPU time of this connection's process in the database, which is on this machine."""
+    """Measure the work, including the CPU time of this connection's backend process. The database must be local."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_backend_pid()")
         backend = cursor.fetchone()[0]
@@ -37,13 +37,13 @@ def measure_cpu(work: Callable[[], object]) -> Spent:
 
 
 def process_cpu() -> float:
-    """Of all threads of this process, and of its children that have ended."""
+    """Return the CPU seconds of all threads of this process and its ended children."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
 
 
 def cpu_of(work: Callable[[], object]) -> float:
-    """Seconds of this process; the database's are not among them."""
+    """Return the CPU seconds of this process for the work, without the database's."""
     before = process_cpu()
     work()
     return process_cpu() - before

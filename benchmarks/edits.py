@@ -1,4 +1,4 @@
-"""Somebody who edits a post each second, while others read the rest."""
+"""An editor who changes a post every second, while other requests are measured."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from contextlib import contextmanager
 
 from django.conf import settings
 
-_TOKEN = "benchmark" * 3 + "token"  # as many letters as Django makes
+_TOKEN = "benchmark" * 3 + "token"  # the length of Django's tokens
 
 
 def csrf_headers(cookie: Mapping[str, str]) -> dict[str, str]:
-    """The headers of a browser that writes."""
+    """Return the headers of a browser for write requests."""
     named = f"{cookie['Cookie']}; {settings.CSRF_COOKIE_NAME}={_TOKEN}"
     return {"Cookie": named, "X-CSRFToken": _TOKEN}
 
 
 @contextmanager
 def each_second(port: int, cookie: Mapping[str, str], post_id: str) -> Iterator[None]:
-    """Change the title of a published post at the beginning and once a second, until the block ends.
+    """Change the title of a published post at the start and once a second, until the block ends.
 
-    Raises `SystemExit` where an edit was refused: then nothing was measured.
+    Raises `SystemExit` if an edit was refused, because the measurement is then invalid.
     """
     is_over = threading.Event()
-    refused: list[str] = []
+    failures: list[str] = []
     address = f"http://127.0.0.1:{port}/api/posts/{post_id}"
     headers = {**csrf_headers(cookie), "Content-Type": "application/json"}
 
@@ -38,7 +38,7 @@ def each_second(port: int, cookie: Mapping[str, str], post_id: str) -> Iterator[
             try:
                 urllib.request.urlopen(request, timeout=20).close()  # noqa: S310  # of this machine
             except OSError as error:
-                refused.append(f"An edit beside the reads failed: {error}")
+                failures.append(f"An edit beside the reads failed: {error}")
                 return
             if is_over.wait(1):
                 return
@@ -50,5 +50,5 @@ def each_second(port: int, cookie: Mapping[str, str], post_id: str) -> Iterator[
     finally:
         is_over.set()
         editor.join()
-    if refused:
-        raise SystemExit(refused[0])
+    if failures:
+        raise SystemExit(failures[0])

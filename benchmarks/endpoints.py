@@ -1,4 +1,4 @@
-"""What is measured: an endpoint of the product, and the floor's answer to the same question."""
+"""The measured endpoints of the product, and the floor of each."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from benchmarks.servers import Server
 from content.api.delivery import LISTED
 
 WARM = 10
-"""How many addresses the warm rounds go round in."""
+"""Number of URLs in the warm rounds."""
 ASKED: Final = tuple(itertools.combinations(WORDS, 2))
-"""What is searched for: two words that most posts have, and no question twice."""
+"""Search queries: pairs of words that most posts contain, each used once."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """`aim` is the most CPU time a request may take, as a multiple of the floor's; None has no aim."""
+    """An endpoint. `aim`: largest CPU time per request as a multiple of the floor's; None without an aim."""
 
     name: str
     series: Series
@@ -35,17 +35,19 @@ class Endpoint:
     aim: float | None
     status: int = 200
     beside: Callable[[], AbstractContextManager[object]] = nullcontext
-    """What goes on while it is measured."""
+    """Context that runs during the measurement."""
 
 
 def endpoints(
     seeded: Seeded, cookie: Mapping[str, str], etag: str, change: Change
 ) -> list[Endpoint]:
-    """No post of a warm row is asked for by a cold one, and no page by two of these. `etag` is that of `etag_of`."""
+    """Return the endpoints. Cold rows use no post of a warm row, and no two cold rows use the same page. `etag`: the
+    result of `etag_of`.
+    """
     live, every = seeded.published, seeded.any
     warm_pages, new_pages = seeded.pages[:WARM], seeded.pages[WARM:]
     return [
-        # Nothing is kept for the management API, and its lists refuse parameters that they do not declare.
+        # The management API has no cache, and its lists refuse undeclared parameters.
         Endpoint("GET /api/posts", get(lambda n: "/api/posts", cookie), "staged list", 2),
         Endpoint("GET /api/posts/:id", get(each("/api/posts/", every), cookie), "staged post", 3),
         Endpoint(
@@ -81,7 +83,7 @@ def endpoints(
 def beside_edits(
     found: list[Endpoint], seeded: Seeded, cookie: Mapping[str, str], product: Server
 ) -> list[Endpoint]:
-    """The warm ones again, while a post that none of them shows by itself is edited each second."""
+    """Return the warm endpoints again, with an edit per second of a post that none of them shows alone."""
     edits = partial(each_second, product.port, cookie, seeded.published[WARM])
     return [
         replace(item, name=f"{item.name}, one edit a second", beside=edits)
@@ -106,17 +108,17 @@ def floors(seeded: Seeded, change: Change) -> dict[str, Series]:
 
 
 def each(prefix: str, names: Sequence[str]) -> Callable[[int], str]:
-    """The addresses of these names in turn."""
+    """Return a function that cycles through the URLs of these names."""
     return lambda number: f"{prefix}{names[number % len(names)]}"
 
 
 def once(prefix: str, names: Sequence[str], headers: Mapping[str, str] | None = None) -> Series:
-    """The addresses of these names, each asked for once in the whole run."""
+    """Return requests for these names, each at most once in the whole run."""
     return get(lambda n: f"{prefix}{names[n]}", headers, is_fresh=True, supply=len(names))
 
 
 def changed(path: str, change: Change) -> Series:
-    """A list whose posts have other words each time that it is asked for."""
+    """Return requests for a list whose posts have new texts before each request."""
     return get(new_address(lambda number: path), is_fresh=True, change=change)
 
 
@@ -125,10 +127,10 @@ _orders: Final = itertools.permutations(sorted(LISTED))
 
 
 def new_address(path: Callable[[int], str]) -> Callable[[int], str]:
-    """Add a parameter to each address that no cache has seen and that does not change the answer.
+    """Add a parameter to each URL that is new to all caches but does not change the response.
 
-    It names a variation that does not run, or all fields of a list in a new order. The content of the answer may have
-    been rendered before, for another address.
+    The parameter is a variation that does not run, or all fields of a list in a new order. Content may already be
+    rendered for another URL.
     """
 
     def address(number: int) -> str:
@@ -144,7 +146,7 @@ def new_address(path: Callable[[int], str]) -> Callable[[int], str]:
 
 
 def require_same(product: Server, floor: Server, seeded: Seeded, cookie: Mapping[str, str]) -> None:
-    """The floor is one only if it answers the same. Raises `SystemExit` with the first difference."""
+    """Raise `SystemExit` with the first difference unless floor and product give the same responses."""
     live, any_ = seeded.published[0], seeded.any[5]
     for path, bare in (
         ("/api/posts", "/staged"),
@@ -155,7 +157,7 @@ def require_same(product: Server, floor: Server, seeded: Seeded, cookie: Mapping
         difference = _difference(_json(product, path, cookie), _json(floor, bare, {}), "")
         if difference:
             raise SystemExit(f"The floor answers something else than {path}: {difference}")
-    # A page without a template looks otherwise: what must be the same is the posts that it leads to.
+    # The floor's pages have no template, so compare only the posts they link to.
     for path, bare in (("/blog", "/listing"), ("/blog/feed.xml", "/feed")):
         if _linked(product, path) != _linked(floor, bare):
             raise SystemExit(f"The floor lists other posts than {path}.")
@@ -175,7 +177,7 @@ def _difference(ours: Any, bare: Any, at: str) -> str:
     if isinstance(ours, list) and isinstance(bare, list) and len(ours) == len(bare):
         pairs = zip(ours, bare, strict=True)
         return next(filter(None, (_difference(*pair, f"{at}[]") for pair in pairs)), "")
-    # Times may be written to the millisecond or the microsecond.
+    # Times may have milliseconds or microseconds.
     same = ours == bare or (at.endswith(("At", ".at")) and str(ours)[:19] == str(bare)[:19])
     return "" if same else f"{at}: {ours!r} and {bare!r}"
 
@@ -189,7 +191,7 @@ def _json(server: Server, path: str, headers: Mapping[str, str]) -> Any:
 
 
 def etag_of(server: Server, seeded: Seeded) -> str:
-    """The ETag of the first published post."""
+    """Return the ETag of the first published post."""
     url = f"http://127.0.0.1:{server.port}/api/public/posts/{seeded.published[0]}"
     with urllib.request.urlopen(url, timeout=20) as response:
         return str(response.headers["ETag"])

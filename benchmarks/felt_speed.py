@@ -1,11 +1,11 @@
-"""What somebody feels in a browser on a slow machine: typing in a long post, and whether pages jump while they load.
+"""Responsiveness in a browser on a slow machine: typing in a long post, and layout shifts during loading.
 
     python -m benchmarks.felt_speed http://127.0.0.1:8000
 
-The site runs already, as the demo, with the same DATA_DIR and variables as this script, which makes a post of 100
-modules there, works as the first admin, and deletes the post. Chromium works at a quarter of its speed. Everything is
-from the browser's own entries: the first input delay, the time from a key to the next paint (the worst, and the
-median), and layout shifts.
+The site must be running, such as the demo, with the same DATA_DIR and variables as this script. The script creates a
+post with 100 modules, works as the first admin, and deletes the post. Chromium is throttled to a quarter of its
+speed. All values are from the browser's performance entries: the first input delay, the time from a key to the next
+paint (worst and median), and layout shifts.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ watch("layout-shift", (one) => {
 
 @contextmanager
 def _post_and_login() -> Iterator[tuple[str, str]]:
-    """A post of 100 modules, and the cookie of an admin's session."""
+    """Yield the id of a new post with 100 modules, and the session cookie of an admin."""
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
@@ -85,8 +85,8 @@ def _post_and_login() -> Iterator[tuple[str, str]]:
         Post.objects.filter(pk=post.pk).delete()
 
 
-def _typed(page: Page, place: str) -> str:
-    """Type into a field, and tell how long keys took."""
+def _measure_typing(page: Page, place: str) -> str:
+    """Type into a field, and return the timings."""
     page.evaluate("() => { felt.keys = []; felt.tasks = []; }")
     page.locator(place).first.click()
     page.keyboard.type(WORDS, delay=60)
@@ -141,7 +141,7 @@ def main() -> None:
                 page.locator(".module-item > details:not([open]) > summary").nth(2).click()
                 page.wait_for_selector(field, state="visible")
             if field:
-                print(f"  {_typed(page, field)}")
+                print(f"  {_measure_typing(page, field)}")
         browser.close()
 
 

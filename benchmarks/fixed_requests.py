@@ -1,4 +1,4 @@
-"""Single requests in this process: how many SQL statements each sends, and the most memory that it holds."""
+"""Single requests in this process: the number of SQL statements, and the peak memory."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ from proofroom.core.caching.version_lease import lease
 
 _TIMES: Final = 3
 _CALLS: Final = 15
-"""Of a tool. The server looks around once a second by itself, and on a busy machine a call takes long."""
+"""Calls of a tool. Many, because the server's own query once a second falls into some of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A request, and what makes it ready each time, which is not measured."""
+    """A request, and its preparation before each call, which is not measured."""
 
     send: Callable[[], object]
     prepare: Callable[[], object] = lambda: None
 
 
 def measure(seeded: Seeded, report: Report, change: Change) -> None:
-    """Reads and a creation, then tools of the MCP server, in the report and as a table."""
+    """Measure reads, a creation and MCP tools. Add the results to the report and show a table."""
     editor = Client(headers={"host": "127.0.0.1"})
     editor.force_login(User.objects.get(pk=seeded.editor_id))
     visitor = Client(headers={"host": "127.0.0.1"})
@@ -57,7 +57,7 @@ def measure(seeded: Seeded, report: Report, change: Change) -> None:
         return Fixed(go)
 
     def fresh(path: Callable[[], str], **headers: str) -> Fixed:
-        """An address never asked for, with an answer that none had. Listed posts have other words each time."""
+        """Return a request for new URLs with new responses. Listed posts get new texts before each."""
         seen: set[int] = set()
 
         def go() -> None:
@@ -110,7 +110,7 @@ def measure(seeded: Seeded, report: Report, change: Change) -> None:
 
 
 def _get(client: Client, path: str, headers: Mapping[str, str] | None = None) -> bytes:
-    # As in a process that has not read the content version within the last second.
+    # Like in a process that has not read the content version within the last second.
     lease.end()
     answer = client.get(path, headers=headers)
     assert answer.status_code == 200, (path, answer.status_code)
@@ -118,9 +118,10 @@ def _get(client: Client, path: str, headers: Mapping[str, str] | None = None) ->
 
 
 def least_allocated(request: Fixed) -> int:
-    """The peak of memory that Python holds for it, above what it held before; the least of a few times."""
+    """Return the lowest of several peaks of Python memory allocated by the request, in bytes."""
     peaks = []
     gc.collect()
+    # A collection during the request would change the peak.
     gc.disable()
     tracemalloc.start()
     try:
@@ -144,20 +145,20 @@ async def _measure_tools(server: Server, post_id: str, report: Report) -> None:
         "get_post_context": {"postId": post_id},
     }
     async with mcp.connected(server, "streamable") as client:
-        for tool, given in tools.items():
+        for tool, arguments in tools.items():
             counts = []
             for number in range(_CALLS):
                 with counted() as sent:
-                    answer = await client.call_tool(tool, given)
+                    answer = await client.call_tool(tool, arguments)
                 assert not answer.is_error, answer.content
-                if number:  # the first loads what is kept for good
+                if number:  # the first call fills permanent caches
                     counts.append(len(sent))
             report.statements[f"MCP {tool}"] = min(counts)
 
 
 @contextmanager
 def _mcp_server() -> Iterator[Server]:
-    """The MCP server in a thread of this process, where its statements can be counted."""
+    """Run the MCP server in a thread of this process, where its statements can be counted."""
     from mcp_bridge.transport.asgi_app import build_app
 
     values = {name.lower(): value for name, value in mcp.CREDENTIALS.items()}

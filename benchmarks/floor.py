@@ -1,7 +1,7 @@
-"""The floor: a bare ASGI endpoint with psycopg and orjson that reads the same rows and builds the same JSON.
+"""The floor: a bare ASGI endpoint with psycopg and orjson that reads the same rows and returns the same JSON.
 
-No framework, no sessions, no permissions, no limits, no filters, no cache. Started by `uvicorn` with the
-database's address in `FLOOR_DATABASE` and the schemas of the modules in the file `FLOOR_SCHEMAS`.
+No framework, sessions, permissions, limits, filters or cache. Run by `uvicorn`, with the database URL in
+`FLOOR_DATABASE` and the modules' schemas in the file `FLOOR_SCHEMAS`.
 """
 
 from __future__ import annotations

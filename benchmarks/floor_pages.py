@@ -1,6 +1,6 @@
-"""The floor of pages: the same rows and words, written as HTML, XML or Markdown without any template.
+"""The floor of pages: the same rows and texts, written as HTML, XML or Markdown without a template.
 
-Part of the bare ASGI application. No menus, no languages, no metadata, no rules of rendering.
+Part of the bare ASGI application. No menus, languages, metadata or rendering rules.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BEST: Final = (
 
 
 def words_of(value: object) -> Iterator[str]:
-    """Every text in the properties of a module."""
+    """Yield all texts in the props of a module."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -98,7 +98,7 @@ async def feed(connection: Database, path: str) -> str:
 
 
 async def search(connection: Database, path: str) -> str:
-    """The words are the path; each result has some of its text around the first hit."""
+    """Return the search results. The path holds the words; each result has a snippet around the first match."""
     words = path.strip("/").split()
     question = f"{' & '.join(words)}:*"
     total = (await (await connection.execute(HITS, (question,))).fetchone() or (0,))[0]

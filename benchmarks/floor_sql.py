@@ -1,4 +1,4 @@
-"""The statements of the floor, written by hand."""
+"""The hand-written SQL of the floor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The floor of tracking: JSON read, one multi-row INSERT, nothing judged. Part of the bare ASGI application."""
+"""The floor of tracking: one multi-row INSERT of parsed JSON, without checks. Part of the bare ASGI application."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 
 TABLE: Final = "bench_event"
-"""Of the same shape as the product's, with its indexes."""
+"""A table with the product's columns and indexes."""
 _COLUMNS: Final = (
     "event_type, post_id, x, y, viewport_width, metadata, locale, version, goal, created_at"
 )

@@ -1,7 +1,7 @@
-"""The floor of writing: a post with its modules, or an approval, as bare statements in one transaction.
+"""The floor of writes: a post with its modules, or an approval, as bare statements in one transaction.
 
-It checks nothing, compares nothing, and keeps no history but the document and a row of what happened. Its tables
-have the product's columns, no index but the key.
+No checks and comparisons, and no history except the document and an event row. Its tables have the product's columns,
+and no index except the key.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _module_values(
 async def create(
     connection: AsyncConnection[TupleRow], receive: Callable[[], Awaitable[Any]]
 ) -> dict[str, Any]:
-    """The post of a JSON body, in four statements."""
+    """Create the post of a JSON body, in four statements."""
     body = b""
     while (message := await receive()).get("more_body"):
         body += message["body"]
@@ -91,7 +91,7 @@ async def create(
 
 
 def stage(connection: Connection[TupleRow], content: bytes) -> UUID:
-    """A post whose draft waits to be approved."""
+    """Create a post with a draft, and return its id."""
     post_id = uuid4()
     connection.execute(_POST, (post_id, "blog", str(post_id), "Title", "Excerpt.", "/"))
     connection.execute(
@@ -102,7 +102,7 @@ def stage(connection: Connection[TupleRow], content: bytes) -> UUID:
 
 
 def approve(connection: Connection[TupleRow], post_id: UUID) -> None:
-    """The draft made live: two fields, and the modules that it brings."""
+    """Apply the draft to the post: two fields, and its modules."""
     with connection.transaction():
         connection.execute("SELECT title FROM bench_post WHERE id = %s FOR UPDATE", (post_id,))
         row = connection.execute(
@@ -130,15 +130,17 @@ def note_happened(connection: Connection[TupleRow], name: str) -> UUID:
 
 
 def tell(connection: Connection[TupleRow], uids: list[UUID], receivers: int) -> None:
-    """A row of each event for each receiver, and the note on the events."""
+    """Insert a delivery of each event for each receiver, and mark the events."""
     values = ", ".join(["(%s, %s, 'post.updated', 'pending', 0, now(), now())"] * receivers)
     columns = "id, lane, event_name, status, attempts, next_attempt_at, created_at"
     rows = ", ".join([values] * len(uids))
-    given = [value for _ in uids for number in range(receivers) for value in (uuid4(), f"{number}")]
+    parameters = [
+        value for _ in uids for number in range(receivers) for value in (uuid4(), f"{number}")
+    ]
     with connection.transaction():
         connection.execute(
             f"INSERT INTO bench_delivery ({columns}) VALUES {rows}".encode(),  # noqa: S608
-            given,
+            parameters,
         )
         connection.execute(
             "UPDATE bench_happened SET dispatched_at = now() WHERE uid = ANY(%s)", (uids,)
@@ -146,7 +148,7 @@ def tell(connection: Connection[TupleRow], uids: list[UUID], receivers: int) -> 
 
 
 def index_deliveries(connection: Connection[TupleRow]) -> None:
-    """Add the index that finds what is due of a receiver."""
+    """Create the index for finding due deliveries of a receiver."""
     connection.execute("CREATE INDEX ON bench_delivery (lane, next_attempt_at)")
 
 
@@ -159,7 +161,7 @@ _CLAIMABLE: Final = """
 
 
 def claim(connection: Connection[TupleRow], receivers: list[str]) -> None:
-    """The first delivery of each receiver that is due, and the note that it is taken."""
+    """Claim the first due delivery of each receiver."""
     with connection.transaction():
         ids = [row[0] for row in connection.execute(_CLAIMABLE, (receivers,)).fetchall()]
         assert len(ids) == len(receivers), len(ids)

@@ -1,8 +1,8 @@
-"""`python -m benchmarks.journeys [--files]`: how many files and functions a way through the product runs through.
+"""`python -m benchmarks.journeys [--files]`: numbers of files and functions in typical paths through the product.
 
-Each way is gone twice in this process, on an embedded database of its own, and the second time is counted: caches
-are warm, and what is loaded once is loaded. Counted are functions of the product that are called, in any thread,
-and the files that they stand in; comprehensions and lambdas count as the function around them.
+Each path runs twice in this process, with its own embedded database. The second run is counted, with warm caches and
+loaded modules. Counted are the product's functions that are called, in any thread, and their files; comprehensions
+and lambdas count as the enclosing function.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OUTSIDE: Final = ("tests", "benchmarks", ".venv", ".uv")
 
 @dataclass(slots=True)
 class Journey:
-    """What one way ran through: functions by file, relative to the project."""
+    """The functions called in one path, by file, relative to the project."""
 
     functions: dict[str, set[str]] = field(default_factory=dict)
 
@@ -42,7 +42,7 @@ class Journey:
 
 @contextmanager
 def traced() -> Iterator[Journey]:
-    """Note every function of the product that is called in the block."""
+    """Record every function of the product that is called in the block."""
     journey = Journey()
     known: dict[CodeType, bool] = {}
 
@@ -70,7 +70,7 @@ def traced() -> Iterator[Journey]:
 
 
 class _Receiver(http.server.BaseHTTPRequestHandler):
-    """Takes every webhook."""
+    """A server that accepts every webhook."""
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -79,11 +79,11 @@ class _Receiver(http.server.BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Ways:
-    """The five ways. Each method goes one of them; what it needs before is made without being counted."""
+    """The measured paths. Each method prepares a path and returns the function to measure."""
 
     def __init__(self, receiver: str) -> None:
         from django.conf import settings
@@ -142,7 +142,7 @@ class Ways:
         )
 
     def put(self) -> Callable[[], None]:
-        """`PUT /api/posts/:id`, from the request to the row and its event."""
+        """Return a `PUT /api/posts/:id`, from the request to the stored row and its event."""
 
         def go() -> None:
             answer = self.browser.put(
@@ -155,7 +155,7 @@ class Ways:
         return go
 
     def agent_run(self) -> Callable[[], None]:
-        """An agent's run, from the worker's message to what it proposed."""
+        """Return an agent's run, from the worker's message to its proposal."""
         from agents_app.runs.creation import create_run
         from agents_app.runs.execution import execute_run
         from content.models import Draft
@@ -173,7 +173,7 @@ class Ways:
         return go
 
     def approve(self) -> Callable[[], None]:
-        """`POST /api/posts/:id/review/approve`, from the request to the row and its event."""
+        """Return a `POST /api/posts/:id/review/approve`, from the request to the stored row and its event."""
         self._stage()
         found = self.browser.get(f"/api/posts/{self.post.pk}/changes?layer=review").json()
 
@@ -188,7 +188,7 @@ class Ways:
         return go
 
     def deliver(self) -> Callable[[], None]:
-        """An approval told to a webhook: from the worker's message to the receiver's answer, stored."""
+        """Return the delivery of an approval to a webhook, from the worker's message to the stored response."""
         from proofroom.core import outbox
         from proofroom.core.models import Event
         from proofroom.webhooks.delivery import send_due
@@ -207,7 +207,7 @@ class Ways:
         return go
 
     def page(self) -> Callable[[], None]:
-        """A page of the site, rendered because the content moved since."""
+        """Return the rendering of a page after a content change."""
         self.put()()
         path = type(self.post).objects.get(pk=self.post.pk).path
 
@@ -218,7 +218,7 @@ class Ways:
         return go
 
     def staging(self) -> Callable[[], None]:
-        """A tool that an AI client calls, below the MCP bridge: from its raw arguments to the staged change."""
+        """Return a tool call by an AI client, below the MCP bridge: from raw arguments to the staged change."""
         from proofroom.core.tools.call import call_raw, find_tool
 
         tool = find_tool("save_post_ai_review")
@@ -241,7 +241,7 @@ NAMES: Final = {
 
 
 def measure(receiver: str) -> dict[str, Journey]:
-    """Every way by its name, gone twice and counted the second time."""
+    """Return the journeys of all paths by name. Each path runs twice, and the second run is counted."""
     ways = Ways(receiver)
     found: dict[str, Journey] = {}
     for name in NAMES:

@@ -1,4 +1,4 @@
-"""New words for the posts that lists and feeds show: what shows these was never made before."""
+"""New texts for the posts in lists and feeds, so that the responses were never rendered before."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import psycopg
 from benchmarks.floor_sql import LIVE
 
 Change = Callable[[int], None]
-"""Gives all posts of the first lists the words of a number."""
+"""A function that sets new texts, with a number in them, for all posts of the first lists."""
 _NEWEST: Final = f"""
     SELECT id FROM content_post WHERE {LIVE} AND locale = 'en' AND id <> ALL(%s)
 """  # noqa: S608  # no input
@@ -28,13 +28,13 @@ _CHANGE: Final = """
 
 @contextmanager
 def list_changes(url: str, but: Sequence[str]) -> Iterator[Change]:
-    """The change of the English lists of a site. Posts in `but` keep their words, for answers that stay kept.
-
-    It is written past the product: the content version stays, so that nothing else has to be made anew.
+    """Yield the function for the English lists of a site. Posts in `but` stay unchanged, so that their responses
+    stay cached.
     """
+    # By SQL, so that the content version stays the same and nothing else is rendered anew.
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
-        kept = list(but)
-        ids = [id_ for (id_,) in connection.execute(_SHOWN.encode(), (kept, kept))]
+        excluded = list(but)
+        ids = [id_ for (id_,) in connection.execute(_SHOWN.encode(), (excluded, excluded))]
 
         def change(number: int) -> None:
             connection.execute(_CHANGE, {"number": str(number), "ids": ids})

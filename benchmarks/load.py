@@ -1,4 +1,4 @@
-"""A closed-loop client: each connection sends its next request when the last answer is complete."""
+"""A closed-loop client: each connection sends its next request after the last response is complete."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Final
 import uvloop
 
 Request = Callable[[int], bytes]
-"""The bytes of the n-th request."""
+"""A function that returns the bytes of the n-th request."""
 LEAST_SHARE: Final = 10
-"""Fresh answers of a round, below which it measures nothing."""
+"""Smallest number of fresh responses in a round for a valid measurement."""
 
 
 @dataclass(slots=True)
 class Result:
-    """`seconds` of each answer, in `elapsed` seconds altogether."""
+    """The result of a load: `seconds` of each response, and `elapsed` seconds in total."""
 
     elapsed: float = 0.0
     seconds: list[float] = field(default_factory=list)
@@ -28,30 +28,30 @@ class Result:
         return len(self.seconds) / self.elapsed
 
     def percentile(self, percent: float) -> float:
-        """In milliseconds."""
+        """Return a percentile of the latency, in milliseconds."""
         ordered = sorted(self.seconds)
         return 1000 * ordered[min(len(ordered) - 1, int(len(ordered) * percent / 100))]
 
 
 @dataclass(slots=True)
 class Series:
-    """The requests of one row through all its loads, its warming among them: each number is sent once.
+    """The requests of one row for all its loads, including the warm-up. Each number is sent once.
 
-    No two answers to a series that `is_fresh` may be the same. There may be a `supply` of so many requests.
+    `is_fresh`: no two responses may be equal. `supply`: number of available requests, None for any number.
     """
 
     request: Request
     is_fresh: bool = False
     supply: int | None = None
     change: Callable[[int], None] | None = None
-    """Called before the request of a number is sent, which then has the server for itself."""
+    """Called before each request. Such requests are sent one at a time."""
     sent: int = 0
     _answers: set[int] = field(default_factory=set)
 
     def share(self, loads: int, least: int) -> int | None:
-        """Return how many requests each of so many loads may send; None for any number.
+        """Return the number of requests for each of `loads` loads; None for any number.
 
-        Raises `SystemExit` for fewer than `least`.
+        Raises `SystemExit` if that is less than `least`.
         """
         if self.supply is None:
             return None
@@ -64,9 +64,10 @@ class Series:
         return share
 
     def next(self) -> bytes:
-        """Return the next request. Raises `SystemExit` after the last: repeating would measure cached answers."""
+        """Return the next request. Raises `SystemExit` after the last."""
         number = self.sent
         if number == self.supply:
+            # Repeating a request would measure a cached response.
             raise SystemExit(f"All {number} requests were sent: {self.request(0)[:200]!r}")
         self.sent += 1
         if self.change is not None:
@@ -74,7 +75,7 @@ class Series:
         return self.request(number)
 
     def require_new(self, body: bytes) -> None:
-        """Raise `SystemExit` for a body that was answered before, where each must be fresh."""
+        """Raise `SystemExit` if responses must be fresh and this one is a repetition."""
         if not self.is_fresh:
             return
         answer = hash(body)
@@ -91,7 +92,7 @@ def get(
     supply: int | None = None,
     change: Callable[[int], None] | None = None,
 ) -> Series:
-    """GETs of a path that may depend on the number of the request."""
+    """Return GET requests for a path that may depend on the request's number."""
     rest = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
     tail = f" HTTP/1.1\r\nHost: 127.0.0.1\r\n{rest}\r\n".encode()
     return Series(lambda number: b"GET " + path(number).encode() + tail, is_fresh, supply, change)
@@ -107,10 +108,10 @@ def run(
     least: int = 0,
     most: int | None = None,
 ) -> Result:
-    """For so many seconds, but `least` requests however long they take, and `most` however fast they are.
+    """Load the server for `seconds`, but send at least `least` and at most `most` requests.
 
-    Over a single connection where something changes before each request. Raises `SystemExit` at an answer of another
-    status: then nothing was measured.
+    Uses a single connection if something changes before each request. Raises `SystemExit` for a response with another
+    status, because the measurement is then invalid.
     """
     connections = 1 if series.change is not None else connections
     return uvloop.run(_run(port, series, status, seconds, connections, least, most))
@@ -150,6 +151,7 @@ async def _run(
         writer.close()
 
     await asyncio.gather(*(connection() for _ in range(connections)))
+    # The time for changes is not the server's.
     result.elapsed = time.perf_counter() - begin - changing
     return result
 

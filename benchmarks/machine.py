@@ -1,4 +1,4 @@
-"""What the figures depend on: the machine."""
+"""Descriptions of the machine, on which the figures depend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def describe_machine() -> str:
-    """Processor, cores, memory, Python: what the figures depend on."""
+    """Return processor, cores, memory and Python version."""
     names = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -20,5 +20,5 @@ def describe_machine() -> str:
 
 
 def describe_load() -> str:
-    """How busy the machine was with anything, ourselves included, in the last quarter of an hour."""
+    """Return the load of the machine in the last 15 minutes, with the benchmark's own."""
     return f"{os.getloadavg()[2]:.1f} processes at work on average at its end"

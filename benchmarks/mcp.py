@@ -1,4 +1,4 @@
-"""Calls of tools through the SDK's client, beside a tool that does nothing on the bare SDK; and many sessions."""
+"""MCP tool calls through the SDK's client, next to a no-op tool on the bare SDK; and many sessions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HEADERS: Final = ({"Authorization": "Bearer benchmark-token"}, {"X-Benchmark": "
 
 @dataclass(slots=True)
 class Taken:
-    """Milliseconds: medians of rounds of the median call, and the server's CPU time per call."""
+    """Milliseconds per round: the median call, and the server's CPU time per call."""
 
     calls: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -38,17 +38,17 @@ class Taken:
 
 Found = dict[tuple[str, str], Taken]
 Given = Callable[[], dict[str, Any]]
-"""The arguments of the next call."""
+"""A function that returns the arguments of the next call."""
 _WARMING: Final = 5
-"""Calls of a session before it is measured."""
+"""Calls of a session before the measurement."""
 
 
 def measure(
     post_ids: Sequence[str], product: Server, floor: Server, rounds: int, calls: int
 ) -> Found:
-    """By transport and name: each round goes through all of them, every other one the other way round.
+    """Return results by transport and name. Each round runs all of them, in alternating order.
 
-    A cold context belongs to a post not requested before. Raises `SystemExit` with too few posts.
+    A cold context is of a post not requested before. Raises `SystemExit` if there are too few posts.
     """
     post_id, *others = post_ids
     if len(others) < (needed := (rounds + 1) * len(TRANSPORTS) * (calls + _WARMING)):
@@ -66,7 +66,7 @@ def measure(
         for kind in TRANSPORTS:
             for name, server, tool, given in jobs if number % 2 == 0 else jobs[::-1]:
                 call, cpu = asyncio.run(_round(server, kind, tool, given, calls))
-                if number:  # the first only loads what is loaded once
+                if number:  # the first round only loads modules
                     found[kind, name].calls.append(call)
                     found[kind, name].cpu.append(cpu)
     return found
@@ -126,9 +126,9 @@ def show(found: Found, report: Report) -> None:
 
 
 def sessions(product: Server, each: int) -> list[tuple[int, float, float]]:
-    """Sessions open at once, KiB of the server for each, and seconds until the last ones were answered.
+    """Return numbers of open sessions, KiB of server memory for each, and seconds until the last ones were answered.
 
-    So many of `each` of two credentials.
+    Opens `each` sessions for two credentials.
     """
     return asyncio.run(_sessions(product, each))
 
@@ -139,6 +139,7 @@ async def _sessions(product: Server, each: int) -> list[tuple[int, float, float]
     await first.add(min(50, each))
     await first.call("list_taxonomies", {})
     first.drop()
+    # The server needs a moment to notice closed connections.
     await asyncio.sleep(2)
     empty, found = resident_kib(product.pid), []
     for many in (first, second):
@@ -155,7 +156,7 @@ async def _sessions(product: Server, each: int) -> list[tuple[int, float, float]
 
 
 async def listed(product: Server) -> tuple[int, str]:
-    """How many tools there are, and what of them a host usually shows a model, as JSON."""
+    """Return the number of tools, and the JSON of their descriptions as a host usually shows them to a model."""
     import orjson
 
     async with connected(product, "streamable") as client:

@@ -1,6 +1,6 @@
-"""The floor of the MCP server: the bare SDK with one tool that does nothing, over both HTTP transports.
+"""The floor of the MCP server: the bare SDK with a no-op tool, over both HTTP transports.
 
-No gate, no credential, no database, no log. Started by `uvicorn benchmarks.mcp_floor:app`.
+No gate, credential, database or log. Run by `uvicorn benchmarks.mcp_floor:app`.
 """
 
 from __future__ import annotations

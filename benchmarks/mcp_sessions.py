@@ -1,4 +1,4 @@
-"""Many SSE sessions of an MCP server at once, by a client that costs little itself."""
+"""Many concurrent SSE sessions of an MCP server, by a cheap client."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ HELLO = {
     "clientInfo": {"name": "many-sessions", "version": "1"},
 }
 AT_ONCE = 16
-"""Calls under way at the same time; all sessions are open, and take turns."""
+"""Calls at the same time. All sessions are open and take turns."""
 
 
 class Session:
-    """One open stream. Messages go over the connections that all sessions share."""
+    """One open stream. All sessions share the connections for messages."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, http: httpx.AsyncClient
@@ -30,7 +30,7 @@ class Session:
         self._number = 0
 
     async def read(self) -> str:
-        """The data of the next event."""
+        """Return the data of the next event."""
         while True:
             line = await self._reader.readline()
             if not line:
@@ -49,7 +49,7 @@ class Session:
             raise ConnectionError(f"{answer.status_code}: {answer.text}")
 
     async def request(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The result. Raises `ConnectionError` on a protocol error."""
+        """Return the result of a request. Raises `ConnectionError` for a protocol error."""
         self._number += 1
         asked = {"jsonrpc": "2.0", "id": self._number, "method": method, "params": params}
         await self.send(asked)
@@ -65,7 +65,7 @@ class Session:
 
 
 class ManySessions:
-    """Sessions of the server at `url` with a credential, all open until `close`."""
+    """Sessions of the server at `url` with one credential, open until `close`."""
 
     def __init__(self, url: str, headers: Mapping[str, str] | None = None) -> None:
         self.url = url
@@ -92,7 +92,7 @@ class ManySessions:
             self.open.append(session)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """What each of them is answered."""
+        """Call a tool in every session. Return the results."""
 
         async def one(session: Session) -> dict[str, Any]:
             async with self._turns:
@@ -102,7 +102,7 @@ class ManySessions:
         return await asyncio.gather(*(one(session) for session in self.open))
 
     def drop(self) -> None:
-        """Hang up on all of them, as a client does that is gone."""
+        """Close all connections abruptly, like a client that crashed."""
         for session in self.open:
             session.close()
         self.open.clear()
@@ -113,6 +113,6 @@ class ManySessions:
 
 
 def resident_kib(pid: int) -> int:
-    """Memory of the process, without what it shares with files."""
+    """Return the KiB of the process's memory, without file mappings."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("RssAnon:")[2].split()[0])

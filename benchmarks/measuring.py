@@ -1,4 +1,4 @@
-"""Alternating rounds of load, and the table of what they took."""
+"""Alternating rounds of load, and the table of results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.servers import Server
 
 @dataclass(slots=True)
 class Measured:
-    """One value per round; the medians are what is shown."""
+    """One value per round. The tables show medians."""
 
     per_second: list[float] = field(default_factory=list)
     p50: list[float] = field(default_factory=list)
@@ -24,13 +24,13 @@ class Measured:
 
     @property
     def milliseconds(self) -> float:
-        """CPU time of the server's processes per request."""
+        """CPU milliseconds of the server's processes per request."""
         return median(self.cpu)
 
 
 @dataclass(frozen=True, slots=True)
 class Rounds:
-    """How long and how often; one round loads every endpoint once, the floor beside the product."""
+    """Number and length of rounds. One round loads every endpoint once, the floor next to the product."""
 
     count: int
     seconds: float
@@ -45,9 +45,10 @@ class Rounds:
         product: Server,
         floor: Server,
     ) -> dict[str, Measured]:
-        """By the name of the endpoint or of the floor.
+        """Return results by name of the endpoint or the floor.
 
-        Each series has its numbers from the warming on through all rounds. One that ends gives each load as many.
+        A series continues its numbers from the warm-up through all rounds. A limited series is split evenly between
+        loads.
         """
         wanted = {item.floor for item in endpoints}
         bare = [Endpoint(name, floors[name], name, None) for name in floors if name in wanted]
@@ -98,7 +99,7 @@ def show(endpoints: Sequence[Endpoint], found: dict[str, Measured], report: Repo
 
 
 def ratio_of(found: Measured, floor: Measured) -> float:
-    """The median of the rounds: both were measured in each of them, under the same load of the machine."""
+    """Return the median of the ratios per round. Both are measured in each round, under the same machine load."""
     return median(ours / bare for ours, bare in zip(found.cpu, floor.cpu, strict=True))
 
 

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.model PORT`: a model that answers at once, over the wire of OpenAI's chat completions.
+"""`python -m benchmarks.model PORT`: a model that answers immediately, with OpenAI's chat completions protocol.
 
-Its answer is one call of the output tool, whole or as a stream, as the request wants it.
+Its response is one call of the output tool, whole or streamed, as requested.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ class Model(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
         self._send(b"{}", "application/json")
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        request = json.loads(self.rfile.read(int(self.headers["content-length"])))
         call = {
             "index": 0,
             "id": "call_1",
             "type": "function",
             "function": {"name": "suggest", "arguments": ANSWER},
         }
-        if asked.get("stream"):
+        if request.get("stream"):
             parts = [
                 _part({"delta": {"role": "assistant", "tool_calls": [call]}}),
                 _part({"delta": {}, "finish_reason": "tool_calls"}),

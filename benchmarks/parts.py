@@ -1,4 +1,4 @@
-"""The parts of the benchmarks, by the name that `./run bench` knows them by."""
+"""The parts of the benchmarks, by their names for `./run bench`."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from benchmarks.seed import Seeded
 
 PLANS_COUNT_FROM: Final = 10_000
-"""Posts from which a plan without an index fails the run; on a small table reading all of it is the right plan."""
+"""Posts from which a plan without an index is a failure. For a small table, a sequential scan is right."""
 
 
 KEPT: Final = Path(os.environ.get("CMS_DATA_DIR") or Path(__file__).resolve().parents[1] / "var")
-"""The data folder of the site, where what is installed for the benchmarks stays."""
+"""The data folder of the site, which keeps packages installed for the benchmarks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What a part measures with: a migrated database of its own at `url`, and a folder."""
+    """The environment of a part: a migrated database of its own at `url`, and a folder."""
 
     sizes: Sizes
     only: str
@@ -41,7 +41,7 @@ class Run:
         return seed.seed(posts)
 
     def say_rounds(self, what: str) -> None:
-        """The line before the figures."""
+        """Print the line above the figures."""
         cache = "Redis" if os.environ.get("REDIS_URL") else "no Redis"
         self.report.say(f"{describe_machine()}; {cache}; {what}.")
 
@@ -269,9 +269,9 @@ class Part:
     title: str
     measure: Callable[[Run], None]
     has_redis: bool = False
-    """Whether it starts a Redis where `REDIS_URL` names none."""
+    """True if it starts a Redis without `REDIS_URL`."""
     has_only: bool = False
-    """Whether `--only` chooses some of it."""
+    """True if `--only` can select a subset."""
 
 
 PARTS: Final = {
@@ -293,4 +293,4 @@ APART: Final = {
     "peers": Part("Other systems", _peers),
     "soak": Part("Soak", _soak, has_redis=True),
 }
-"""Parts that install something first or take long, and are measured only where they are named."""
+"""Parts that install something or take long. They run only if named."""

@@ -1,4 +1,4 @@
-"""The plans of the queries that lists, posts and pages are made of: index scans, or the run fails."""
+"""Checks that the queries of lists, posts and pages use indexes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofroom.definitions.listings import IndexPage
 
 
 def check(post: Post) -> list[str]:
-    """Print each plan. Answers the names of those that read a whole table of posts or modules."""
+    """Print each plan. Return the names of queries that scan a whole table of posts or modules."""
     bad = []
     for name, found in _queries(post):
         sql, parameters = found.query.sql_with_params()

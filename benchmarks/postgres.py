@@ -1,4 +1,4 @@
-"""A database of its own: on the PostgreSQL of `DATABASE_URL`, or on a server started for the run."""
+"""Databases of the benchmarks, on the PostgreSQL of `DATABASE_URL` or on a server started for the run."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ import psycopg
 
 _DEBIAN = Path("/usr/lib/postgresql")
 TEMPLATE: Final = "BENCHMARK_TEMPLATE"
-"""The variable with the name of a migrated database, where many parts run one after another."""
+"""Variable with the name of a migrated database, for runs of many parts."""
 
 
 @contextmanager
 def database() -> Iterator[str]:
-    """The address of an empty database that is dropped at the end, or a copy of the one of `TEMPLATE`.
+    """Yield the URL of an empty database, or of a copy of the database named by `TEMPLATE`. It is dropped at the
+    end.
 
-    Raises `SystemExit` with a sentence where there is no PostgreSQL to use.
+    Raises `SystemExit` with a sentence if there is no PostgreSQL.
     """
     with server() as address, _own_database(address, os.environ.get(TEMPLATE, "")) as url:
         yield url
@@ -33,7 +34,7 @@ def database() -> Iterator[str]:
 
 @contextmanager
 def server() -> Iterator[str]:
-    """The address of a server: that of `DATABASE_URL`, or one started for the run."""
+    """Yield the URL of the server of `DATABASE_URL`, or of one started for the run."""
     given = os.environ.get("DATABASE_URL", "")
     if not given:
         with _server() as started:
@@ -46,14 +47,15 @@ def server() -> Iterator[str]:
 
 @contextmanager
 def another_database(url: str, name: str) -> Iterator[str]:
-    """The address of an empty database on the server of `url`, which is dropped at the end."""
+    """Yield the URL of an empty database on the server of `url`. It is dropped at the end."""
     with _own_database(url, "", f"cms_benchmark_{name}_{os.getpid()}") as address:
         yield address
 
 
 @contextmanager
 def copy_of(url: str, name: str) -> Iterator[str]:
-    """The address of a copy, which is dropped at the end. Connections to the original break for it."""
+    """Yield the URL of a copy, which is dropped at the end. Connections to the original are closed."""
+    # PostgreSQL cannot copy a database with open connections.
     original = urlsplit(url).path.strip("/")
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute(
@@ -85,7 +87,7 @@ def _server() -> Iterator[str]:
     folder.chmod(0o755)
     data, port = folder / "data", free_port()
     data.mkdir()
-    user = "postgres" if os.getuid() == 0 else None  # it refuses to run as root
+    user = "postgres" if os.getuid() == 0 else None  # PostgreSQL refuses to run as root
     if user is not None:
         os.chown(data, pwd.getpwnam(user).pw_uid, -1)
 
@@ -126,7 +128,7 @@ def free_port() -> int:
 
 
 def describe() -> str:
-    """Which PostgreSQL is measured."""
+    """Return the version of the measured PostgreSQL."""
     with server() as address, psycopg.connect(address) as connection:
         major, minor = divmod(connection.info.server_version, 10_000)
     return f"PostgreSQL {major}.{minor}"

@@ -1,4 +1,4 @@
-"""Start and memory of the product's processes, beside a site of Django alone under the same server."""
+"""Startup and memory of the product's processes, next to a site with only Django under the same server."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Start = Callable[[], AbstractContextManager[Server]]
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """KiB of all processes of a tree. What is shared counts in parts in `proportional`, not at all in `unique`."""
+    """KiB of a tree of processes. `proportional` (PSS) counts shared memory in parts, `unique` (USS) not at all."""
 
     processes: int
     proportional: int
@@ -28,7 +28,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """Seconds from the command to the first answer, those of CPU, and the memory that is held then."""
+    """Seconds from the command to the first response, CPU seconds, and the memory at that time."""
 
     name: str
     seconds: float
@@ -37,7 +37,7 @@ class Started:
 
 
 def measure(rounds: int, *, whole: bool) -> list[Started]:
-    """Django alone first; in turns. `whole` is all that `./run` starts, once."""
+    """Measure in turns, Django alone first. `whole`: also measure all that `./run` starts, once."""
     ways: dict[str, Start] = {
         "Django alone": servers.bare_site,
         "a web process": lambda: servers.product({}, 1),
@@ -48,7 +48,7 @@ def measure(rounds: int, *, whole: bool) -> list[Started]:
             found[name].append(_started(name, start))
     rows = [_middle(times) for times in found.values()]
     if whole:
-        # With an account there, no sample content is made first.
+        # With an account, `./run` creates no sample content.
         User.objects.create_user("processes@example.com", None, role="admin")
         rows.append(_started("all that ./run starts", servers.whole_site))
     return rows
@@ -73,7 +73,7 @@ def _middle(times: list[Started]) -> Started:
 
 
 def memory_of(root: int) -> Memory:
-    """Of a process and all below it."""
+    """Return the memory of a process and its descendants."""
     sizes = [_sizes(pid) for pid in processes_below(root)]
     return Memory(
         len(sizes),

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.receiver PORT`: takes calls as fast as it can, and remembers which. `/hang` never answers."""
+"""`python -m benchmarks.receiver PORT`: accepts calls as fast as possible and counts them. `/hang` never answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ANSWER = b"HTTP/1.1 204 No Content\r\n\r\n"
 
 
 class Book:
-    """What came in since it was last asked to forget."""
+    """The calls received since the last reset."""
 
     def __init__(self) -> None:
         self.forget()

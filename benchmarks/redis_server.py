@@ -1,4 +1,4 @@
-"""The Redis of a run: that of `REDIS_URL`, or one started for it."""
+"""The Redis of a run: the one of `REDIS_URL`, or one started for the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.postgres import free_port
 
 @contextmanager
 def redis_for_run() -> Iterator[None]:
-    """Have `REDIS_URL` name a Redis. Raises `SystemExit` with a sentence where there is none to use."""
+    """Set `REDIS_URL` to a Redis for the block. Raises `SystemExit` with a sentence if there is none."""
     if os.environ.get("REDIS_URL"):
         yield
         return

@@ -1,4 +1,4 @@
-"""What a part of the benchmarks found: text and tables, and the figures that are held against their ceilings."""
+"""The results of a part: text, tables, and the figures that are compared with the ceilings."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import orjson
 
 @dataclass(slots=True)
 class Report:
-    """Everything said is printed at once and kept as Markdown.
+    """A report. Each paragraph is printed immediately and stored as Markdown.
 
-    `ratios` are multiples of the floor of the same run, `statements` and `allocated` those of one fixed request.
+    `ratios`: multiples of the floor in the same run. `statements` and `allocated`: values of one fixed request.
     """
 
     blocks: list[str] = field(default_factory=list)
@@ -23,18 +23,18 @@ class Report:
     failures: list[str] = field(default_factory=list)
 
     def say(self, text: str) -> None:
-        """A paragraph."""
+        """Add a paragraph."""
         print(f"\n{text}", flush=True)
         self.blocks.append(text)
 
     def show_table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """The first column holds words, the others figures."""
+        """Add a table. The first column holds text, the others figures."""
         lines = [f"| {' | '.join(columns)} |", "|---" + "|---:" * (len(columns) - 1) + "|"]
         lines += [f"| {' | '.join(row)} |" for row in rows]
         self.say("\n".join(lines))
 
     def fail(self, reason: str) -> None:
-        """The run goes on, and ends with an error."""
+        """Record a failure. The run continues, and ends with an error."""
         self.failures.append(reason)
 
     def save(self, path: Path) -> None:

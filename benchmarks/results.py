@@ -1,4 +1,4 @@
-"""`RESULTS.md`: the figures of the last whole run, with where and of what they are."""
+"""`RESULTS.md`: the figures of the last whole run, with its machine and versions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def write(found: Mapping[str, Report]) -> None:
 
 
 def render(found: Mapping[str, Report]) -> str:
-    """A section for each part. What is compared, and how, stands in docs/benchmarks.md."""
+    """Return the page with a section per part. docs/benchmarks.md describes the comparisons."""
     sections = ["# Results\n\nWritten by `./run bench`; [docs/benchmarks.md](../docs/benchmarks.md) says "
         "what is compared. Ratios are of CPU time, against the floor of the same run.", describe_run()]  # fmt: skip
     for part, report in found.items():
@@ -33,7 +33,7 @@ def render(found: Mapping[str, Report]) -> str:
 
 
 def describe_run() -> str:
-    """Date, commit, machine and versions."""
+    """Return date, commit, machine and versions."""
     libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES)
     return "\n".join(
         [
@@ -45,14 +45,14 @@ def describe_run() -> str:
 
 
 def _commit() -> str:
-    """With a word where files differ from it."""
+    """Return the commit, marked if files have changes."""
     root = PATH.parents[1]
 
     def git(*arguments: str) -> str:
-        asked = subprocess.run(
+        process = subprocess.run(
             ["git", *arguments], cwd=root, capture_output=True, text=True, check=False
         )
-        return asked.stdout.strip()
+        return process.stdout.strip()
 
     commit = git("rev-parse", "--short=12", "HEAD")
     if not commit:

@@ -1,8 +1,8 @@
-"""The same reads of a site of few posts and of one of many, in turns: what grows with the number of posts shows here.
+"""The same reads on a site with few posts and on one with many, in turns, to show what grows with the number of
+posts.
 
-By the clock, the database's time included, over one connection: nothing else is asked for meanwhile. Addresses are
-new, and what they show was made before: making it takes as long among many posts as among few, and would hide the
-rest.
+Measured by the clock, with the database's time, over one connection without other load. URLs are new, but their
+content was rendered before: rendering takes the same time on both sites and would hide the difference.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from benchmarks.servers import Server
 
 AIM: Final = 1.2
 COMMON: Final = "kettle"
-"""A word that most posts have."""
+"""A word in most posts."""
 
 
 @dataclass(slots=True)
 class Read:
-    """`many` is asked of the site of many posts, `few` of the other one, or of the same with `is_deep`."""
+    """A read. `many` is sent to the site with many posts; `few` to the other one, or to the same if `is_deep`."""
 
     name: str
     many: Series
     few: Series
     is_deep: bool = False
     times: list[tuple[float, float]] = field(default_factory=list)
-    """Medians of each round in milliseconds: of the many, and of the few."""
+    """Medians of each round in milliseconds: of many posts, and of few."""
 
     @property
     def ratio(self) -> float:
@@ -41,9 +41,11 @@ class Read:
 
 
 def reads(few: Seeded, many: Sequence[str], cookie: Mapping[str, str], deep: int) -> list[Read]:
-    """`many` are ids of published posts that only the many have; `cookie` is an editor's, at both.
+    """Return the reads. `many`: ids of published posts that only the large site has. `cookie`: an editor's, for both
+    sites.
 
-    `deep` is a page of twenty that only the many have. Lists of the admin have fifty: one as far back is asked for.
+    `deep`: a page of twenty that only the large site has. Lists of the admin have fifty rows, so an equally distant
+    page is used.
     """
     pages = {
         "GET /api/public/posts": (_new("/api/public/posts"), _new(f"/api/public/posts?page={deep}"), {}),
@@ -91,7 +93,7 @@ def _new(path: str) -> Callable[[int], str]:
 
 
 def measure(found: Sequence[Read], many: Server, few: Server, rounds: int, seconds: float) -> None:
-    """Fills the times. In turns, so that what disturbs the machine disturbs both."""
+    """Fill the times. Both sites take turns, so that disturbances of the machine affect both."""
     for read in found:
         _milliseconds(many, read.many, seconds)
         _milliseconds(few, read.few, seconds)

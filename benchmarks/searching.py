@@ -1,6 +1,6 @@
-"""Search: a page of twenty with its count, beside bare psycopg over the same index and `icontains` without one.
+"""Search: a page of twenty with its count, next to bare psycopg with the same index, and `icontains` without one.
 
-Bare psycopg ranks and counts all that it finds. Common words are asked for once more among many posts.
+Bare psycopg ranks and counts all matches. Common words are measured again with many posts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ QUESTIONS: Final = {
 TIMES = 5
 LOCALE = "en"
 MANY: Final = 100_000
-"""Posts that the last rows are measured with."""
+"""Number of posts for the last rows."""
 _MATCHED: Final = f"""
     FROM content_searchentry s JOIN content_post p ON p.id = s.post_id, to_tsquery('simple', %s) AS q
     WHERE s.document @@ q AND p.status = 'published' AND NOT p.is_placeholder AND p.deleted_at IS NULL
@@ -45,7 +45,7 @@ _RANKED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Milliseconds: ours, bare psycopg with the same match and a plain rank, and `icontains`."""
+    """Milliseconds: the product's search, bare psycopg with the same match and a plain rank, and `icontains`."""
 
     name: str
     words: str
@@ -56,7 +56,7 @@ class Found:
 
 
 def measure(url: str, *, only_common: bool = False) -> list[Found]:
-    """The medians of five, one way and the other in turn; `icontains` has no turn with `only_common`."""
+    """Return medians of `TIMES` turns. With `only_common`, `icontains` is left out."""
     found = []
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as bare:
         for name, words in QUESTIONS.items():

@@ -1,6 +1,6 @@
-"""10,000 posts with five modules each, written in bulk: what the benchmarks read.
+"""The posts for the benchmarks: 10,000 with five modules each, written in bulk.
 
-No two modules have the same words: the product keeps what it made by content, for whichever post asks.
+No two modules have the same words, because the product caches rendered modules by content, for all posts.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SPREAD_TIMES = """
 
 @dataclass(frozen=True, slots=True)
 class Seeded:
-    """What to ask for: ids and paths of published posts, ids of any, ids to approve changes of."""
+    """The seeded content: ids and paths of published posts, ids of all posts, and an editor."""
 
     published: list[str]
     pages: list[str]
@@ -54,7 +54,7 @@ class Seeded:
 
 
 def seed(posts: int) -> Seeded:
-    """Fill the migrated, empty database. The same rows each time."""
+    """Fill the migrated, empty database, always with the same rows."""
     editor = User.objects.create_user("editor@example.com", "demo-password", role=Role.EDITOR)
     terms = [
         Term(taxonomy=TAXONOMY, slug=f"topic-{number}", name=f"Topic {number}")
@@ -66,7 +66,7 @@ def seed(posts: int) -> Seeded:
     seen: set[bytes] = set()
     for begin in range(0, posts, BATCH):
         _add_modules(rows[begin : begin + BATCH], seen)
-    # Only of types that use the taxonomy: an archive with other terms would be refused.
+    # Only for types that use the taxonomy. An import of an archive would refuse other terms.
     in_batches(
         [
             PostTerm(post=post, term=term)
@@ -76,7 +76,7 @@ def seed(posts: int) -> Seeded:
         ]
     )
     search.reindex([post.pk for post in rows])
-    # The model sets these to the moment of the insert, which is the same for a whole batch.
+    # The model sets these to the time of the insert, which would be equal within a batch.
     bump_content_version()
     with connection.cursor() as cursor:
         cursor.execute(_SPREAD_TIMES)
@@ -124,7 +124,7 @@ def _post(number: int, author_id: int) -> Post:
 
 
 def _add_modules(posts: Sequence[Post], seen: set[bytes]) -> None:
-    """Raises `SystemExit` for a module whose words are among those `seen`."""
+    """Add modules to the posts. Raises `SystemExit` if a module's words are in `seen`."""
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []
     for post in posts:
@@ -141,7 +141,7 @@ def _add_modules(posts: Sequence[Post], seen: set[bytes]) -> None:
 
 
 def rich_text(paragraphs: Sequence[str]) -> JsonObject:
-    """Plain paragraphs as rich text. Reading them from Markdown would take most of the time of a seed."""
+    """Return paragraphs as rich text. Parsing Markdown would take most of the seeding time."""
     return {
         "type": "doc",
         "content": [
@@ -156,7 +156,7 @@ def _text(paragraphs: int) -> JsonObject:
 
 
 def new_modules() -> Iterator[tuple[str, JsonObject]]:
-    """The modules of one post, with words of their own."""
+    """Yield the modules of one post, with new words."""
     yield "hero", {
         "title": _words(6), "subtitle": _words(15), "ctaLabel": "Read on", "ctaUrl": "/blog",
         "imageId": None, "theme": "light",

@@ -1,4 +1,4 @@
-"""Servers under measurement, and the CPU time of their processes."""
+"""The measured servers, and the CPU time of their processes."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Server:
     pid: int
 
     def cpu_seconds(self) -> float:
-        """User and system time of the process and all below it, so far."""
+        """Return the user and system time of the process and its descendants."""
         return sum(cpu_seconds(pid) for pid in processes_below(self.pid))
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of one process so far."""
-    # Schedstat counts nanoseconds; ticks of 10 ms would round short runs.
+    """Return the user and system time of one process."""
+    # Schedstat has nanoseconds. Ticks of 10 ms would be too coarse for short runs.
     try:
         threads = list(Path(f"/proc/{pid}/task").iterdir())
         return sum(int((task / "schedstat").read_text().split()[0]) for task in threads) / 1e9
@@ -48,7 +48,7 @@ def _ticks(pid: int) -> int:
 
 
 def processes_below(root: int) -> list[int]:
-    """A process, and all that it started."""
+    """Return the process and its descendants."""
     found = [root]
     for pid in found:
         try:
@@ -61,7 +61,7 @@ def processes_below(root: int) -> list[int]:
 
 @contextmanager
 def product(environ: Mapping[str, str], workers: int) -> Iterator[Server]:
-    """The whole product, as docs/deployment.md runs it."""
+    """Run the complete product, as docs/deployment.md does."""
     port = free_port()
     command = [
         sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1",
@@ -86,7 +86,7 @@ def floor(environ: Mapping[str, str], workers: int) -> Iterator[Server]:
 
 @contextmanager
 def bare_site() -> Iterator[Server]:
-    """Django alone, under the server of the product."""
+    """Run Django alone, under the product's server."""
     port = free_port()
     command = [
         sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1",
@@ -99,7 +99,7 @@ def bare_site() -> Iterator[Server]:
 
 @contextmanager
 def whole_site() -> Iterator[Server]:
-    """All that `./run` starts, when site and MCP server answer."""
+    """Run all that `./run` starts. Yield when the site and the MCP server answer."""
     port, mcp_port = free_port(), free_port()
     environ = {
         "PORT": str(port), "MCP_PORT": str(mcp_port), "SITE_URL": f"http://127.0.0.1:{port}",
@@ -113,7 +113,7 @@ def whole_site() -> Iterator[Server]:
 
 @contextmanager
 def receiver() -> Iterator[Server]:
-    """Takes the calls of webhooks."""
+    """Run the receiver of webhook calls."""
     port = free_port()
     command = [sys.executable, "-m", "benchmarks.receiver", str(port)]
     with running("receiver", command, port, {}, "/seen") as server:
@@ -122,7 +122,7 @@ def receiver() -> Iterator[Server]:
 
 @contextmanager
 def model() -> Iterator[Server]:
-    """Answers what agents ask."""
+    """Run the model for agents."""
     port = free_port()
     command = [sys.executable, "-m", "benchmarks.model", str(port)]
     with running("model", command, port, {}, "/") as server:
@@ -131,7 +131,7 @@ def model() -> Iterator[Server]:
 
 @contextmanager
 def mcp(environ: Mapping[str, str]) -> Iterator[Server]:
-    """The MCP server of the product."""
+    """Run the product's MCP server."""
     port = free_port()
     command = [sys.executable, "manage.py", "run_mcp", "--port", str(port)]
     with running("mcp", command, port, environ, "/health") as server:
@@ -151,7 +151,7 @@ def mcp_floor() -> Iterator[Server]:
 
 @contextmanager
 def worker() -> Iterator[Server]:
-    """Worker and scheduler, as docs/deployment.md runs them. The time counted is the worker's."""
+    """Run worker and scheduler, as docs/deployment.md does. Only the worker's CPU time counts."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "cms_project"]
     pool = ["worker", "--pool", "threads", "--concurrency", "4", "--loglevel", "ERROR"]
     with _started([*celery, *pool], {}) as process, _started([*celery, "beat"], {}):
@@ -181,6 +181,7 @@ def _started(
         cwd=folder,
         env={**os.environ, "PYTHONWARNINGS": "ignore", **environ},
         stdout=subprocess.DEVNULL,
+        # Its own process group, so that children can be terminated with it.
         start_new_session=True,
     )
     try:

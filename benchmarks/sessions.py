@@ -1,4 +1,4 @@
-"""What the servers need besides the posts: the session of an editor, the schemas that the floor answers."""
+"""Further inputs of the servers: an editor's session, and the schemas for the floor."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofroom.definitions import modules
 
 
 def cookie_of(user_id: int) -> dict[str, str]:
-    """The header of a browser in which the user has logged in."""
+    """Return the Cookie header of a browser with a login of this user."""
     session = import_module(settings.SESSION_ENGINE).SessionStore()
     session[SESSION_KEY] = str(user_id)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
@@ -24,7 +24,7 @@ def cookie_of(user_id: int) -> dict[str, str]:
 
 
 def schemas(folder: Path) -> Path:
-    """A file with the schema of every module, by name."""
+    """Write the schemas of all modules, by name, to a file. Return its path."""
     found = {}
     for name in modules.names():
         definition = modules.get(name)

@@ -1,4 +1,4 @@
-"""The sitemap, cold and warm, beside bare psycopg that streams the same posts into the same XML."""
+"""The sitemap, cold and warm, next to bare psycopg that streams the same posts into the same XML."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BARE: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Seconds of the clock; `ratio` is of CPU time without the database's; and bytes."""
+    """Seconds of the clock, `ratio` of CPU times without the database's, and bytes."""
 
     posts: int
     cold: float
@@ -57,7 +57,7 @@ class Found:
 
 
 def measure(url: str, sizes: Sequence[int]) -> list[Found]:
-    """At each size, in an empty database that is migrated."""
+    """Measure each size, starting with an empty, migrated database."""
     found, begin = [], 0
     for posts in sizes:
         _fill(begin, posts)
@@ -74,7 +74,7 @@ def _fill(begin: int, end: int) -> None:
 
 
 def _at(posts: int, url: str) -> Found:
-    pairs = [(_taken(_cold), _taken(_warm), _taken(lambda: _bare(url))) for _ in range(TIMES)]
+    pairs = [(_timed(_cold), _timed(_warm), _timed(lambda: _bare(url))) for _ in range(TIMES)]
     cold, warm, bare = (median(values) for values in zip(*pairs, strict=True))
     spent = [(cpu_of(_cold), cpu_of(lambda: _bare(url))) for _ in range(TIMES)]
     ratio = median(ours / floor for ours, floor in spent)
@@ -85,11 +85,11 @@ def _at(posts: int, url: str) -> Found:
     build = sitemap.current_sitemap(ORIGIN)
     files = [sitemap.sitemap_file(ORIGIN, number) for number in range(len(build.digests))]
     packed = sum(len(file.packed) for file in files if file is not None)
-    assert build.urls == posts  # a benchmark of something else would be none
-    return Found(posts, cold, warm, bare, _taken(_asked), ratio, peak, packed)
+    assert build.urls == posts  # otherwise something else was measured
+    return Found(posts, cold, warm, bare, _timed(_query), ratio, peak, packed)
 
 
-def _taken(work: Callable[[], object]) -> float:
+def _timed(work: Callable[[], object]) -> float:
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
@@ -98,16 +98,16 @@ def _taken(work: Callable[[], object]) -> float:
 def _cold() -> None:
     sitemap.drop_sitemap(ORIGIN)
     _warm()
-    assert sitemap.kept_sitemap(ORIGIN) is not None  # an answer that was kept would make none
+    assert sitemap.kept_sitemap(ORIGIN) is not None  # a cached response would not build one
 
 
 def _warm() -> None:
     response = Client().get("/sitemap.xml", HTTP_HOST="127.0.0.1", HTTP_ACCEPT_ENCODING="gzip")
-    assert response.status_code == 200  # likewise
+    assert response.status_code == 200  # an error would be measured otherwise
 
 
-def _asked() -> None:
-    """The query alone, all its rows on the way."""
+def _query() -> None:
+    """Run the query alone, and read all its rows."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL jit = off")
         cursor.execute(f"EXPLAIN (ANALYZE, TIMING OFF) {listed_posts_sql()}", ["en", "de"] * 2)
@@ -115,7 +115,7 @@ def _asked() -> None:
 
 
 def _bare(url: str) -> None:
-    """Every row through a server-side cursor into packed XML; no order, no languages, no rules."""
+    """Write every row through a server-side cursor into compressed XML, without order, languages and rules."""
     file = BytesIO()
     with (
         psycopg.connect(url) as bare,
@@ -130,7 +130,7 @@ def _bare(url: str) -> None:
 
 
 def plan() -> list[str]:
-    """How PostgreSQL reads the posts."""
+    """Return the query plan of the posts."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL jit = off")
         cursor.execute(

@@ -1,4 +1,4 @@
-"""How much is measured: enough to tell something, or as little as shows that everything still runs."""
+"""Sizes of the measurements: large enough for results, or tiny to show that everything runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Those up to `kills` are options of the command too."""
+    """The sizes of a run. Fields up to `kills` are also options of the command."""
 
     posts: int = 10_000
     events: int = 10_000

@@ -1,4 +1,6 @@
-"""Mixed traffic of many clients while one process after another is killed: what it costs, and what must hold then."""
+"""Mixed traffic of many clients while processes are killed one after another: its cost, and the invariants
+afterwards.
+"""
 
 from __future__ import annotations
 
@@ -36,20 +38,20 @@ from proofroom.webhooks.models.webhook import NewWebhook
 from proofroom.webhooks.services.webhooks import create_webhook
 
 WORK_POSTS: Final = 24
-"""Posts that all editors, agents and AI clients write in."""
+"""Number of posts that all editors, agents and AI clients write in."""
 LOOK_SECONDS: Final = 2.0
 WARM_SHARE: Final = 0.1
 WARM_CPU: Final = 10.0
-"""For this share of the whole run, and until it has used so many seconds of CPU, a process may fill what it keeps,
-before it counts what it holds. A web process that was started again has little to do until connections to the other
-one end."""
+"""A process fills its caches for this share of the run and until it has used this many CPU seconds. Its memory
+counts from then on. A restarted web process has little to do until connections to the other one end.
+"""
 SMALL_CACHE: Final = {"CMS_CACHE_MIB": "12"}
-"""Full before a process counts as warm: what grows after that is no cache that fills."""
+"""Caches that are full before a process counts as warm, so that later growth has another cause."""
 GROWTH: Final = 1.1
 SLACK_KIB: Final = 8 * 1024
-"""At its end a process holds at most `GROWTH` times what it held when it was warm, and this."""
+"""At its end, a process may hold `GROWTH` times its memory when warm, plus this."""
 JUDGED_SECONDS: Final = 120.0
-"""Processes that were warm for less are still filling what they keep: they are shown, and not judged."""
+"""Seconds. Processes that were warm for less are still filling caches: they are shown but not judged."""
 TOLD: Final = ["post.updated"]
 
 
@@ -93,12 +95,12 @@ def measure(seeded: Seeded, sizes: Sizes, folder: Path, report: Report) -> None:
 
 
 def _people(seeded: Seeded, clients: int) -> list[dict[str, str]]:
-    """As many who are logged in as there are clients; each has the cookie and header that a browser sends."""
-    # The seeded account has a password that the doctor knows.
+    """Create one user per client. Return the headers of their browsers."""
+    # The seeded account has a password that the doctor warns about.
     seed = User.objects.get(pk=seeded.editor_id)
     seed.set_unusable_password()
     seed.save()
-    token = "benchmark" * 3 + "token"  # as many letters as Django makes
+    token = "benchmark" * 3 + "token"  # the length of Django's tokens
     people = []
     for number in range(clients):
         name = f"editor-{number}"
@@ -128,7 +130,7 @@ def _work_posts(seeded: Seeded) -> list[WorkPost]:
 
 
 async def _soak(site: Site, scene: Scene, book: Book, seconds: float, kills: int) -> None:
-    """The clients, and beside them whoever looks at memory and whoever kills."""
+    """Run the clients, the memory measurement, and the kills."""
     looking = asyncio.create_task(_look(site))
     await asyncio.gather(run_clients(site, scene, book, seconds), _kill(site, seconds, kills))
     looking.cancel()
@@ -144,7 +146,7 @@ async def _look(site: Site) -> None:
 
 
 async def _kill(site: Site, seconds: float, kills: int) -> None:
-    """Evenly over the run, one after another."""
+    """Kill one process after another, evenly over the run."""
     begin = time.monotonic()
     for number in range(kills):
         await asyncio.sleep(begin + seconds * (number + 1) / (kills + 1) - time.monotonic())
@@ -152,9 +154,9 @@ async def _kill(site: Site, seconds: float, kills: int) -> None:
 
 
 def check_calls(book: Book, site: Site) -> Iterator[str]:
-    """Only refusals that are expected, and calls that broke while their server was killed."""
-    for what, said in book.unexpected.items():
-        yield f"{what}: {said}"
+    """Yield unexpected refusals, and calls that failed although no process was killed."""
+    for what, text in book.unexpected.items():
+        yield f"{what}: {text}"
     alone = Counter(f"{one.kind}: {one.error}" for one in unexplained(book.broken, site))
     for what, count in alone.items():
         yield f"{count} calls broke though nobody was killed: {what}"
@@ -162,7 +164,7 @@ def check_calls(book: Book, site: Site) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Of a process that was warm: for how many seconds, and the KiB that it held at first and at its end."""
+    """The memory of a process that was warm: seconds, KiB at the beginning and at the end."""
 
     name: str
     seconds: float
@@ -174,7 +176,7 @@ class Growth:
 
 
 def growths(lives: Sequence[Life], seconds: float) -> list[Growth]:
-    """What each life grew that was warm at some time; `seconds` are those of the run."""
+    """Return the growth of all processes that became warm. `seconds`: length of the run."""
     found, span = [], 0.5 * WARM_SHARE * seconds
     for life in lives:
         warm = max(WARM_SHARE * seconds, life.age_after(WARM_CPU))

@@ -1,4 +1,4 @@
-"""What must hold after the soak, whatever was killed meanwhile. Each check yields what is wrong, in sentences."""
+"""Invariants after the soak, independent of the kills. Each check yields its violations as sentences."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from proofroom.core.models import Event
 from proofroom.webhooks.models import Delivery
 
 SETTLE_SECONDS: Final = 240.0
-"""By then every sweep has come, and taken up what killed processes left."""
+"""Seconds after which every sweep has run and finished the work of killed processes."""
 ACCEPTED_WARNINGS: Final = ("AI providers",)
-"""Of the doctor: that the built-in provider serves is what is measured here."""
+"""Accepted warnings of the doctor: the measurement uses the built-in provider."""
 _OTHERS: Final = """
     SELECT md5(string_agg(row, '' ORDER BY row)) FROM (
         SELECT md5(p::text) AS row FROM content_post p WHERE NOT p.id = ANY(%(posts)s::uuid[])
@@ -42,7 +42,7 @@ _OTHERS: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What was live when the run began: a digest of the posts where nobody writes, and the versions of the others."""
+    """The live content before the run: a digest of the posts without writes, and the versions of the others."""
 
     others: str
     versions: Mapping[str, int]
@@ -72,7 +72,7 @@ LEFT: Final[Mapping[str, Callable[[], int]]] = {
 
 
 def wait_until_settled() -> float:
-    """Until nothing is left to do, or time is over. Answers the seconds that it took."""
+    """Wait until no work is left, or for `SETTLE_SECONDS`. Return the seconds it took."""
     begin = time.monotonic()
     while any(count() for count in LEFT.values()) and time.monotonic() - begin < SETTLE_SECONDS:
         time.sleep(1)
@@ -87,14 +87,14 @@ def check_left() -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The texts of the run that are stored: live or in a revision, and in a draft."""
+    """The stored texts of the run: live or in a revision, and in a draft."""
 
     public: set[str]
     staged: set[str]
 
 
 def stored_marks(posts: Sequence[str]) -> dict[str, Marks]:
-    """By post."""
+    """Return the stored texts by post."""
     found = {post: Marks(set(), set()) for post in posts}
     for layers in open_layers_of_many(list(Post.objects.filter(pk__in=posts))):
         found[str(layers.post.pk)].public.update(marks_in(layers.live.to_json()))
@@ -116,7 +116,7 @@ def marks_in(document: object) -> set[str]:
 def check_writes(
     written: Mapping[Place, Sequence[tuple[str, Fate]]], stored: Mapping[str, Marks]
 ) -> Iterator[str]:
-    """The last accepted text of each place is there, or one sent after it; none that was refused is."""
+    """Yield places whose last accepted text, or a later one, is missing, and refused texts that are stored."""
     for (post, path), texts in written.items():
         there = stored[post].public | stored[post].staged
         accepted = [number for number, (_, fate) in enumerate(texts) if fate == "accepted"]
@@ -130,14 +130,14 @@ def check_writes(
 
 
 def check_seen(seen: set[str], stored: Mapping[str, Marks]) -> Iterator[str]:
-    """Visitors were shown nothing that was never live."""
+    """Yield texts shown to visitors that were never live."""
     public = set().union(*(marks.public for marks in stored.values()))
     for mark in sorted(seen - public):
         yield f"visitors were shown {mark}, which was never live"
 
 
 def check_live(before: Before, book: Book) -> Iterator[str]:
-    """Live content changed by approvals alone, and by each that was answered."""
+    """Yield live changes without an approval, and answered approvals without a change."""
     posts = list(before.versions)
     if _digest_of_others(posts) != before.others:
         yield "a post changed that nobody writes in"
@@ -168,7 +168,7 @@ def check_live(before: Before, book: Book) -> Iterator[str]:
 
 
 def check_runs(book: Book) -> Iterator[str]:
-    """Each run that was answered is there and ended well."""
+    """Yield runs that were answered but are missing or failed."""
     states = dict(AgentRun.objects.values_list("status").annotate(Count("pk")).order_by())
     stored = {str(pk) for pk in AgentRun.objects.values_list("pk", flat=True)}
     if lost := set(book.runs) - stored:
@@ -176,12 +176,12 @@ def check_runs(book: Book) -> Iterator[str]:
     others = {status: count for status, count in states.items() if status != "succeeded"}
     if others:
         errors = AgentRun.objects.exclude(status="succeeded").values_list("error", flat=True)
-        said = Counter(re.sub(r"\s+", " ", error)[:120] for error in errors).most_common(3)
-        yield f"runs did not succeed: {others}; {said}"
+        common_errors = Counter(re.sub(r"\s+", " ", error)[:120] for error in errors).most_common(3)
+        yield f"runs did not succeed: {others}; {common_errors}"
 
 
 def check_views(book: Book) -> Iterator[str]:
-    """Every view that was answered is stored, and what is stored is counted once."""
+    """Yield views that were answered but not stored, or not counted exactly once."""
     add_all(seconds=60)
     stored = AnalyticsEvent.objects.count()
     least, most = book.views["accepted"], book.views["accepted"] + book.views["unsure"]
@@ -194,7 +194,7 @@ def check_views(book: Book) -> Iterator[str]:
 
 
 def check_receiver(receiver: Server) -> Iterator[str]:
-    """The webhook was told of each delivery."""
+    """Yield a difference between deliveries and calls of the webhook."""
     told = httpx.get(f"http://127.0.0.1:{receiver.port}/seen", trust_env=False).json()["ids"]
     deliveries = Delivery.objects.count()
     if told != deliveries:
@@ -202,18 +202,18 @@ def check_receiver(receiver: Server) -> Iterator[str]:
 
 
 def check_doctor(site: Site) -> Iterator[str]:
-    """It has nothing to say but what this run is about."""
-    _, said = site.manage("doctor")
-    for line in said.splitlines():
+    """Yield the doctor's findings, except accepted ones."""
+    _, output = site.manage("doctor")
+    for line in output.splitlines():
         level, _, finding = line.partition("  ")
         if level.strip() in ("warn", "fail") and not finding.strip().startswith(ACCEPTED_WARNINGS):
             yield f"the doctor says: {finding.strip()}"
-    if "ok    database" not in said:
-        yield f"the doctor did not answer: {said[-300:]}"
+    if "ok    database" not in output:
+        yield f"the doctor did not answer: {output[-300:]}"
 
 
 def check_activity(site: Site) -> Iterator[str]:
-    """The chain of the activity log is whole."""
-    code, said = site.manage("verify_activity")
+    """Yield a break in the activity log's hash chain."""
+    code, output = site.manage("verify_activity")
     if code:
-        yield f"verify_activity: {said.strip()[-300:]}"
+        yield f"verify_activity: {output.strip()[-300:]}"

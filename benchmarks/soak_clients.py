@@ -1,6 +1,6 @@
-"""Clients of the soak: visitors, editors, reviewers, people who start agents, AI clients, pages that tell of views.
+"""Clients of the soak: visitors, editors, reviewers, users who start agents, AI clients, and pages that send views.
 
-What each was answered is noted, so that it can be held against what is stored at the end.
+Their responses are recorded and compared with the stored data at the end.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from benchmarks.mcp import CREDENTIALS
 from benchmarks.soak_site import Site
 
 MARK: Final = re.compile(r"soak-[a-z]+\d+-\d+")
-"""What tells the texts of the run apart: each is written once."""
+"""Pattern of the texts of the run. Each is written once."""
 SHARES: Final = {"visitor": 32, "tracker": 8, "editor": 8, "ai": 8, "agent": 4, "reviewer": 4}
-"""How many of 64 clients do what."""
+"""Number of clients of each kind, of 64."""
 FIELDS: Final = ("title", "excerpt", "metaDescription", "callout")
-"""What editors write, each at places of his own; the last is the title of a module."""
+"""Fields that editors write, each at its own places. The last is a module's title."""
 AGENT: Final = "seo-specialist"
 WRITING_TOOL: Final = "update_post_module_ai_review"
 PAUSE: Final = 0.3
-"""Seconds between two calls of a client, on average."""
+"""Mean number of seconds between two calls of a client."""
 TIMEOUT: Final = 60.0
 REFUSALS: Final = (409, 429, 503)
 _BROWSER: Final = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Chrome/156.0 Safari/537.36"}
@@ -39,12 +39,12 @@ _REVISION: Final = "2026-07-28"
 Fate = Literal["accepted", "refused", "unsure"]
 Step = Callable[[], Awaitable[None]]
 Place = tuple[str, str]
-"""A post, and what of it is written."""
+"""A post, and the part of it that is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A call that had no answer."""
+    """A call without a response."""
 
     kind: str
     server: str
@@ -55,19 +55,19 @@ class Broken:
 
 @dataclass(slots=True)
 class Book:
-    """What the clients did, and were answered."""
+    """The calls of the clients and their responses."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     statuses: dict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
     unexpected: dict[str, str] = field(default_factory=dict)
-    """The first answer of each kind and status that is neither a success nor an expected refusal."""
+    """The first response of each kind and status that is neither a success nor an expected refusal."""
     broken: list[Broken] = field(default_factory=list)
     written: dict[Place, list[tuple[str, Fate]]] = field(default_factory=lambda: defaultdict(list))
-    """The texts of each place in their order. Each place has one client that writes there."""
+    """The texts of each place, in order. Each place has one writing client."""
     seen: set[str] = field(default_factory=set)
-    """Texts that visitors were shown."""
+    """Texts that visitors received."""
     approved: set[tuple[str, int]] = field(default_factory=set)
-    """Posts, and the versions that approvals were answered with."""
+    """Posts, with the versions returned by approvals."""
     runs: list[str] = field(default_factory=list)
     views: Counter[Fate] = field(default_factory=Counter)
 
@@ -84,7 +84,7 @@ class WorkPost:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What there is to ask for, and who asks: headers of people who are logged in."""
+    """The content to request, and the headers of the users who request it."""
 
     posts: Sequence[WorkPost]
     published: Sequence[str]
@@ -94,7 +94,7 @@ class Scene:
 
 
 class Client:
-    """One of them: calls one after the other, on connections of its own."""
+    """A client: one call after another, on its own connections."""
 
     def __init__(self, site: Site, scene: Scene, book: Book, name: str, number: int) -> None:
         self.scene, self.book, self.name, self.number = scene, book, f"{name}{number}", number
@@ -111,7 +111,7 @@ class Client:
         self, kind: str, method: str, path: str, *, server: str = "web",
         headers: Mapping[str, str] | None = None, body: object = None,
     ) -> httpx.Response | None:  # fmt: skip
-        """The answer; None where there was none, or a refusal. Both are noted."""
+        """Return the response, or None without one. Both are recorded."""
         begin = time.monotonic()
         try:
             answer = await self._http.request(
@@ -129,7 +129,7 @@ class Client:
         return answer
 
     def text(self) -> str:
-        """One that was never written before."""
+        """Return a text that was never written before."""
         self._made += 1
         return f"Text soak-{self.name}-{self._made}"
 
@@ -139,20 +139,20 @@ class Client:
 
 
 def is_expected(answer: httpx.Response) -> bool:
-    """Whether a refusal is one of those that clients which meet each other must get."""
-    # Another reviewer submitted what this one had seen.
+    """Return True for refusals that concurrent clients must get."""
+    # Another reviewer has submitted the changes that this one saw.
     return answer.status_code in REFUSALS or '"code":"nothing_staged"' in answer.text
 
 
 def fate_of(answer: httpx.Response | None) -> Fate:
-    """What became of a write. Without an answer, and after an error of the server, nobody knows."""
+    """Return the fate of a write. It is unknown without a response, and after a server error."""
     if answer is None or answer.status_code >= 500:
         return "unsure"
     return "accepted" if answer.status_code < 300 else "refused"
 
 
 class Visitor(Client):
-    """Reads what is public."""
+    """A client that reads public content."""
 
     async def step(self) -> None:
         post = self.random.choice(self.scene.posts)
@@ -179,7 +179,7 @@ class Visitor(Client):
 
 
 class Tracker(Client):
-    """Tells of one view to five."""
+    """A client that sends one to five views."""
 
     async def step(self) -> None:
         count = self.random.choice((1, 1, 1, 5))
@@ -200,7 +200,7 @@ class Tracker(Client):
 
 
 class Editor(Client):
-    """Saves to Review, every other time with the version that was answered last."""
+    """A client that saves to Review, every other time with the version of the last response."""
 
     def __init__(self, site: Site, scene: Scene, book: Book, name: str, number: int) -> None:
         super().__init__(site, scene, book, name, number)
@@ -228,7 +228,7 @@ class Editor(Client):
 
 
 class Reviewer(Client):
-    """Submits what agents proposed, and approves what waits in Review."""
+    """A client that submits agents' proposals and approves changes in Review."""
 
     async def step(self) -> None:
         post, person = self.random.choice(self.scene.posts), self.scene.people[self.number]
@@ -253,7 +253,7 @@ class Reviewer(Client):
 
 
 class AgentStarter(Client):
-    """Starts an agent, and looks until it is done, or three minutes are over."""
+    """A client that starts an agent and polls until it is done, at most three minutes."""
 
     run: str = ""
     looks_until: float = 0.0
@@ -279,7 +279,7 @@ class AgentStarter(Client):
 
 
 class AiClient(Client):
-    """Reads over MCP, and stages into AI Review."""
+    """A client that reads over MCP and stages changes in AI Review."""
 
     async def step(self) -> None:
         share = clients_of("ai", len(self.scene.people))
@@ -291,14 +291,14 @@ class AiClient(Client):
             await self.tool(tool, {"postId": post.id})
         else:
             text = self.text()
-            given = {"postModuleId": post.features, "props": {"heading": text}}
-            answer = await self.tool(tool, given)
+            arguments = {"postModuleId": post.features, "props": {"heading": text}}
+            answer = await self.tool(tool, arguments)
             self.note((post.id, "features"), text, answer)
 
-    async def tool(self, name: str, given: Mapping[str, object]) -> httpx.Response | None:
-        """A call of the newest revision, which needs no session."""
+    async def tool(self, name: str, arguments: Mapping[str, object]) -> httpx.Response | None:
+        """Call a tool with the newest protocol revision, which needs no session."""
         meta = {f"{_MCP}protocolVersion": _REVISION, f"{_MCP}clientCapabilities": {}}
-        params = {"name": name, "arguments": dict(given), "_meta": meta}
+        params = {"name": name, "arguments": dict(arguments), "_meta": meta}
         headers = {
             "Authorization": f"Bearer {CREDENTIALS['MCP_AUTH_TOKEN']}",
             "Accept": "application/json, text/event-stream",
@@ -328,12 +328,12 @@ KINDS: Final[
 
 
 def clients_of(kind: str, all_clients: int) -> int:
-    """How many of all do this: at least one."""
+    """Return the number of clients of this kind: at least one."""
     return max(1, round(SHARES[kind] * all_clients / sum(SHARES.values())))
 
 
 async def run_clients(site: Site, scene: Scene, book: Book, seconds: float) -> None:
-    """All of them at once, for so long."""
+    """Run all clients concurrently for `seconds`."""
     end = time.monotonic() + seconds
 
     async def live(client: Visitor | Tracker | Editor | Reviewer | AgentStarter | AiClient) -> None:
@@ -352,5 +352,5 @@ async def run_clients(site: Site, scene: Scene, book: Book, seconds: float) -> N
 
 
 def unexplained(broken: Iterable[Broken], site: Site) -> list[Broken]:
-    """Calls that broke while nobody was killed."""
+    """Return calls that failed while no process was killed."""
     return [one for one in broken if not site.is_broken_by_a_kill(one.server, one.begin, one.end)]

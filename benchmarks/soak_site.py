@@ -1,4 +1,4 @@
-"""The site of the soak: the processes of deploy/Procfile, of which one after another is killed and started again."""
+"""The site of the soak: the processes of deploy/Procfile, which are killed and restarted one after another."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from benchmarks.servers import cpu_seconds, processes_below
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 STARTED: Final = ("web", "worker", "agents", "beat", "mcp")
-"""Of the Procfile, in this order. Nothing here speaks over websockets."""
+"""Processes of the Procfile, in start order. The soak uses no WebSockets."""
 VICTIMS: Final = ("web-1", "worker", "mcp", "web-2", "agents")
-"""Whoever is killed, in turns: of the web server one of its two processes, which it starts again itself."""
+"""Killed processes, in turns. The web server restarts its killed processes itself."""
 RESTART_AFTER: Final = 1.0
-"""Seconds in which a supervisor notes that a process has ended."""
+"""Seconds until a supervisor notices that a process has ended."""
 START_TIMEOUT: Final = 180.0
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """At a process: seconds of the clock, KiB that it held, and seconds of CPU that it had used until then."""
+    """A sample of a process: time, KiB of memory, and CPU seconds so far."""
 
     at: float
     kib: int
@@ -40,7 +40,7 @@ class Look:
 
 @dataclass(slots=True)
 class Life:
-    """One process from its start to its end, and what was seen of it."""
+    """A process from its start to its end, with its samples."""
 
     name: str
     pid: int
@@ -52,11 +52,11 @@ class Life:
         return self.looks[-1].at - self.born if self.looks else 0.0
 
     def age_after(self, cpu: float) -> float:
-        """Its age when it had used so many seconds of CPU, or at its end where it never did."""
+        """Return its age when it had used this many CPU seconds, or its final age if it never did."""
         return next((look.at - self.born for look in self.looks if look.cpu >= cpu), self.age)
 
     def held(self, begin: float, end: float) -> float:
-        """The median of KiB from `begin` to `end` seconds after its start."""
+        """Return the median KiB between `begin` and `end` seconds after its start."""
         return median(
             [look.kib for look in self.looks if begin <= look.at - self.born <= end]
             or [self.looks[-1].kib]
@@ -65,7 +65,7 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Who was killed, and from when to when calls to it may break."""
+    """A killed process, and the time in which calls to it may fail."""
 
     name: str
     at: float
@@ -73,13 +73,13 @@ class Kill:
 
 
 def commands() -> dict[str, str]:
-    """The command of each process, as deploy/Procfile has it."""
+    """Return the command of each process in deploy/Procfile."""
     lines = (ROOT / "deploy" / "Procfile").read_text().splitlines()
     return dict(line.split(": ", 1) for line in lines)
 
 
 class Site:
-    """`web_port` and `mcp_port` answer. What the processes print is in files of `folder`."""
+    """The running site. Its processes write their output to files in `folder`."""
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self.web_port, self.mcp_port = free_port(), free_port()
@@ -130,7 +130,7 @@ class Site:
         return True
 
     def pids(self) -> dict[str, int]:
-        """Of whoever is there now, by the names of `VICTIMS`."""
+        """Return the ids of running processes, by the names of `VICTIMS`."""
         found = {
             name: process.pid
             for name, process in self._running.items()
@@ -146,7 +146,7 @@ class Site:
         return found
 
     def look(self) -> None:
-        """Note what each process holds now."""
+        """Record the memory of each process."""
         now = time.monotonic()
         for name, pid in self.pids().items():
             life = next((one for one in self.lives if (one.name, one.pid) == (name, pid)), None)
@@ -156,13 +156,13 @@ class Site:
             try:
                 life.looks.append(Look(now, memory_of(pid).proportional, cpu_seconds(pid)))
             except (FileNotFoundError, ProcessLookupError, ValueError):
-                continue  # it was killed meanwhile
+                continue  # it was killed in the meantime
 
     def kill(self, name: str) -> None:
-        """By SIGKILL; back when it is there again."""
+        """Kill a process with SIGKILL, and wait until it is back."""
         before = self._find(name)
         self.look()
-        begun = time.monotonic()
+        started = time.monotonic()
         os.kill(before, signal.SIGKILL)
         if name in self._running:
             self._running.pop(name).wait()
@@ -171,13 +171,13 @@ class Site:
         while self.pids().get(name) in (None, before) or (
             name == "mcp" and not self._answers(self.mcp_port)
         ):
-            if time.monotonic() - begun > START_TIMEOUT:
+            if time.monotonic() - started > START_TIMEOUT:
                 raise SystemExit(f"{name} did not come back:\n{self.said(name.partition('-')[0])}")
             time.sleep(0.1)
-        self.kills.append(Kill(name, begun, time.monotonic() + 2.0))
+        self.kills.append(Kill(name, started, time.monotonic() + 2.0))
 
     def _find(self, name: str) -> int:
-        """Its pid, once it is seen: `/proc` may leave out children while others of them begin or end."""
+        """Return the id of a process. Waits, because `/proc` may omit children while others start or end."""
         deadline = time.monotonic() + START_TIMEOUT
         while (pid := self.pids().get(name)) is None:
             if time.monotonic() > deadline:
@@ -186,14 +186,14 @@ class Site:
         return pid
 
     def is_broken_by_a_kill(self, name: str, begin: float, end: float) -> bool:
-        """Whether a call to `web` or `mcp` in this time may have met one that was killed."""
+        """Return True if a call to `web` or `mcp` in this time may have met a killed process."""
         return any(
             kill.name.startswith(name) and begin <= kill.until and end >= kill.at
             for kill in self.kills
         )
 
     def manage(self, *words: str) -> tuple[int, str]:
-        """Exit code and words of `manage.py` in the site's environment."""
+        """Run `manage.py` in the site's environment. Return exit code and output."""
         done = subprocess.run(
             [sys.executable, "manage.py", *words],
             cwd=ROOT,
@@ -223,7 +223,7 @@ class Site:
 
 
 def _workers_of(server: int) -> list[int]:
-    """The processes of granian that answer: its children, but for the one that counts what they share."""
+    """Return the worker processes of granian: its children except the resource tracker."""
     found = []
     for pid in processes_below(server)[1:]:
         try:
@@ -239,9 +239,9 @@ def _workers_of(server: int) -> list[int]:
 def running_site(folder: Path, environ: Mapping[str, str]) -> Iterator[Site]:
     site = Site(folder, environ)
     try:
-        code, said = site.manage("collectstatic", "--noinput", "--verbosity", "0")
+        code, output = site.manage("collectstatic", "--noinput", "--verbosity", "0")
         if code:
-            raise SystemExit(said)
+            raise SystemExit(output)
         for name in STARTED:
             site.start(name)
         site.wait_until_up()

@@ -1,4 +1,4 @@
-"""How many SQL statements work sends, in every thread of this process, below Django as well."""
+"""The number of SQL statements of some work, in all threads of this process, including statements below Django."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import psycopg
 from proofroom.core.database.postgresql.prepared_reads import PreparedReads
 
 _TIMES: Final = 3
-"""What is done once in a while, a session prolonged or a kept value read again, falls into one of them."""
+"""Number of runs. Rare statements, such as a session's renewal, are not in all of them."""
 
 
 @contextmanager
 def counted() -> Iterator[list[str]]:
-    """The statements of the block, as they are sent by psycopg or asked by libpq; not those of transactions."""
+    """Collect the statements of the block, sent by psycopg or libpq, without transaction statements."""
     sent: list[str] = []
     execute, execute_many = psycopg.Cursor.execute, psycopg.Cursor.executemany
     read = PreparedReads.rows
@@ -49,7 +49,7 @@ def counted() -> Iterator[list[str]]:
 def least_statements(
     work: Callable[[], object], prepare: Callable[[], object] = lambda: None
 ) -> int:
-    """Return the fewest statements of three runs, after one that fills the caches. `prepare` is not counted."""
+    """Return the fewest statements of three runs, after one that fills caches. `prepare` is not counted."""
     prepare()
     work()
     counts = []

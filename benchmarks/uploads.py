@@ -1,4 +1,4 @@
-"""Uploads with their sizes, beside Pillow and libvips alone: the same photos, in turns, in one run."""
+"""Uploads with their image sizes, next to Pillow and libvips alone: the same photos, in turns, in one run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _QUALITY = 82
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Milliseconds of each way for one photo; None where it cannot be tried here.
+    """Milliseconds of each way for one photo; None if it is not available.
 
-    `ratio` is the CPU time of upload and worker together, of what Pillow alone takes for the same files.
+    `ratio`: CPU time of upload and worker together, relative to Pillow alone for the same files.
     """
 
     photo: str
@@ -41,7 +41,7 @@ class Taken:
 
 
 def photo(size: tuple[int, int]) -> bytes:
-    """A JPEG with the detail of a photo, always the same."""
+    """Return a JPEG with the detail of a photo, always the same."""
     coarse = [Image.effect_noise((size[0] // 8, size[1] // 8), 90) for _ in range(3)]
     smooth = Image.merge("RGB", [one.resize(size, Image.Resampling.BICUBIC) for one in coarse])
     out = BytesIO()
@@ -50,20 +50,21 @@ def photo(size: tuple[int, int]) -> bytes:
 
 
 def measure(photos: Mapping[str, tuple[int, int]], rounds: int) -> list[Taken]:
-    """The medians of the rounds; each round goes through every way once."""
+    """Return the medians of the rounds. Each round runs every way once."""
     from media.services import variants
     from proofroom.accounts.models import User
     from proofroom.core.actor import Actor
 
     user = User.objects.create_user("bench@example.com", None, username="bench", role="admin")
+    # The worker's part is measured separately.
     variants.wake_renderer = lambda asset_id, theme: (
         None
     )  # the worker's part is measured on its own
     actor = Actor(user=user, via="command")
-    return [_taken(name, photo(size), rounds, actor) for name, size in photos.items()]
+    return [_measure_photo(name, photo(size), rounds, actor) for name, size in photos.items()]
 
 
-def _taken(name: str, content: bytes, rounds: int, actor: Actor) -> Taken:
+def _measure_photo(name: str, content: bytes, rounds: int, actor: Actor) -> Taken:
     ways: dict[str, Callable[[], object]] = {
         "upload": lambda: _upload(content, actor),
         "worker": _work,
@@ -105,16 +106,18 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _pillow(content: bytes) -> None:
-    """The three sizes as WebP, written to files, and nothing else: no check, no row, no cleaned original."""
+    """Write the three sizes as WebP files, without checks, rows and a cleaned original."""
     with TemporaryDirectory() as folder:
         image = Image.open(BytesIO(content))
         image.draft("RGB", (2 * max(WIDTHS.values()), 1))
-        shown = image.convert("RGB")
+        resized = image.convert("RGB")
         for name, width in WIDTHS.items():
-            if shown.width > width:
-                height = round(shown.height * width / shown.width)
-                shown = shown.resize((width, height), Image.Resampling.LANCZOS, reducing_gap=2.0)
-            shown.save(Path(folder) / f"{name}.webp", quality=_QUALITY, method=4)
+            if resized.width > width:
+                height = round(resized.height * width / resized.width)
+                resized = resized.resize(
+                    (width, height), Image.Resampling.LANCZOS, reducing_gap=2.0
+                )
+            resized.save(Path(folder) / f"{name}.webp", quality=_QUALITY, method=4)
 
 
 def _vips(content: bytes) -> None:

@@ -1,4 +1,4 @@
-"""The check that nothing got slower unseen: every part tiny, held against the committed ceilings."""
+"""The check for regressions: every part in tiny size, compared with the committed ceilings."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from benchmarks.report import Report
 from benchmarks.whole_run import finish_part, prepared_server, start_part
 
 TRIES: Final = 3
-"""A row that seems slow is measured so often; what is slow is so each time, and what was disturbed is not."""
+"""Number of measurements of a row that seems slow. A slow row is slow each time, a disturbed one is not."""
 AT_ONCE: Final = 2
-"""Parts side by side: they wait for processes to start most of the time, and only CPU time counts."""
+"""Number of parts run in parallel. They mostly wait for processes to start, and only CPU time counts."""
 
 
 def _measured(part: str, folder: Path, *, writes: bool) -> Report:
-    """The part's figures; of the ratios the least, where some seem slow and the part is measured again.
+    """Return the part's figures. If ratios seem slow, measure again and return the lowest.
 
-    For the ceilings, the greater of two: a low one by chance would refuse what is as fast as ever.
+    For the ceilings, return the higher of two, because a low one by chance would later refuse normal results.
     """
     known, found = ceilings.load(), Report()
     for number in range(2 if writes else TRIES):
@@ -54,10 +54,12 @@ def _measured(part: str, folder: Path, *, writes: bool) -> Report:
 
 
 def check(part: str, *, writes: bool) -> int:
-    """Hold one part, or all, against the ceilings, or write these anew. Print what is wrong, and return 1 then."""
+    """Compare one part, or all, with the ceilings, or write the ceilings. Print violations, and return 1 if there
+    are any.
+    """
     parts = list(PARTS) if part == "all" else [part]
     begin = time.perf_counter()
-    # The same for everyone: no Redis, and hashes that place things alike.
+    # The same on every machine: no Redis, and a fixed hash seed.
     os.environ |= {"REDIS_URL": "", "PYTHONHASHSEED": "0"}
     with (
         prepared_server(),

@@ -1,4 +1,4 @@
-"""Webhooks, from the event to the noted answer, beside a bare HTTP client that only calls."""
+"""Webhooks, from the event to the stored response, next to a bare HTTP client that only calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from proofroom.webhooks.models.webhook import NewWebhook
 from proofroom.webhooks.services.webhooks import create_webhook
 
 POSTS: Final = 1000
-"""Events go round among so many posts; those of one post are sent in their order."""
+"""Number of posts with events. Events of one post are sent in order."""
 EVENT: Final = "post.updated"
 LONGEST: Final = 900.0
 RECORDED: Final = "recorded, one by one"
@@ -51,7 +51,7 @@ class Row:
 
 
 def measure(count: int, report: Report, *, beside_a_hung_one: bool) -> None:
-    """Print the tables: calls against the whole way, and ten receivers of which one hangs."""
+    """Print the tables: calls next to the complete path, and ten receivers with one that hangs."""
     admin = User.objects.create_user("webhooks@example.com", None, role=Role.ADMIN)
     actor = Actor(user=admin, via="api")
     with servers.receiver() as receiver:
@@ -66,8 +66,8 @@ def measure(count: int, report: Report, *, beside_a_hung_one: bool) -> None:
 
 
 def _body() -> bytes:
-    told = {"id": str(uuid4()), "event": EVENT, "createdAt": "2026-01-01T00:00:00.000Z"}
-    return orjson.dumps(told | {"data": _payload(uuid4())})
+    event = {"id": str(uuid4()), "event": EVENT, "createdAt": "2026-01-01T00:00:00.000Z"}
+    return orjson.dumps(event | {"data": _payload(uuid4())})
 
 
 def _payload(post_id: UUID) -> dict[str, Any]:
@@ -114,10 +114,10 @@ def _guarded(receiver: Server, count: int) -> Row:
 
 
 async def _side_by_side(call: Callable[[], Awaitable[int]], count: int) -> None:
-    left = iter(range(count))
+    remaining = iter(range(count))
 
     async def work() -> None:
-        for _ in left:
+        for _ in remaining:
             assert await call() == 204
 
     await asyncio.gather(*(work() for _ in range(MAX_CALLS_PER_CHANNEL)))
@@ -130,7 +130,7 @@ def _timed(name: str, count: int, run: Callable[[], Any]) -> Row:
 
 
 def _whole_way(receiver: Server, count: int, actor: Actor, report: Report) -> tuple[Row, Row]:
-    """Recording while no worker runs, then all that a worker does: what each takes for itself."""
+    """Measure recording without a worker, then the work of a worker."""
     _clear(receiver)
     create_webhook(
         actor=actor, webhook=NewWebhook(name="Hook", url=_url(receiver, "/hook"), events=[EVENT])
@@ -166,7 +166,7 @@ def _recorded(count: int, actor: Actor) -> Row:
 
 
 def _ten(receiver: Server, count: int, actor: Actor, *, hangs: bool) -> str:
-    """Nine receivers that answer; the tenth does, or never does."""
+    """Measure nine receivers that answer, while the tenth answers or hangs."""
     _clear(receiver)
     good = [f"/good/{number}" for number in range(9)]
     for path in [*good, "/hang" if hangs else "/tenth"]:
@@ -212,7 +212,7 @@ def _url(receiver: Server, path: str) -> str:
 
 def _show(rows: list[Row], report: Report) -> None:
     bare = rows[0].milliseconds
-    # What the worker takes for a few events is mostly its start.
+    # For a few events, the worker's time is mostly its startup.
     report.ratios[RECORDED] = next(row for row in rows if row.name == RECORDED).milliseconds / bare
     report.show_table(
         ("what", "per second", "CPU ms each", "CPU of the bare client"),

@@ -1,4 +1,4 @@
-"""Every part of the benchmarks, each in a process and a database of its own, on one PostgreSQL."""
+"""All parts of the benchmarks, each in its own process and database, on one PostgreSQL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 
 
 def run(options: Sequence[str], *, writes: bool) -> int:
-    """Measure all parts one after another. A part that fails leaves the others be, and makes the answer 1."""
+    """Measure all parts one after another. A failed part does not stop the others, but the result is 1."""
     found: dict[str, Report] = {}
     with prepared_server(), tempfile.TemporaryDirectory() as folder:
         for part in PARTS:
@@ -40,7 +40,7 @@ def run(options: Sequence[str], *, writes: bool) -> int:
 
 @contextmanager
 def prepared_server() -> Iterator[None]:
-    """The environment of the parts: a server, and on it a migrated database that each of them copies."""
+    """Set up the environment of the parts: a server with a migrated database that each part copies."""
     environ = dict(os.environ)
     try:
         with postgres.server() as address:
@@ -71,9 +71,9 @@ def start_part(
 
 
 def finish_part(part: str, child: subprocess.Popen[str], report: Path) -> Report:
-    """What it found. One that broke off has one failure, with the end of what it said where that was kept."""
-    said, _ = child.communicate()
+    """Return the part's report. A part that crashed has one failure, with the end of its captured output."""
+    output_text, _ = child.communicate()
     if report.exists():
         return load_report(report)
     ended = f"{part} ended with {child.returncode} before it had figures."
-    return Report(failures=[f"{ended}\n{said[-3000:]}" if said else ended])
+    return Report(failures=[f"{ended}\n{output_text[-3000:]}" if output_text else ended])

@@ -1,4 +1,4 @@
-"""Writes of a post, and an event sent to a webhook, each in turns with bare psycopg that writes the same rows."""
+"""Writes of a post, and an event sent to a webhook, in turns with bare psycopg that writes the same rows."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from proofroom.webhooks.models.webhook import NewWebhook
 from proofroom.webhooks.services.webhooks import create_webhook
 
 APPROVED: Final = (1, 50)
-"""Paths of one post."""
+"""Numbers of changed paths of one post."""
 TOLD: Final = ((1, 1), (50, 1), (1, 50))
-"""Events of one batch, and webhooks that hear of each."""
+"""Numbers of events in one batch, and of webhooks for each event."""
 CLAIMED: Final = 100
-"""Webhooks of which each has something due."""
-_TOLD: Final = "post.updated"
+"""Number of webhooks with a due delivery each."""
+_EVENT_NAME: Final = "post.updated"
 _NEW_MODULES: Final = [
     {"type": "hero", "props": {"title": "A slow morning", "subtitle": "Kettle and filter."}},
     {"type": "callout", "props": {"title": "First", "tone": "info"}},
@@ -56,7 +56,7 @@ Bare = psycopg.Connection[TupleRow]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Medians of the clock and of this process's CPU, milliseconds; the fewest statements of any time."""
+    """Milliseconds: medians of the clock and of this process's CPU. `statements`: the lowest number of all rounds."""
 
     name: str
     milliseconds: float
@@ -66,14 +66,14 @@ class Row:
 
 
 def new_post(number: int) -> dict[str, object]:
-    """What a client sends to have a post with five modules made."""
+    """Return a request body for a post with five modules."""
     title = f"Measured {number}"
     words = {"title": title, "slug": f"measured-{number}", "excerpt": "Kettle and filter."}
     return {"type": "blog", **words, "modules": _NEW_MODULES}
 
 
 def creations(path: str, headers: dict[str, str]) -> Series:
-    """POSTs of new posts, each with a slug of its own."""
+    """Return POST requests for new posts, each with its own slug."""
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
 
     def request(number: int) -> bytes:
@@ -88,7 +88,7 @@ def creations(path: str, headers: dict[str, str]) -> Series:
 def measure(
     url: str, post_ids: Sequence[str], editor_id: int, receiver: Server, rounds: int
 ) -> list[Row]:
-    """Approvals of one path and of fifty, one event sent to one webhook, and batches noted for webhooks."""
+    """Measure approvals of one path and of fifty, one event to one webhook, and batches of deliveries."""
     user = User.objects.get(pk=editor_id)
     ids = iter(post_ids)
     rows = []
@@ -103,7 +103,7 @@ def measure(
         admin = User.objects.create_user("writing@example.com", None, role="admin")
         actor = Actor(user=admin, via="api")
         outbox.sweep(60)
-        create_webhook(actor=actor, webhook=NewWebhook(name="Hook", url=hook, events=[_TOLD]))
+        create_webhook(actor=actor, webhook=NewWebhook(name="Hook", url=hook, events=[_EVENT_NAME]))
         with httpx.Client(trust_env=False) as client:
             sendings = (_sent(actor) for _ in range(rounds + 1))
             calls = (_bare_dispatch(bare, client, hook) for _ in range(rounds + 1))
@@ -111,12 +111,12 @@ def measure(
         assert Delivery.objects.filter(status="succeeded").count() == rounds + 1
         for events, webhooks in TOLD:
             _make_webhooks(actor, hook, webhooks)
-            batches = (_told(actor, events) for _ in range(rounds + 1))
+            batches = (_queue_batch(actor, events) for _ in range(rounds + 1))
             bare_batches = (_bare_telling(bare, events, webhooks) for _ in range(rounds + 1))
             name = f"{events} event{'s' if events > 1 else ''} noted for {webhooks} webhook"
             rows.append(_in_turns(name + ("s" if webhooks > 1 else ""), batches, bare_batches))
         _make_webhooks(actor, hook, CLAIMED)
-        _told(actor, rounds + 1)()
+        _queue_batch(actor, rounds + 1)()
         _bare_telling(bare, rounds + 1, CLAIMED)()
         floor_writes.index_deliveries(bare)
         channels = [f"webhook:{key}" for key in Webhook.objects.values_list("pk", flat=True)]
@@ -127,32 +127,32 @@ def measure(
 
 
 def _make_webhooks(actor: Actor, url: str, count: int) -> None:
-    """Make those that are missing to so many."""
+    """Create webhooks until there are `count`."""
     for number in range(Webhook.objects.count(), count):
-        webhook = NewWebhook(name=f"Hook {number}", url=url, events=[_TOLD])
+        webhook = NewWebhook(name=f"Hook {number}", url=url, events=[_EVENT_NAME])
         create_webhook(actor=actor, webhook=webhook)
 
 
 def _in_turns(
     name: str, ours: Iterable[Callable[[], object]], floors: Iterable[Callable[[], object]]
 ) -> Row:
-    """The first of each loads what is kept for good, and does not count."""
-    taken, spent, ratios, statements = [], [], [], []
-    for mine, bare in zip(ours, floors, strict=True):
+    """Measure both in turns. The first round fills permanent caches and does not count."""
+    times, spent, ratios, statements = [], [], [], []
+    for measured, bare in zip(ours, floors, strict=True):
         begin = time.perf_counter()
         with counted() as sent:
-            cpu = cpu_of(mine)
-        taken.append(1000 * (time.perf_counter() - begin))
+            cpu = cpu_of(measured)
+        times.append(1000 * (time.perf_counter() - begin))
         spent.append(1000 * cpu)
         ratios.append(cpu / cpu_of(bare))
         statements.append(len(sent))
     return Row(
-        name, median(taken[1:]), median(spent[1:]), median(ratios[1:]), min(statements[1:])
+        name, median(times[1:]), median(spent[1:]), median(ratios[1:]), min(statements[1:])
     )  # fmt: skip
 
 
 def _approval(post_id: str, user: User, paths: int) -> Callable[[], object]:
-    """The request that approves what was staged before."""
+    """Stage changes, and return the request that approves them."""
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(user)
 
@@ -191,15 +191,16 @@ def _bare_approval(bare: Bare, paths: int) -> Callable[[], object]:
 
 
 def _recorded(actor: Actor, count: int) -> list[Event]:
-    """Events of a post each, which nobody was told of. They are made when it is their turn: old ones make a worker
-    look for others."""
+    """Record events of one post each, not dispatched. Called right before use, because a worker looks for old
+    events.
+    """
     with transaction.atomic():
         things = [(uuid4(), {"id": str(uuid4())}) for _ in range(count)]
-        return outbox.record_all(_TOLD, things, actor=actor)
+        return outbox.record_all(_EVENT_NAME, things, actor=actor)
 
 
 def _sent(actor: Actor) -> Callable[[], object]:
-    """From the event that is stored to the answer that is noted: what the messages to both workers have them do."""
+    """Return the path from the stored event to the stored response, as the messages to both workers run it."""
     [event] = _recorded(actor, 1)
 
     def go() -> None:
@@ -209,20 +210,20 @@ def _sent(actor: Actor) -> Callable[[], object]:
     return go
 
 
-def _told(actor: Actor, count: int) -> Callable[[], object]:
-    """The first half of it, for a batch: each event noted for each webhook, and nothing sent yet."""
+def _queue_batch(actor: Actor, count: int) -> Callable[[], object]:
+    """Return the first half of that path for a batch: deliveries for each webhook, nothing sent."""
     posts = [str(event.post_id) for event in _recorded(actor, count)]
     return lambda: dispatch_events([], posts)
 
 
 def _bare_telling(bare: Bare, events: int, receivers: int) -> Callable[[], object]:
-    """The rows of it, in two statements of one transaction."""
-    uids = [floor_writes.note_happened(bare, _TOLD) for _ in range(events)]
+    """Return the same rows in two statements of one transaction."""
+    uids = [floor_writes.note_happened(bare, _EVENT_NAME) for _ in range(events)]
     return lambda: floor_writes.tell(bare, uids, receivers)
 
 
 def _claim(channels: Sequence[str]) -> Callable[[], object]:
-    """What the sender does before its calls: the first delivery of each."""
+    """Return the claim of the first delivery of each channel, as the sender does before its calls."""
 
     def go() -> None:
         claimed = claim_deliveries(dict.fromkeys(channels, 1))
@@ -237,14 +238,14 @@ def _bare_claim(bare: Bare) -> Callable[[], object]:
 
 
 def _bare_dispatch(bare: Bare, client: httpx.Client, url: str) -> Callable[[], object]:
-    """The call, and a row of what happened before it and after."""
-    body = orjson.dumps({"id": str(uuid4()), "event": _TOLD})
+    """Return the call, with an event row before and after it."""
+    body = orjson.dumps({"id": str(uuid4()), "event": _EVENT_NAME})
 
     def go() -> None:
-        floor_writes.note_happened(bare, _TOLD)
+        floor_writes.note_happened(bare, _EVENT_NAME)
         answer = client.post(url, content=body, headers={"Content-Type": "application/json"})
         assert answer.status_code == 204, answer.status_code
-        floor_writes.note_happened(bare, _TOLD)
+        floor_writes.note_happened(bare, _EVENT_NAME)
 
     return go
 

@@ -1,1 +1,1 @@
-"""Other systems with the same posts, measured by the same client beside the same floor."""
+"""Other systems with the same posts, measured by the same client and floor."""

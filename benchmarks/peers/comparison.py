@@ -1,4 +1,4 @@
-"""The product and other systems with the same posts: each loaded by the same client, beside the floor of this run."""
+"""The product and other systems with the same posts, each loaded by the same client, next to the floor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from benchmarks.servers import Server
 from benchmarks.sizes import Sizes
 
 MAX_POSTS: Final = 1000
-"""Of a peer, which makes them one by one."""
+"""Largest number of posts for peers, which create them one by one."""
 _OURS: Final = (
     "GET /api/public/posts, cold",
     "GET /api/public/posts, warm",
@@ -33,7 +33,7 @@ _OURS: Final = (
 def measure(
     url: str, seeded: Seeded, environ: Mapping[str, str], sizes: Sizes, folder: Path, report: Report
 ) -> None:
-    """A peer that does not install leaves a sentence in the report, and the others be."""
+    """Measure the product and the peers. A peer that cannot be installed leaves a sentence in the report."""
     rounds = Rounds(
         sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
     )
@@ -41,7 +41,9 @@ def measure(
     found: dict[str, Measured] = {}
 
     def load(items: Sequence[Endpoint], server: Server, floor: Server) -> None:
-        """The floor is measured again beside each system: its ratios are of the same minutes."""
+        """Measure these endpoints. The floor is measured again next to each system, so that ratios are of the same
+        minutes.
+        """
         floors = endpoints.floors(seeded, change)
         names = {item.floor: f"{item.floor}, beside {server.name}" for item in items}
         renamed = [replace(item, floor=names[item.floor]) for item in items]

@@ -1,7 +1,7 @@
-"""Directus in a folder of its own below the data folder, with the posts of the run as items of a collection.
+"""Directus in its own folder below the data folder, with the posts of the run as items of a collection.
 
-Its modules stand in a JSON field, which is the faster of the two ways that it has for them. Visitors may read what is
-published, as they may in the delivery API.
+Modules are in a JSON field, which is faster than Directus's other way. Visitors may read published items, as in the
+delivery API.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from benchmarks.peers.environments import Unavailable, output
 from benchmarks.servers import Server, running
 
 VERSION: Final = "11.3.5"
-"""The last that runs on Node 18 and 20."""
-TOKEN: Final = "token-of-the-benchmark"  # noqa: S105  # of a database that is dropped at the end
+"""The last version for Node 18 and 20."""
+TOKEN: Final = "token-of-the-benchmark"  # noqa: S105  # its database is dropped at the end
 _PUBLIC_POLICY: Final = "abf8a154-5b1c-4a46-ac9c-7300570f4f17"
 _CLUSTER: Final = """
     const cluster = require('node:cluster');
@@ -61,14 +61,14 @@ _POSTS: Final = """
 
 
 def install(folder: Path) -> Path:
-    """The folder with its packages, installed where they are not there. Raises `Unavailable`."""
+    """Install the packages if they are missing. Return their folder. Raises `Unavailable`."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "node_modules" / "isolated-vm" / "out").exists():
         node = shutil.which("node")
         if node is None:
             raise Unavailable("Directus does not install here: there is no Node.")
         prefix = Path(node).resolve().parents[1]
-        # Its sandbox is compiled: with the headers of this Node, where they are, instead of ones from outside.
+        # Its sandbox is compiled. Use the headers of this Node if present, instead of downloading them.
         headers = (prefix / "include" / "node" / "node.h").exists()
         environ = {"npm_config_nodedir": str(prefix)} if headers else {}
         command = ["npm", "install", "--no-audit", "--no-fund", f"directus@{VERSION}"]
@@ -80,7 +80,7 @@ def install(folder: Path) -> Path:
 def serve(
     folder: Path, url: str, posts: int, workers: int
 ) -> Iterator[tuple[Server, list[Endpoint]]]:
-    """The server with so many posts, in a database beside that of the run."""
+    """Run the server with this number of posts, in a database on the same server."""
     with postgres.another_database(url, "directus") as address:
         environ = {
             "DB_CLIENT": "pg",
@@ -97,7 +97,7 @@ def serve(
         output("Directus", ["node", cli, "bootstrap"], environ=environ, cwd=folder)
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("UPDATE directus_users SET token = %s", (TOKEN,))
-        # Alone: of several processes the others would not know of a new collection.
+        # One process, because others would not learn of a new collection.
         with _started(folder, environ, workers=1, path="/server/ping") as server:
             _post(server, "/collections", _COLLECTION)
             _post(server, "/permissions", _PERMISSION)
@@ -124,7 +124,7 @@ def _post(server: Server, path: str, body: Mapping[str, object]) -> None:
 
 
 def _copy_posts(url: str, address: str, posts: int) -> list[UUID]:
-    """Copy the first published posts of the product's database. Returns their ids."""
+    """Copy the first published posts of the product's database. Return their ids."""
     names = "id, slug, title, meta_title, status, locale, type, excerpt, published_at, modules"
     with psycopg.connect(url) as product, psycopg.connect(address, autocommit=True) as peer:
         rows = product.execute(_POSTS, (posts,)).fetchall()

@@ -1,4 +1,4 @@
-"""Environments of peers, which are installed from their registries outside the lock files."""
+"""Environments of peers, installed from their registries without the lock files."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 
 class Unavailable(Exception):
-    """A peer that cannot be had here, with the reason as a sentence."""
+    """The peer cannot be installed or started here. The message is a sentence."""
 
 
 def output(
     peer: str, command: Sequence[str], *, environ: Mapping[str, str] | None = None, cwd: Path
 ) -> str:
-    """What a command of a peer prints. Raises `Unavailable` with the end of what it says of its failure."""
+    """Return the output of a peer's command. Raises `Unavailable` with the end of its error output."""
     try:
         done = subprocess.run(
             command,
@@ -28,6 +28,6 @@ def output(
     except OSError as error:
         raise Unavailable(f"{peer} does not install here: {error}") from None
     if done.returncode:
-        said = (done.stderr.strip() or done.stdout.strip())[-600:]
-        raise Unavailable(f"{peer} does not start here: {said}")
+        error_output = (done.stderr.strip() or done.stdout.strip())[-600:]
+        raise Unavailable(f"{peer} does not start here: {error_output}")
     return done.stdout

@@ -1,4 +1,4 @@
-"""Wagtail in an environment of its own below the data folder, with the posts of the run as its pages."""
+"""Wagtail in its own environment below the data folder, with the posts of the run as pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SITE: Final = Path(__file__).with_name("wagtail_site")
 
 
 def install(folder: Path) -> Path:
-    """The Python of the environment, made where it is not there. Raises `Unavailable`."""
+    """Create the environment if it is missing. Return its Python. Raises `Unavailable`."""
     python = folder / "bin" / "python"
     if not python.exists():
         _output([sys.executable, "-m", "venv", str(folder)], {})
@@ -33,19 +33,19 @@ def install(folder: Path) -> Path:
 
 
 def versions(python: Path) -> str:
-    asked = "import django, wagtail; print(f'Wagtail {wagtail.__version__} on Django {django.__version__}')"
-    return _output([str(python), "-c", asked], {}).strip()
+    code = "import django, wagtail; print(f'Wagtail {wagtail.__version__} on Django {django.__version__}')"
+    return _output([str(python), "-c", code], {}).strip()
 
 
 @contextmanager
 def serve(
     python: Path, url: str, posts: int, workers: int
 ) -> Iterator[tuple[Server, list[Endpoint]]]:
-    """The site with so many pages, in a database beside that of the run, under the product's own server."""
+    """Run the site with this number of pages, in a database on the same server, under the product's server."""
     with postgres.another_database(url, "peer") as address:
         environ = {"PEER_DATABASE": address, "DJANGO_SETTINGS_MODULE": "site_settings"}
         _output([str(python), "-m", "django", "migrate", "--verbosity", "0"], environ)
-        made = json.loads(_output([str(python), "seed_articles.py", url, str(posts)], environ))
+        pages = json.loads(_output([str(python), "seed_articles.py", url, str(posts)], environ))
         with psycopg.connect(address, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
         port = postgres.free_port()
@@ -54,15 +54,15 @@ def serve(
             "--port", str(port), "--workers", str(workers), "--blocking-threads", "1",
             "--log-level", "warning", "site_wsgi:application",
         ]  # fmt: skip
-        path = f"/api/v2/pages/{made[0][0]}/"
+        path = f"/api/v2/pages/{pages[0][0]}/"
         with running("wagtail", command, port, _environ(environ), path) as server:
-            yield server, _endpoints(made)
+            yield server, _endpoints(pages)
 
 
-def _endpoints(made: list[tuple[int, str]]) -> list[Endpoint]:
+def _endpoints(pages: list[tuple[int, str]]) -> list[Endpoint]:
     listed = "/api/v2/pages/?type=articles.ArticlePage&fields=*&limit=20&order=-first_published_at"
-    ids = [f"/api/v2/pages/{number}/" for number, _ in made]
-    paths = [path for _, path in made]
+    ids = [f"/api/v2/pages/{number}/" for number, _ in pages]
+    paths = [path for _, path in pages]
     return [
         Endpoint("Wagtail: list of 20", get(lambda n: listed), "live list", None),
         Endpoint("Wagtail: one page", get(lambda n: ids[n % len(ids)]), "live post", None),

@@ -1,6 +1,6 @@
-"""`python seed_articles.py ADDRESS COUNT`: the first published posts of the product's database as pages.
+"""`python seed_articles.py ADDRESS COUNT`: creates pages from the first published posts of the product's database.
 
-Prints the ids and addresses of the pages as JSON.
+Prints ids and paths of the pages as JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _POSTS = """
 
 
 def paragraphs(value: object) -> str:
-    """The texts of a rich text, each as a paragraph."""
+    """Return the texts of a rich text as HTML paragraphs."""
     found: list[str] = []
 
     def walk(node: object) -> None:

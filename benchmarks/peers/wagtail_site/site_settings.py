@@ -1,4 +1,4 @@
-"""A usual Wagtail site with its API, for the benchmarks. It runs in an environment of its own, with Wagtail in it."""
+"""A typical Wagtail site with its API, for the benchmarks. It runs in an environment with Wagtail installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API of pages, and the pages."""
+"""URLs of the pages API and the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What granian serves."""
+"""The WSGI application for granian."""
 
 from __future__ import annotations
 
