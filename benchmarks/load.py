@@ -134,6 +134,7 @@ async def _run(
 
     async def connection() -> None:
         nonlocal changing
+        # `readuntil` refuses a chunked body above the limit, 64 KiB by default.
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=4 * 1024 * 1024)
         while (turn := time.perf_counter()) < until or len(result.seconds) < least:
             if series.sent == end:

@@ -65,6 +65,7 @@ class Rounds:
                 most=shares[item.name],
             )
         for number in range(self.count):
+            # In alternating order, so that a drift of the machine's speed affects floor and product alike.
             for item, server in jobs if number % 2 == 0 else jobs[::-1]:
                 with item.beside():
                     self._once(found[item.name], item, server, shares[item.name])

@@ -102,6 +102,7 @@ def _server() -> Iterator[str]:
         try:
             yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
         finally:
+            # The data is deleted next, so a clean shutdown would waste time.
             run("pg_ctl", "-m", "immediate", "-w", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)

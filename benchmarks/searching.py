@@ -58,6 +58,7 @@ class Found:
 def measure(url: str, *, only_common: bool = False) -> list[Found]:
     """Return medians of `TIMES` turns. With `only_common`, `icontains` is left out."""
     found = []
+    # With prepared statements, like the product's connections.
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as bare:
         for name, words in QUESTIONS.items():
             if only_common and "common" not in name:

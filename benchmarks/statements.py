@@ -35,6 +35,7 @@ def counted() -> Iterator[list[str]]:
         sent.append(sql)
         return read(self, sql, parameters)
 
+    # Below Django's `CaptureQueriesContext`, because the product also queries without its cursors.
     PreparedReads.rows = note_read  # type: ignore[method-assign]
     psycopg.Cursor.execute = note  # type: ignore[method-assign]
     psycopg.Cursor.executemany = note_many  # type: ignore[method-assign]

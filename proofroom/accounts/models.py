@@ -70,7 +70,10 @@ class SiteRole(models.Model):
         ordering: ClassVar[list[str]] = ["-is_built_in", "label", "name"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(
-                Lower("label"), condition=~Q(label=""), name="role_label_any_case"
+                # Rows of built-in roles have no label.
+                Lower("label"),
+                condition=~Q(label=""),
+                name="role_label_any_case",
             )
         ]
 
@@ -196,7 +199,10 @@ class User(AbstractBaseUser):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(Lower("email"), name="user_email_any_case"),
             models.UniqueConstraint(
-                fields=["agent_id"], condition=~Q(agent_id=""), name="user_one_per_agent"
+                # Accounts of people have no agent.
+                fields=["agent_id"],
+                condition=~Q(agent_id=""),
+                name="user_one_per_agent",
             ),
         ]
 

@@ -38,6 +38,7 @@ def first_admin() -> User | None:
 
 
 _PREFERENCES_PREFIX: Final = "preferences__"
+# Account and preferences in one query, because every request of the admin needs both.
 _USER_QUERY: Final = Statement(
     lambda user_id: User.objects.filter(pk=user_id).values(
         *columns_of(User), *(_PREFERENCES_PREFIX + name for name in columns_of(Preferences))

@@ -162,9 +162,11 @@ def grants() -> Mapping[str, frozenset[str]]:
                     f"{one.__module__}: {name!r} is a permission of the product, or is not like 'stock.view'."
                 )
         for role in (Role.ADMIN, *one.roles):
+            # Roles of apps are not in `found` yet. They get these permissions below.
             if role in found and role != Role.AI_AGENT:
                 found[role] |= set(one.permissions)
     for own in own_roles:
+        # A name that is too long gets its own message below.
         if own.name in found or not re.fullmatch(r"[a-z][a-z0-9_]*", own.name[:ROLE_NAME_MAX]):
             raise ImproperlyConfigured(
                 f"{own.__module__}: {own.name!r} is a role already, or is no name of small letters."

@@ -231,6 +231,7 @@ urlpatterns: list[URLPattern] = [
         "account_email",
         gettext_lazy("Email"),
     ),
+    # allauth reverses two names for what is one page here.
     _page("account/methods/", _factors("base.views.index"), "mfa_index", _METHODS),
     _page("account/methods/", _factors("base.views.index"), "mfa_list_webauthn", _METHODS),
     path(

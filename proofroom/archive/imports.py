@@ -42,7 +42,7 @@ _REFERENCE: Final = re.compile(
 
 
 class Mode(StrEnum):
-    """How an import treats content that already exists here. New content is created in every mode.
+    """The treatment of content that already exists here. New content is created in every mode.
 
     `ADD`: changes wait in Review or for approval; content without such a stage stays unchanged. `UPDATE`: content is
     overwritten by the archive. `PROPOSE`: like `ADD`, and new posts are drafts, so visitors see nothing new.

@@ -66,6 +66,7 @@ def propose_change(
     last: int = earlier.aggregate(last=Max("version"))["last"] or 0
     proposal = waiting or SharedProposal(kind=kind.name, row_id=row_id, version=last)
     proposal.title = str(row)[:TITLE_MAX]
+    # The writer's form was based on this version, which `expected_version` has checked.
     proposal.base, proposal.base_version = live, row.version
     proposal.document = document
     proposal.version += 1
@@ -84,6 +85,7 @@ def approve_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> Shared
     kind, row, proposal = _lock_proposal(proposal_id, version)
     actor.require(kind.permission)
     if actor.user.pk in proposal.writers:
+        # A second person must have seen the change, also if several people wrote it.
         raise NotAllowed(_("You cannot approve your own change."), code="own_change")
     if proposal.base_version != row.version:
         raise _stale_conflict(row.version)

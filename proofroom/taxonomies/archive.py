@@ -83,6 +83,7 @@ class TermArchive(TableKind[TermRow, Term]):
             job.tell(NAME, Outcome.CREATED, row.name, row.id)
             return
         document = edited_term(term, name=row.name, slug=row.slug, parent_id=row.parent_id)
+        # The position is not part of the document, so it cannot be proposed.
         if row.order_index != term.order_index and job.mode == Mode.UPDATE:
             change_term(term_id=term.pk, actor=job.actor, order_index=row.order_index)
         import_change(job, TermKind(), term.pk, document, name=NAME, title=term.name)

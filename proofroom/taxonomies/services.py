@@ -166,6 +166,7 @@ def place_term(
             code="moved",
         )
     rows.insert(place, term)
+    # Stored numbers may repeat, so all siblings get new ones.
     for number, row in enumerate(rows):
         row.order_index = number
     is_moved = term_document(term) != earlier
@@ -205,6 +206,7 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     if new_uses := sum(len(each.find_live(id_)) for each in term_usages):
         raise _in_use(term, new_uses, _("A post has just started to use it. Try again."))
     below = Term.objects.filter(parent=term)
+    # The parent is part of a term's document, so their versions change too.
     below.update(parent=term.parent_id, version=F("version") + 1)
     term.delete()
     forget_revisions(TERM, id_)
@@ -256,6 +258,7 @@ def _record_revision(term: Term, earlier: JsonObject, actor: Actor, reason: str)
 def _save(term: Term) -> None:
     try:
         with transaction.atomic():
+            # A savepoint, because PostgreSQL refuses all queries of a transaction after an error.
             term.save()
     except IntegrityError:
         raise invalid(

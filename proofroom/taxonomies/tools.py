@@ -54,7 +54,7 @@ class OfTaxonomy(Paged):
     result=TaxonomyPage,
 )
 def list_taxonomies(actor: Actor, arguments: Paged) -> JsonObject:
-    """List the taxonomies that posts are sorted by; list_taxonomy_terms has their terms."""
+    """List the taxonomies of posts; list_taxonomy_terms has their terms."""
     present = partial(_taxonomy, full=arguments.is_full)
     return page(arguments, "list_taxonomies", list(taxonomies), present)
 
@@ -77,7 +77,7 @@ def _taxonomy(row: type[Taxonomy], full: bool) -> JsonObject:
     result=TermPage,
 )
 def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
-    """List terms of a taxonomy as trees, paged by their roots; the ids are what taxonomyTermIds takes."""
+    """List a taxonomy's terms as trees, paged by their roots; the ids are what taxonomyTermIds takes."""
     terms = Term.objects.filter(taxonomy=arguments.slug)
     if not terms.exists():  # terms stay after their taxonomy is removed from code
         find_taxonomy(arguments.slug)

@@ -90,6 +90,7 @@ def parse_retry_after(answer: HttpResult, now: datetime) -> timedelta:
         at = parsedate_to_datetime(given)
     except (ValueError, OverflowError, IndexError):
         return timedelta()
+    # `parsedate_to_datetime` returns a naive time for the zone -0000, which means UTC (RFC 5322, 3.3).
     at = at if at.tzinfo else at.replace(tzinfo=UTC)
     return min(max(at - now, timedelta()), MAX_WAIT)
 
@@ -151,6 +152,7 @@ def store_outcomes(ended: Sequence[EndedCall]) -> None:
         # A failed attempt to store has changed the rows in memory, so their claims are restored.
         for end, claimed_until in zip(ended, claims_before, strict=True):
             end.delivery.claimed_until = claimed_until
+        # One by one, so that only the failing one is lost.
         if len(ended) > 1:
             for end in ended:
                 store_outcomes([end])

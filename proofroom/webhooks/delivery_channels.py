@@ -83,6 +83,7 @@ class WebhookChannel:
         return OutgoingRequest(
             url=webhook.url,
             headers=webhook.headers,
+            # Sorted, so that every attempt has the same bytes.
             body=sorted_json(event_body(delivery.event)),
             secrets=(webhook.secret, webhook.previous_secret),
             keys=keys_of(webhook),

@@ -29,6 +29,7 @@ from proofroom.core.models import Event
 from proofroom.core.task_queue import queue_task, send_after_commit
 from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus, SenderLease, Webhook
 
+# Longer than a full channel takes if every call times out: 24 deliveries, 8 at a time, 15 seconds each.
 CLAIM_DURATION: Final = timedelta(seconds=60)
 """Time after which a claimed delivery is due again, because its process must have ended."""
 UNKNOWN_OUTCOME: Final = "The sender ended before it knew what became of this call."
@@ -228,6 +229,7 @@ def queue_sender() -> None:
     queue_task("webhooks.tasks.send_deliveries")
 
 
+# Several times the interval of renewals, so that a slow transaction does not lose the lock.
 LOCK_SECONDS: Final = 15
 MAX_AHEAD: Final = timedelta(minutes=5)
 """Largest time until a lock may end. A later end means that the clock was set back, and the lock counts as free."""

@@ -85,6 +85,7 @@ class CallThread:
         if self._loop is None:
             raise RuntimeError("The thread of the calls did not start.")
         if calls:
+            # Tasks must be created in the thread of the event loop.
             self._loop.call_soon_threadsafe(self._begin, calls)
 
     def ended(self, seconds: float) -> list[EndedCall]:

@@ -29,6 +29,7 @@ HEADERS_MAX: Final = 20
 HEADER_NAME_MAX: Final = 100
 HEADER_VALUE_MAX: Final = 1000
 
+# A token of RFC 9110, 5.6.2.
 HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 HEADER_VALUE: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 # Headers that describe the message or the connection, or sign it.

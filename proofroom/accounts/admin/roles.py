@@ -133,6 +133,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     search_fields = ("label", "name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SiteRole]:
+        # A subquery, because accounts have the name of their role and no foreign key.
         users = User.objects.filter(role=OuterRef("name")).order_by().values("role")
         number = Subquery(users.annotate(n=Count("pk")).values("n"), output_field=IntegerField())
         return super().get_queryset(request).annotate(users=Coalesce(number, 0))

@@ -46,6 +46,7 @@ class ScopeForm(forms.Form):
             initial=sorted(current.types),
             help_text=_("Select nothing to allow all."),
         )
+        # With a single language there is nothing to choose.
         if len(of_locales) > 1 or current.locales:
             self.fields["locales"] = forms.MultipleChoiceField(
                 label=_("Limit to languages"),

@@ -66,6 +66,7 @@ class InvitationViewSet(ApiViewSet):
         """List invitations, ended ones included."""
         page, found = page_of(request), list_invitations()
         invitations = [*found[page.slice]]
+        # The state of an invitation depends on the role of its inviter. One query for all.
         User.preload_roles(row.invited_by for row in invitations if row.invited_by)
         rows = [InvitationAnswer.of(row) for row in invitations]
         return Response(page.envelope(rows, found.count()))

@@ -76,14 +76,14 @@ class UserViewSet(ApiViewSet):
 
     @extend_schema(responses=AccountAnswer)
     def retrieve(self, request: Request, user_id: str) -> Response:
-        """Return one account."""
+        """One account."""
         return Response(AccountAnswer.model_validate(queries.find_user(user_id)))
 
     @extend_schema(request=UserChange, responses=AccountAnswer)
     def update(self, request: Request, user_id: str) -> Response:
-        """Change an account; absent or null fields stay unchanged. Needs a session.
+        """Change an account; absent or null fields stay. Needs a session.
 
-        Changing the role or switching it off ends its sessions and revokes its tokens; a new password ends its
+        Another role or switching it off ends its sessions and revokes its tokens; a new password ends its
         sessions, except the caller's own.
         """
         body = read_body(request, UserChange)

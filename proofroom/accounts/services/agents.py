@@ -31,6 +31,7 @@ def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> 
         return user
     user = User(
         agent_id=agent_id,
+        # The domain `.invalid` never exists (RFC 2606), so no mail can go out.
         email=(email or f"agent.{agent_id}@agents.invalid").lower(),
         username=username or f"agent:{agent_id}",
         role=Role.AI_AGENT,

@@ -111,6 +111,7 @@ def accept_invitation(*, secret: str, username: str, password: str) -> User:
 
     Raises `NotFound`, or `RuleViolation` by field.
     """
+    # Locked, so that a link used twice at the same time creates one account.
     invitation = find_invitation(secret, lock=True)
     user = make_user(
         email=invitation.email, username=username, role=invitation.role, password=password

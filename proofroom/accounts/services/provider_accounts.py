@@ -36,6 +36,7 @@ def create_provider_account(*, email: str, name: str, role: str | None) -> User:
     without any of them, or `RuleViolation` by field.
     """
     address = email.strip().lower()
+    # Locked, so that the link of the invitation cannot be used at the same time.
     open_ones = Invitation.objects.select_for_update().filter(email=address)
     invitation = next((one for one in open_ones if is_usable(one)), None)
     role = role or (invitation.role if invitation else settings.PROVIDER_DEFAULT_ROLE)

@@ -118,6 +118,7 @@ def change_role(
         role.description,
         role.requires_second_factor,
     )
+    # Saving an unchanged form must not end sessions or add to the activity log.
     if old_values == new_values:
         return role
     _save(role)
@@ -133,6 +134,7 @@ def change_role(
         "secondFactor": role.must_use_second_factor,
     }
     outbox.record("role.changed", actor=actor, payload=payload)
+    # Added permissions apply at once, because they are read at every request. Only a loss ends sessions.
     if before - after or not scope_before.is_within(role.scope):
         people = User.objects.filter(role=role.name)
         _end_access(list(people.values_list("pk", flat=True)), "permissions", actor)
@@ -287,6 +289,7 @@ def _fill(
 def _save(role: SiteRole, *, is_new: bool = False) -> None:
     try:
         with transaction.atomic():
+            # A savepoint, because PostgreSQL refuses all queries of a transaction after an error.
             role.save(force_insert=is_new)
     except IntegrityError:
         raise invalid(

@@ -31,6 +31,7 @@ def record_own_password(*, actor: Actor) -> None:
 
 def list_sessions(user: User) -> list[UserSession]:
     """Return the open sessions of an account, newest first."""
+    # allauth does not remove rows of expired sessions by itself; this does.
     found: list[UserSession] = UserSession.objects.purge_and_list(user)
     return sorted(found, key=lambda session: session.created_at, reverse=True)
 

@@ -48,6 +48,7 @@ def check_login(user: User, code: str | None) -> None:
             code="second_factor_required",
         )
     try:
+        # allauth's limit on codes, which its login pages use too. A valid code resets it.
         forget_tries = check_rate_limit(user)
     except ValidationError:
         raise NotAuthenticated(

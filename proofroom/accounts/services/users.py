@@ -154,9 +154,7 @@ def set_password(*, user_id: int, password: str, actor: Actor) -> User:
 
 
 def require_account_manager(actor: Actor) -> None:
-    """Raise `NotAllowed` unless the actor may manage accounts. Programs may not, whatever permissions their token
-    has.
-    """
+    """Raise `NotAllowed` unless the actor may manage accounts. Programs may not, with any token."""
     actor.require_person("manage accounts")
     actor.require("users.manage")
     actor.require_session("manage accounts")
@@ -216,6 +214,7 @@ def _save(user: User, names: list[str] | None = None) -> None:
     """Save the account. Raise `RuleViolation` if another account took the username or the email since the check."""
     try:
         with transaction.atomic():
+            # A savepoint, because PostgreSQL would refuse the query below after an error.
             user.save(force_insert=names is None, update_fields=names)
     except IntegrityError:
         others = User.objects.exclude(pk=user.pk)

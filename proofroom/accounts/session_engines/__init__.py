@@ -25,5 +25,6 @@ class CompiledRead(SessionStore):
         """Return the unexpired session row, or None to begin a new session. Called by Django's stores."""
         found = first_instance(Session, _SESSION.rows(self.session_key or "", timezone.now()))
         if found is None:
+            # As in Django's stores: the session gets a new key when it is saved.
             self._session_key = None
         return found

@@ -250,7 +250,7 @@ class ParentForm(InputForm):
         self.is_asked_of(select.attrs)
 
     def is_asked_of(self, attributes: dict[str, Any]) -> None:
-        """Set the field's attributes that tell its search which terms to offer."""
+        """Set the field's attributes for its search, which limit the offered terms."""
         raise NotImplementedError
 
 

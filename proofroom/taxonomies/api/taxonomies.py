@@ -102,7 +102,7 @@ class TaxonomyViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=list_of(TaxonomyAnswer, "Taxonomies."))
     def list(self, request: Request) -> Response:
-        """List the taxonomies and the post types that use each."""
+        """List taxonomies and the post types that use each."""
         page = page_of(request)
         found = [*taxonomies]
         rows = [TaxonomyAnswer.of_definition(definition) for definition in found[page.slice]]
@@ -120,6 +120,7 @@ class TaxonomyViewSet(ApiViewSet):
         terms = terms.order_by("order_index", "name", "id")
         locale = choice_in(request, "locale", settings.CMS_ENV.locales)
         if locale is not None:
+            # Terms without a locale are for every language.
             terms = terms.filter(locale__in=["", locale])
         roots = terms.filter(parent__isnull=True)
         page_roots = [*roots[page.slice]]

@@ -101,7 +101,7 @@ class DeliveryViewSet(ApiViewSet):
         responses=list_of(DeliveryAnswer, "Deliveries, latest first."),
     )
     def list(self, request: Request) -> Response:
-        """List deliveries to webhooks, of workflows, to the chat and of agents' reactions, latest first."""
+        """List deliveries to webhooks, workflows, the chat and agents' reactions, latest first."""
         page = page_of(request)
         rows = queries.deliveries(**read_query(request, DeliveryQuery).model_dump())
         found = [DeliveryAnswer.model_validate(row) for row in rows[page.slice]]

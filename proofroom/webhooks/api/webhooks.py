@@ -66,7 +66,7 @@ class WebhookViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=list_of(WebhookAnswer, "Webhooks, by name."))
     def list(self, request: Request) -> Response:
-        """List webhooks, by name."""
+        """Webhooks, by name."""
         page = page_of(request)
         rows = queries.load_last_deliveries(queries.webhooks()[page.slice])
         answers = [WebhookAnswer.model_validate(row) for row in rows]
@@ -81,7 +81,7 @@ class WebhookViewSet(ApiViewSet):
 
     @extend_schema(responses=WebhookInFullAnswer)
     def retrieve(self, request: Request, webhook_id: str) -> Response:
-        """Return one webhook."""
+        """One webhook."""
         return Response(answer_in_full(find_webhook(webhook_id)))
 
     @extend_schema(request=WebhookChanges, responses=WebhookInFullAnswer)

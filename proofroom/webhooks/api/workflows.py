@@ -97,7 +97,7 @@ class WorkflowViewSet(ApiViewSet):
 
     @extend_schema(responses=WorkflowAnswer)
     def retrieve(self, request: Request, workflow_id: str) -> Response:
-        """Return one workflow."""
+        """One workflow."""
         return answer_workflow(find_workflow(workflow_id))
 
     @extend_schema(request=WorkflowSwitched, responses=WorkflowAnswer)

@@ -118,9 +118,7 @@ class LastDeliveryAnswer(Answer):
 
 
 class WebhookAnswer(Answer):
-    """A webhook. Header values are answered as `•••`, which leaves them unchanged when sent back; the secret is
-    never answered.
-    """
+    """A webhook. Header values are shown as `•••`, which keeps the stored ones when sent back; secrets never are."""
 
     id: UUID
     name: str

@@ -79,6 +79,7 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
         raise invalid("since", _("since must be a time in the past, with a time zone."))
     if row.replay_until is not None:
         raise Conflict(_("Events of this webhook are already being resent."), code="replay_running")
+    # The last id is an upper bound: later events are delivered anyway.
     found = Event.objects.filter(created_at__gte=since, name__in=row.events).aggregate(
         first=Min("id"), last=Max("id")
     )
@@ -143,6 +144,7 @@ def queue_next_batch(*, leave_out: Collection[UUID] = ()) -> int | None:
     Raises `ReplayFailed`, so that the caller can continue with other webhooks.
     """
     webhook = (
+        # The replay that is furthest behind comes first. A locked one has another process.
         Webhook.objects.select_for_update(skip_locked=True, no_key=True)
         .filter(replay_until__isnull=False)
         .exclude(pk__in=leave_out)
