@@ -47,6 +47,7 @@ def _post_and_login() -> Iterator[tuple[str, str]]:
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
+    # Playwright runs an event loop in this thread, in which Django refuses queries.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     django.setup()
     from django.conf import settings

@@ -77,6 +77,7 @@ def _own_database(server: str, template: str, name: str = "") -> Iterator[str]:
         yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
     finally:
         with psycopg.connect(server, autocommit=True) as connection:
+            # Connections of the run can still be open.
             connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 
@@ -84,6 +85,7 @@ def _own_database(server: str, template: str, name: str = "") -> Iterator[str]:
 def _server() -> Iterator[str]:
     binaries = _binaries()
     folder = Path(tempfile.mkdtemp(prefix="cms-benchmark-"))
+    # `mkdtemp` allows only this user, but PostgreSQL may run as another one.
     folder.chmod(0o755)
     data, port = folder / "data", free_port()
     data.mkdir()
@@ -93,6 +95,7 @@ def _server() -> Iterator[str]:
 
     def run(program: str, *arguments: str) -> None:
         command = [str(binaries / program), "-D", str(data), *arguments]
+        # The other user may have no access to the current folder.
         subprocess.run(command, user=user, cwd="/", check=True, stdout=subprocess.DEVNULL)
 
     try:

@@ -108,6 +108,7 @@ def _people(seeded: Seeded, clients: int) -> list[dict[str, str]]:
             f"{name}@example.com", None, username=name, role=Role.EDITOR
         )
         headers = sessions.cookie_of(user.pk)
+        # Django only compares the cookie with the header, so any token will do.
         headers["Cookie"] += f"; {settings.CSRF_COOKIE_NAME}={token}"
         people.append(headers | {"X-CSRFToken": token})
     return people
@@ -134,6 +135,7 @@ async def _soak(site: Site, scene: Scene, book: Book, seconds: float, kills: int
     looking = asyncio.create_task(_look(site))
     await asyncio.gather(run_clients(site, scene, book, seconds), _kill(site, seconds, kills))
     looking.cancel()
+    # `wait` does not raise, so a cancelled measurement is no error, and a failed one is raised below.
     await asyncio.wait([looking])
     if not looking.cancelled():
         looking.result()

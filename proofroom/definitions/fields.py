@@ -89,6 +89,7 @@ def check_rich_text(value: object) -> object:
     """Return a valid rich-text document. Refuse others."""
     try:
         size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+    # `ValueError`: NaN or infinity. `RecursionError`: nested too deeply.
     except (TypeError, ValueError, RecursionError) as error:
         raise _wrong("rich_text", _("This is not valid rich text.")) from error
     if size > RICH_TEXT_MAX_BYTES:

@@ -78,6 +78,7 @@ def heading(text: str, level: int) -> JsonObject:
 
 def paragraphs(value: object) -> Iterator[JsonObject]:
     """Yield one paragraph per part between blank lines; nothing for a value without text."""
+    # Browsers send line breaks of text areas as CRLF.
     for part in str(value).replace("\r", "").split("\n\n") if isinstance(value, str) else ():
         content: list[Json] = []
         for line in filter(None, (line.strip() for line in part.split("\n"))):

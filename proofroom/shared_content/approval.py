@@ -67,6 +67,7 @@ def set_modes(*, actor: Actor, wanted: Mapping[str, str]) -> None:
         if kind not in known or mode not in ApprovalMode.values:
             raise invalid(kind, _("This is not one of the options."))
     before = modes()
+    # Modes that stay the same are not recorded as changes.
     changed = {kind: mode for kind, mode in wanted.items() if mode != before[kind]}
     for kind, mode in changed.items():
         ApprovalRule.objects.update_or_create(kind=kind, defaults={"mode": mode})

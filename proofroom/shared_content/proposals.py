@@ -52,6 +52,7 @@ def propose_change(
     if expected_version is not None and expected_version != row.version:
         raise _stale_conflict(row.version)
     waiting = waiting_for(kind.name, row_id)
+    # A writer must not replace a change that they have not seen.
     if (waiting.version if waiting else None) != expected_proposal:
         raise Conflict(
             _("Another change was sent for approval in the meantime. Reload the page."),

@@ -79,6 +79,7 @@ class TermArchive(TableKind[TermRow, Term]):
                 order_index=row.order_index,
                 term_id=UUID(row.id),
             )
+            # So that the archive's waiting changes of this term are imported, too.
             job.created[PROPOSALS].add(row.id)
             job.tell(NAME, Outcome.CREATED, row.name, row.id)
             return
@@ -94,6 +95,7 @@ def _with_ancestors(ids: Collection[str]) -> Collection[str]:
     new: set[str] = found
     while new:
         above = Term.objects.filter(pk__in=new, parent__isnull=False)
+        # Without the known ids, so that a cycle in stored data ends.
         new = {str(id_) for id_ in above.values_list("parent_id", flat=True)} - found
         found |= new
     return found

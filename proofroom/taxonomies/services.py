@@ -189,6 +189,7 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     term = _lock_term(term_id)
     id_ = term.pk
     live = {each: each.find_live(id_) for each in term_usages}
+    # A set, because a post whose live version and draft both use the term counts once.
     number = len({used for each in term_usages for used in {*live[each], *each.find_staged(id_)}})
     if number and not force:
         raise _in_use(term, number, _("Remove it from them first, or delete it with force=true."))

@@ -102,6 +102,7 @@ def max_attempts() -> int:
 def next_wait(attempts: int, outcome: CallOutcome) -> timedelta | None:
     """Return the wait after this number of attempts; None if there is no further attempt."""
     waits = settings.CMS_ENV.webhook_retry_seconds
+    # `attempts` counts the first call, which no wait precedes.
     if not outcome.may_retry or attempts > len(waits):
         return None
     # Random, so that deliveries that failed together are not retried together.
@@ -172,6 +173,7 @@ def _store_together(ended: Sequence[EndedCall]) -> None:
     try:
         _store_outcomes(outcomes, failed, now)
     except WebhookRecovers:
+        # Again, now with the webhooks of successful calls locked. Usually they need no lock: nothing of them changes.
         _store_outcomes(outcomes, {end.delivery.webhook_id for end in ended}, now)
 
 
@@ -218,6 +220,7 @@ def attempts_of(outcomes: Sequence[tuple[EndedCall, CallOutcome]]) -> list[Attem
     repeated = [
         row.pk
         for row in (end.delivery for end, _ in outcomes)
+        # The number of attempts alone is not enough: a replay sets it back to 0.
         if row.attempts != 1 or row.last_status_code is not None or row.last_error
     ]
     numbers = next_attempt_numbers(repeated)

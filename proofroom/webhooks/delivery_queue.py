@@ -51,11 +51,13 @@ def claimable_deliveries(now: datetime) -> QuerySet[Delivery]:
         event_id__lt=OuterRef("event_id"),
         next_attempt_at__isnull=False,
     )
+    # Only deliveries about the same post must arrive in order.
     return due_deliveries(now).filter(Q(post_id__isnull=True) | ~Exists(earlier))
 
 
 def find_blocking_delivery(delivery: Delivery) -> Delivery | None:
     """Return the earliest delivery of the same post and channel that must finish first, or None."""
+    # A finished delivery waits for nothing, and one without a post has no order.
     if delivery.next_attempt_at is None or delivery.post_id is None:
         return None
     earlier = Delivery.objects.filter(
@@ -145,6 +147,7 @@ def claim_deliveries(capacities: Mapping[str, int]) -> dict[str, list[Delivery]]
     ]
     if not claimed:
         return {}
+    # Each statement is sorted, but there can be several.
     claimed.sort(key=lambda row: (row.next_attempt_at or now, row.event_id))
     found: dict[str, list[Delivery]] = {}
     for row in claimed:

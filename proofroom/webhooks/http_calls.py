@@ -92,6 +92,7 @@ class CallThread:
         """Return the ended calls. Wait up to `seconds` if there are none."""
         found: list[EndedCall] = []
         try:
+            # Wait for the first one only, so that outcomes are stored soon.
             found.append(self._ended.get(timeout=seconds))
             while True:
                 found.append(self._ended.get_nowait())

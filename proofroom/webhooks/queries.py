@@ -88,6 +88,7 @@ def find_delivery(delivery_id: UUID | str, rows: QuerySet[Delivery] | None = Non
     """
     rows = deliveries() if rows is None else rows
     row = find_by_id(rows, delivery_id)
+    # The column has no foreign key, so the id outlives its webhook until a task deletes the delivery.
     if row is None or (row.webhook_id is not None and row.webhook is None):
         raise NotFound(
             _("No delivery has the ID %(delivery_id)s.") % {"delivery_id": str(delivery_id)[:80]}

@@ -26,6 +26,7 @@ def prune_finished(*, days: int) -> int:
     while ids := list(old.order_by("created_at").values_list("pk", flat=True)[:BATCH_SIZE]):
         with transaction.atomic():
             Attempt.objects.filter(delivery__in=ids).delete()
+            # The condition again, because a delivery may have been sent again since the query.
             gone, _ = Delivery.objects.filter(pk__in=ids, finished_at__lt=before).delete()
         total += gone
     return total

@@ -184,9 +184,8 @@ def record_use(
             rows = kind._default_manager.filter(is_due, pk=token_id).update(last_used_at=now)
             if rows and is_first:
                 _record_first_use(token_id, describe(), today)
-    except (
-        OperationalError
-    ):  # the database is busy; the call must not fail for this, and the next one records it
+    except OperationalError:
+        # The database is busy. The call must not fail because of this, and the next one records it.
         return
 
 

@@ -39,6 +39,7 @@ def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> 
     user.set_password(secrets.token_urlsafe(48))
     try:
         with transaction.atomic():
+            # A savepoint, because PostgreSQL would refuse the query below after an error.
             user.save(force_insert=True)
     except IntegrityError:
         # Another process created it meanwhile, or another account has the email or the username.
@@ -66,6 +67,7 @@ def rename_agent_user(*, agent_id: str, email: str = "", username: str = "") -> 
         setattr(user, name, wanted[name])
     try:
         with transaction.atomic():
+            # A savepoint, because PostgreSQL refuses all queries of a transaction after an error.
             user.save(update_fields=changed)
     except IntegrityError:
         raise _taken_from_agent(user) from None

@@ -159,6 +159,7 @@ def remove_role(*, name: str, actor: Actor, move_to: str = "") -> int:
             raise invalid("move_to", error.message, code=error.code) from None
     role = _lock_own(name)
     require_no_less(actor, role.name)
+    # Locked in a fixed order, so that two of these transactions cannot deadlock.
     people = User.objects.select_for_update().filter(role=name).order_by("pk")
     ids = list(people.values_list("pk", flat=True))
     invited = _open_invitations(name)

@@ -110,4 +110,5 @@ def _notice_device(request: HttpRequest, user: User) -> None:
     _device, is_new = LoginDevice.objects.get_or_create(user=user, key=device_key(request))
     # The first device of an account is new, too, but needs no warning.
     if is_new and LoginDevice.objects.filter(user=user).count() > 1:
+        # A mail cannot be taken back if the transaction fails.
         transaction.on_commit(write)

@@ -204,6 +204,7 @@ def _up(at: _Surroundings) -> Place | None:
 
 def _down(at: _Surroundings) -> Place | None:
     later = at.siblings[at.place + 1 :]
+    # A place is given by the term that follows, so one down is before the next but one.
     return (at.term.parent_id, later[1].pk if len(later) > 1 else None) if later else None
 
 
@@ -237,6 +238,7 @@ class ParentForm(InputForm):
         terms = among.order_by("taxonomy", "locale", "order_index", "name")
         rows = list(terms[:MAX_PARENTS])
         chosen = find_by_id(terms, self["parentId"].value())
+        # Without its option, saving the form would lose the current parent.
         if chosen is not None and chosen not in rows:
             rows.append(chosen)
         names = dict(site_languages())

@@ -132,6 +132,7 @@ class TaxonomyViewSet(ApiViewSet):
             for row in [*page_roots, *rows]
         }
         for row in rows:
+            # The parent is missing if it is a root on another page.
             if row.parent_id in nodes:
                 nodes[row.parent_id].children.append(nodes[row.pk])
         return Response(page.envelope([nodes[row.pk] for row in page_roots], roots.count()))

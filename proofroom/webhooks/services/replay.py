@@ -52,6 +52,7 @@ def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
             code="event_forgotten",
         )
     if row.next_attempt_at is None:
+        # A finished delivery gets all its attempts again. One that waits for a retry continues its own.
         row.attempts = 0
     row.status, row.next_attempt_at = DeliveryStatus.PENDING, timezone.now()
     row.finished_at = row.claimed_until = None
@@ -84,6 +85,7 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
         first=Min("id"), last=Max("id")
     )
     if found["first"] is not None:
+        # Minus 1, because `replay_after` is the last id that is done.
         row.replay_after, row.replay_until = found["first"] - 1, found["last"]
         row.save(update_fields=["replay_after", "replay_until"])
         send_after_commit(
@@ -168,6 +170,7 @@ def _queue_batch(webhook: Webhook) -> int:
             id__gt=webhook.replay_after or 0, id__lte=webhook.replay_until, name__in=webhook.events
         ).order_by("id")[:BATCH_SIZE]
     )
+    # Stored with the deliveries in one transaction, so a crash neither loses nor repeats a batch.
     is_over = len(found) < BATCH_SIZE
     webhook.replay_after = None if is_over else found[-1].pk
     webhook.replay_until = None if is_over else webhook.replay_until
