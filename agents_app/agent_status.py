@@ -1,4 +1,4 @@
-"""Agents as they stand: switched on or off, who would answer, tools and account."""
+"""The current state of agents: switch, provider, tools and account."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ MAKES_IMAGES: Final = "generate_image"
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """The provider and model that would answer at present; `problem` is why none would. Never a key."""
+    """The provider and model that would answer now. `problem` is the reason if none would. Never contains a key."""
 
     provider: str
     model: str
@@ -51,8 +51,9 @@ class Answering:
 
 @dataclass(frozen=True, slots=True)
 class AgentAccount:
-    """What an agent writes under: an account of its `own`, the `shared` one of the system, one that is `off`, or one
-    that is still `missing` and is made when it is needed."""
+    """The account an agent acts under: its `own`, the system's (`shared`), a disabled one (`off`), or
+    none yet (`missing`; created on first use).
+    """
 
     state: AccountState
     username: str
@@ -61,8 +62,9 @@ class AgentAccount:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent as it stands. `media` is there where it may have images made; `tools` are those that its file names
-    and its role may use."""
+    """The current state of an agent. `media` is set if it may generate images. `tools`: the tools
+    named in its file that its role may use.
+    """
 
     definition: AgentDefinition
     is_enabled: bool
@@ -79,8 +81,10 @@ class Agent:
 
 
 def agents(actor: Actor, definitions: Sequence[AgentDefinition] | None = None) -> list[Agent]:
-    """These, or all in order of id, each with its latest run that the actor may see. Seven queries, however many
-    there are."""
+    """Return the given agents, or all ordered by id, with their latest run visible to the actor.
+
+    Always seven queries.
+    """
     found = all_agents() if definitions is None else list(definitions)
     switches, defaults = switched(), load_ai_defaults()
     system = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
@@ -108,7 +112,7 @@ def agents(actor: Actor, definitions: Sequence[AgentDefinition] | None = None) -
 
 
 def find_agent(*, agent_id: str, actor: Actor) -> Agent:
-    """One agent, on or off. Raises `NotFound`, `NotAllowed`."""
+    """Return an agent, on or off. Raises `NotFound`, `NotAllowed`."""
     actor.require("agents.view")
     definition = get_agent(agent_id)
     if definition is None:
@@ -118,7 +122,7 @@ def find_agent(*, agent_id: str, actor: Actor) -> Agent:
 
 
 def place_of(file: Path) -> str:
-    """Return the place of a file, in words that say nothing of the machine."""
+    """Return the location of a file without the server's directories."""
     for app in apps.get_app_configs():
         if file.parent == Path(app.path) / "agents":
             return f"{app.label}/agents/{file.name}"

@@ -1,4 +1,4 @@
-"""AI settings that hold for all agents: the defaults, the providers that can be used here, and tests of them."""
+"""AI settings shared by all agents: defaults, usable providers, and connection tests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MODEL_MAX: Final = AiSettings._meta.get_field("text_model").max_length or 0
 
 
 def ai_settings() -> AiSettings:
-    """The settings as they stand; those of a fresh site where nobody set any."""
+    """Return the settings, or an unsaved instance with the defaults."""
     return AiSettings.objects.filter(pk=1).first() or AiSettings()
 
 
@@ -43,10 +43,10 @@ def update_ai_settings(
     media_provider: str | None = None,
     media_model: str | None = None,
 ) -> AiSettings:
-    """Change what is given; None leaves a value, an empty text takes it away.
+    """Change the given settings. None leaves a value unchanged, an empty string removes it.
 
-    Another provider without a model takes its own usual one. Raises `NotAllowed`, `Conflict` (`stale_version`), or
-    `RuleViolation` by the field's name on the wire.
+    A new provider without a model resets the model to the provider's default. Raises `NotAllowed`,
+    `Conflict` (`stale_version`), or `RuleViolation` keyed by the field's wire name.
     """
     actor.require_person("change AI settings")
     actor.require("agents.edit")
@@ -78,10 +78,11 @@ def update_ai_settings(
 def check_provider_and_model(
     kind: str, present: tuple[str, str], provider: str | None, model: str | None
 ) -> tuple[str, str]:
-    """The provider and the model from now on."""
+    """Return the validated provider and model. Raises `RuleViolation`."""
     known = TEXT_PROVIDERS if kind == "text" else MEDIA_PROVIDERS
     name = present[0] if provider is None else provider
     if name and name not in known:
+        # A lone surrogate from JSON would break the encoding of the error message.
         shown = name[:40].encode("utf-8", "replace").decode()
         raise invalid(
             f"{kind}Provider",
@@ -89,6 +90,7 @@ def check_provider_and_model(
             % {"kind": kind, "shown": shown, "known": ", ".join(known)},
         )
     if model is None:
+        # The stored model belongs to the previous provider.
         return name, present[1] if name == present[0] else ""
     field = f"{kind}Model"
     refuse_unstorable(model, field)
@@ -117,7 +119,7 @@ Kind = Literal["text", "media"]
 
 
 def provider_label(provider: str) -> str:
-    """Return the name of a provider in the language that is active; of one that is no more its id."""
+    """Return the provider's name in the active language; for an unknown provider its id."""
     if provider == DEMO_PROVIDER:
         return _("Demo (no AI)")
     vendor = all_vendors().get(provider)
@@ -126,7 +128,7 @@ def provider_label(provider: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """One provider of text or media. `source` names the variable that makes it usable, or would."""
+    """A provider of text or media. `source`: the environment variable that configures it."""
 
     id: str
     kind: Kind
@@ -141,7 +143,7 @@ class Provider:
 
 
 def providers(row: AiSettings) -> list[Provider]:
-    """All of them, text before media; `is_default` is the one that answers where an agent names none."""
+    """Return all providers, text before media. `is_default` marks the one used by agents that name none."""
     texts = [_provider("text", id_, model) for id_, model in DEFAULT_MODELS.items()]
     media = [_provider("media", id_, model) for id_, model in DEFAULT_MEDIA_MODELS.items()]
     first_media = next((item.id for item in media if item.is_configured), DEMO_PROVIDER)
@@ -164,14 +166,15 @@ def _provider(kind: Kind, id_: str, model: str) -> Provider:
 
 CHECK_PAUSE: Final = timedelta(seconds=10)
 CHECK_TIMEOUT: Final = timedelta(seconds=30)
-"""What no worker answered by then, none will: it died, or none is there."""
+"""After this time a test without a result counts as lost: the worker died or none is running."""
 
 
 @transaction.atomic
 def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
-    """Have a worker ask the provider for its models, which costs nothing.
+    """Queue a request for the provider's list of models, which costs nothing.
 
-    Raises `NotFound`, `RuleViolation` for one that has no key and no address, `Conflict` (`too_soon`).
+    Raises `NotFound`, `RuleViolation` if the provider has neither a key nor an address, `Conflict`
+    (`too_soon`).
     """
     actor.require_person("test the connection to a provider")
     actor.require("agents.edit")
@@ -209,7 +212,7 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
 
 
 def check_provider(provider: str) -> None:
-    """Ask it, if somebody waits for that. Safe to call any number of times."""
+    """Run a requested connection test. Idempotent."""
     from agents_app.providers.model_list import list_models
 
     row = ProviderCheck.objects.filter(pk=provider, checked_at=None).first()
@@ -219,13 +222,14 @@ def check_provider(provider: str) -> None:
     choice = ProviderChoice(provider, "", env.api_key(provider), env.base_url(provider))
     found = list_models(choice)
     wanted = models_in_use(provider, ai_settings()) if found.is_whole else []
-    # Lists name models with their dates or tags: `claude-x-20300101`, `llama3.2:latest`.
+    # Provider lists name models with a date or tag: `claude-x-20300101`, `llama3.2:latest`.
     lacks = [
         name
         for name in wanted
         if not any(one == name or one.startswith((f"{name}-", f"{name}:")) for one in found.models)
     ]
-    # Not where somebody asked again meanwhile: that has its own answer.
+    # If the test was requested again meanwhile, this result is discarded; the newer request gets
+    # its own.
     ProviderCheck.objects.filter(pk=provider, asked_at=row.asked_at).update(
         checked_at=timezone.now(),
         outcome=found.outcome,
@@ -236,13 +240,13 @@ def check_provider(provider: str) -> None:
 
 
 def is_lost(row: ProviderCheck) -> bool:
-    """Return whether no answer will come any more."""
+    """Return True if the test will not get a result any more."""
     is_late = row.asked_at is not None and row.asked_at < timezone.now() - CHECK_TIMEOUT
     return row.checked_at is None and is_late
 
 
 def models_in_use(provider: str, row: AiSettings) -> list[str]:
-    """The models that would answer from this provider where an agent names none."""
+    """Return the provider's models that agents without a model would use."""
     pairs = (
         (row.text_provider, row.text_model, DEFAULT_MODELS),
         (row.media_provider, row.media_model, DEFAULT_MEDIA_MODELS),

@@ -1,4 +1,4 @@
-"""Registers the app with Django."""
+"""The app configuration: connects the package to the rest of the project."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class AgentsConfig(AppConfig):
         agent_directories.register(DefinedAgents(), name="agents")
         for kind in KINDS:
             register_kind(kind)
-        # The one moment at start when the tables are sure to be there.
+        # At start the tables are guaranteed to exist only after migrating.
         post_migrate.connect(_make_accounts, sender=self)
         navigation_entries.register(
             NavigationEntry(

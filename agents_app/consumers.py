@@ -1,4 +1,4 @@
-"""Websockets of pages that show a run or a batch, with what they are told as it goes on."""
+"""WebSockets for pages that show a run or a batch, with their progress messages."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RunSnapshot(Snapshot):
 
 
 class RunFeed(RowFeed[RunSnapshot]):
-    """Follows runs. One query; where there is something to tell, one more for the steps."""
+    """Follows runs. One query, and one more for the steps if anything changed."""
 
     channels = (RUNS_CHANNEL,)
 
@@ -53,14 +53,14 @@ class RunFeed(RowFeed[RunSnapshot]):
 
 
 class RunConsumer(PageConsumer[RowPage]):
-    """`/ws/runs/<id>/?lang=`: how far the run is, each time that it goes on; closed when it ends."""
+    """`/ws/runs/<id>/?lang=`: sends the run's progress on every change, closes when it ends."""
 
     permission: ClassVar[str] = "agents.view"
     feed = RunFeed
 
     def page_of(self, connection: PageConnection) -> RowPage:
         language = str(settings.LANGUAGE_CODE)
-        # The language of the page, where there is one of that name.
+        # Use the page's language if it is supported, otherwise the default.
         with suppress(LookupError, ValueError):
             query = self.scope["query_string"].decode("ascii")
             wanted = parse_qs(query, max_num_fields=10).get("lang", [""])[0]
@@ -75,7 +75,8 @@ _BATCH_COLUMNS: Final = ("cancelled_at", "revert_asked_at", "reverted_at", "reve
 class BatchSnapshot(Snapshot):
     def __init__(self, batch: Sequence[object], runs: Sequence[Sequence[object]]) -> None:
         _, asked_at, done_at, undone = batch
-        # Of what was taken back only how much: all of it is as long as the batch wrote.
+        # Compare only the number of reverted runs, because the full results can be as long as the
+        # batch's texts.
         length = len(undone) if isinstance(undone, dict) else 0
         unfinished = sum(row[1] in UNFINISHED for row in runs)
         self.version = (*batch[:3], length, *runs)
@@ -84,7 +85,7 @@ class BatchSnapshot(Snapshot):
         self.is_over = not unfinished and not is_reverting
 
     def message(self) -> JsonObject:
-        """Only that something is new: the page reads it by itself."""
+        """Return only that something changed; the page reloads the details itself."""
         return {"runs": self.runs, "finished": self.finished}
 
 
@@ -107,7 +108,7 @@ class BatchFeed(RowFeed[BatchSnapshot]):
 
 
 class BatchConsumer(PageConsumer[RowPage]):
-    """`/ws/batches/<id>/`: each time that something is new of the batch; closed when nothing goes on any more."""
+    """`/ws/batches/<id>/`: sends a message on every change of the batch, closes when nothing is left to do."""
 
     permission: ClassVar[str] = "agents.view"
     feed = BatchFeed

@@ -1,4 +1,4 @@
-"""Generation of images for posts, the places that they are proposed for, and the tool that asks for one."""
+"""Image generation for posts: the fields that take an image, the budget, and the tool."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ _WHERE = "post.featuredMediaId, or modules.<postModuleId>.props.<name> with a pr
 
 @dataclass(frozen=True, slots=True)
 class PictureField:
-    """A picture field of a post, as AI Review has it."""
+    """An image field of a post, in the state of AI Review."""
 
     post_id: UUID
     field: FieldTarget
 
     def edit(self, media_id: str) -> Callable[[PostDocument], PostDocument]:
-        """The edit that puts the picture there."""
+        """Return the edit that sets the image."""
         return self.field.edit(media_id)
 
 
 def find_place(*, post_id: UUID, path: str, actor: Actor) -> PictureField:
-    """The picture field that a path names. Raises `NotFound`, `NotAllowed`, or `RuleViolation` on `path`."""
+    """Return the image field at a path. Raises `NotFound`, `NotAllowed`, or `RuleViolation` on `path`."""
     post = visible_to(reachable_posts(), actor).filter(pk=post_id).first()
     if post is None:
         raise NotFound(f"No post has the ID {post_id}. Call list_posts to find the id.")
@@ -102,15 +102,15 @@ Size = Literal["1024x1024", "1536x1024", "1024x1536"]
 PROMPT_MAX: Final = 4000
 CATEGORY: Final = "generated"
 _SECONDS: Final = 120.0
-"""The longest that a provider is waited for."""
+"""Maximum seconds to wait for a provider."""
 _IMAGE_TOKENS: Final = 6300
-"""What one picture takes at most, where its price goes by tokens."""
+"""Maximum tokens of one image, for models priced by tokens."""
 _DESCRIPTION_MAX: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedImage:
-    """The picture, and what was staged where a place was named."""
+    """The image, and the staged change if a field was given."""
 
     asset: Asset
     staged: Staged | None
@@ -126,12 +126,12 @@ def generate_asset(
     path: str | None = None,
     reason: str = "",
 ) -> GeneratedImage:
-    """Have a picture made and keep it; with a post and a path, propose it there in AI Review.
+    """Generate an image and store it. With a post and a path, propose it there in AI Review.
 
-    `reason` is what an agent or an AI client says of it. Whatever can be refused is, before money is spent. Call it
-    outside of any transaction: the provider takes its time. Raises `NotAllowed`, `NotFound`, `RuleViolation`
-    (`image_failed` where the provider made none, or the budget does not allow it), and `ProviderStopped` where the
-    run was taken from this worker.
+    `reason`: the agent's or AI client's comment. All checks run before money is spent. Call it
+    outside of any transaction, because the provider is slow. Raises `NotAllowed`, `NotFound`,
+    `RuleViolation` (`image_failed` if the provider made none or the budget is too small), and
+    `ProviderStopped` if another worker has taken the run.
     """
     actor.require("media.upload")
     prompt, alt_text = check_words(prompt, alt_text)
@@ -151,7 +151,8 @@ def generate_asset(
         raise
     except ProviderError as error:
         raise RuleViolation(f"No picture was made. {error}", code="image_failed") from None
-    # Providers answer in the format that they like. What it really is, media finds out.
+    # Providers choose the format. The suffix is a guess from the first bytes; the media library
+    # checks the content.
     suffix = ".webp" if made.data[8:12] == b"WEBP" else ".png"
     if made.data.startswith(b"\xff\xd8"):
         suffix = ".jpg"
@@ -202,13 +203,15 @@ def check_words(prompt: str, alt_text: str) -> tuple[str, str]:
 def make_within_budget(
     prompt: str, size: Size, actor: Actor, run: AgentRun | None
 ) -> tuple[MadeImage, ProviderChoice]:
-    """The picture, reserved before and settled after. Raises `ProviderError`."""
-    # The libraries of the providers are loaded where a picture is made, not where a tool is listed.
+    """Reserve budget, generate the image and settle. Raises `ProviderError`."""
+    # Imported here, because the provider libraries are slow to load and listing tools does not need
+    # them.
     from agents_app.providers.image_generation import make_image
 
     agent_id = actor.agent_id or getattr(actor.user, "agent_id", None) or ""
     agent = get_agent(agent_id) if agent_id else None
     choice = choose_media_provider(agent.llm_config, agent.id) if agent else choose_media_provider()
+    # About three characters a token, rounded up.
     going_in = 0 if choice.provider == DEMO_PROVIDER else len(prompt) // 3 + 1
     reservation = reserve(
         agent_id=agent_id,
@@ -224,7 +227,8 @@ def make_within_budget(
         made = make_image(choice, prompt=prompt, size=size, seconds=seconds)
     except ProviderError as error:
         if error.worked:
-            # It may well have been made, and be paid for.
+            # The provider may have made the image and charge for it, so the whole reservation
+            # counts as used.
             _settle(reservation, run, going_in, reservation.tokens - going_in, reservation.cost)
         else:
             _settle(reservation, run, 0, 0, None)
@@ -242,7 +246,7 @@ def _settle(
     cost: Decimal | None,
 ) -> None:
     if run is not None:
-        # The run before the budget, as everybody locks them.
+        # Lock the run before the budgets, in the same order as all code that locks both.
         list(AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk).values_list("pk"))
     if settle(reservation, tokens=input_tokens + output_tokens, cost=cost) and run is not None:
         add_usage(run, input_tokens=input_tokens, output_tokens=output_tokens, cost=cost)
@@ -273,8 +277,9 @@ class MadePicture(Result):
     costs=True,
 )
 def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
-    """Have an image made and kept in the library; search_media first, this costs money. With postId and path it is
-    staged there in AI Review."""
+    """Generate an image and store it in the library; search_media first, this costs money. With postId
+    and path it is staged there in AI Review.
+    """
     names_author = arguments.post_id is not None or arguments.agent_id is not None
     writer = resolve_author(actor, arguments.agent_id) if names_author else actor
     made = generate_asset(

@@ -1,4 +1,4 @@
-"""Notifications about runs that a person began, and about budgets that are used up."""
+"""Notifications about runs that a user started, and about used-up budgets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FINISHED: Final = "agent.run.finished"
 
 
 def _find_run(event: Event) -> list[Notice]:
-    """Whoever began it by hand: not what an event began, and not one of many on several posts."""
+    """Return the user who started the run by hand. Runs started by events and runs of a batch are excluded."""
     begun = AgentRun.objects.filter(pk=str(event.payload["id"]), event=None, batch=None)
     people = list(begun.filter(by__isnull=False).values_list("by", flat=True))
     id_ = str(event.payload["id"])
@@ -49,7 +49,7 @@ def _describe_run(rows: Sequence[Notification]) -> Mapping[int, NotificationText
 
 
 def _find_batch(event: Event) -> list[Notice]:
-    """Whoever began a batch whose last run this was."""
+    """Return the user who started the batch, if this was its last run."""
     batches = AgentBatch.objects.filter(runs__pk=UUID(str(event.payload["id"])), by__isnull=False)
     batch = batches.first()
     if batch is None or batch.runs.filter(status__in=UNFINISHED).exists():

@@ -1,4 +1,4 @@
-"""Agents and runs as the API and the tools answer them."""
+"""Agents and runs as answers of the API and the tools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TimeText = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time
 
 
 class ScopeEntryAnswer(TypedDict):
-    """The posts that an agent runs on; a list that is absent does not limit it."""
+    """The posts that an agent runs on; an absent list does not limit it."""
 
     scope: AgentScope
     order: int
@@ -33,7 +33,7 @@ class ScopeEntryAnswer(TypedDict):
 
 
 class OpenEndedAnswer(TypedDict):
-    """Words that a caller may add for an agent, and how they are asked for."""
+    """The instructions that a caller may add for an agent, with their label."""
 
     enabled: bool
     label: NotRequired[str]
@@ -108,7 +108,7 @@ class RunAnswer(TypedDict):
 
 
 def agent(definition: AgentDefinition) -> AgentAnswer:
-    """Return an agent as callers may see it: no prompt, no provider, no key."""
+    """Return an agent for API callers, without prompt, provider and key."""
     scopes: list[ScopeEntryAnswer] = []
     for entry in definition.scopes:
         scope: ScopeEntryAnswer = {
@@ -141,12 +141,12 @@ def agent(definition: AgentDefinition) -> AgentAnswer:
 
 
 def with_steps(runs: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
-    """Prefetch all that `run` reads. Two queries."""
+    """Prefetch everything that `run` reads. Two queries."""
     return runs.prefetch_related("steps")
 
 
 def run(row: AgentRun) -> RunAnswer:
-    """Return a run. `value` is there for runs of a field only."""
+    """Return a run. `value` is set for runs on a field only."""
     answer: RunAnswer = {
         "id": str(row.pk),
         "agentId": row.agent_id,

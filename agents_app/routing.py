@@ -1,4 +1,4 @@
-"""Websockets of agents."""
+"""WebSocket routes of agents."""
 
 from django.urls import path
 

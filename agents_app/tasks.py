@@ -42,7 +42,7 @@ def test_provider(provider: str) -> None:
 
 @shared_task(name="agents_app.tasks.prune_transcripts")
 def prune_transcripts() -> int:
-    """Delete what was said in runs more than `AGENT_TRANSCRIPT_DAYS` ago."""
+    """Delete messages of runs older than `AGENT_TRANSCRIPT_DAYS`."""
     return retention.prune_transcripts(days=settings.CMS_ENV.agent_transcript_days)
 
 

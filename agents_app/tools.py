@@ -1,4 +1,4 @@
-"""Tools for AI clients: agents and their runs, and what there is on this site by name."""
+"""Tools for AI clients: agents, their runs, and the registered names of this site."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class AgentPage(ToolPage):
 
 
 class ReadRun(Result):
-    """A run as over REST, without what has not happened."""
+    """A run as in the REST API, without empty values."""
 
     id: str
     agent_id: str
@@ -117,8 +117,9 @@ def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
     costs=True,
 )
 def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
-    """Run an agent on a post. What it proposes goes to AI Review. Answers the run; wait up to 60 seconds for its
-    result, or read it later with get_agent_run."""
+    """Run an agent on a post. Its proposals go to AI Review. Answers the run; wait up to 60 seconds
+    for its result, or read it later with get_agent_run.
+    """
     if arguments.scope == Scope.FIELD:
         raise invalid("scope", "For a single field use run_field_agent.")
     with _teaching():
@@ -142,7 +143,7 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
     costs=True,
 )
 def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
-    """Have an agent propose a value of one field. It is only answered, unless applyToAiReview stages it too."""
+    """Have an agent propose a value of one field. It is only returned, unless applyToAiReview stages it too."""
     context = dict(arguments.context or {})
     if "current_value" in arguments.model_fields_set:
         context["currentValue"] = arguments.current_value
@@ -170,7 +171,7 @@ def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
 
 
 def _waited_for(run: AgentRun, actor: Actor, seconds: float) -> AgentRun:
-    """The run as it stands then. Whoever cancels the call has no use for the run that it began."""
+    """Return the run after waiting. If the client cancels the call, cancel the run."""
     try:
         run = wait_for_run(run, seconds)
         check_cancelled()
@@ -182,7 +183,7 @@ def _waited_for(run: AgentRun, actor: Actor, seconds: float) -> AgentRun:
 
 
 def describe_outcome(run: AgentRun, *, applies: bool) -> str | None:
-    """Say why there is no value, or why nothing was staged although it was asked for; None where all went well."""
+    """Explain why there is no value, or why nothing was staged despite the request; None otherwise."""
     if not run.is_finished:
         return f"The run goes on; read it later with get_agent_run, runId {run.pk}."
     if run.status != RunStatus.SUCCEEDED:
@@ -193,7 +194,7 @@ def describe_outcome(run: AgentRun, *, applies: bool) -> str | None:
 
 
 def _answered(run: AgentRun) -> JsonObject:
-    """A run as an answer; what it said may be a visitor's words where it read such."""
+    """Return a run as an answer, marked as untrusted if it read visitors' content."""
     if run.has_read_untrusted:
         note_untrusted()
     answer = cast("JsonObject", presenters.run(run))
@@ -206,7 +207,7 @@ def _answered(run: AgentRun) -> JsonObject:
 
 @contextmanager
 def _teaching() -> Iterator[None]:
-    """Add to an unknown agent's error where the ids of agents are found."""
+    """Add a hint about agent ids to an unknown agent's error."""
     try:
         yield
     except NotFound as error:
@@ -217,7 +218,7 @@ def _teaching() -> Iterator[None]:
 
 @tool(title="Read a run", kind="read", permission="agents.view", group="agents", result=ReadRun)
 def get_agent_run(actor: Actor, arguments: GetAgentRun) -> JsonObject:
-    """A run of an agent: status, steps, usage, what it staged, or why it failed."""
+    """A run of an agent: status, steps, usage, staged paths, or the reason why it failed."""
     return _answered(find_run(run_id=arguments.run_id, actor=actor))
 
 
@@ -239,7 +240,7 @@ class NamedAgent(Result):
 
 
 class RegistryItems(Result):
-    """`agents` is there for callers who may see them."""
+    """`agents` is set for callers who may see them."""
 
     post_types: list[NamedBySlug]
     modules: list[NamedModule]
@@ -256,7 +257,7 @@ class RegistryItems(Result):
     result=RegistryItems,
 )
 def list_registry_items(actor: Actor, arguments: NoArguments) -> JsonObject:
-    """Every post type, module, form, taxonomy and agent of this site by name. A first look around."""
+    """Every post type, module, form, taxonomy and agent of this site by name. Start here."""
     answer: JsonObject = {
         "postTypes": [{"slug": row.name, "name": row.label} for row in post_types],
         "modules": [

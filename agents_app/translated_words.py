@@ -1,4 +1,4 @@
-"""Words that only files of agents hold, for the catalogue of the admin."""
+"""Texts that only agents' files contain, for the admin's translation catalogue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents in the admin: beside fields, on posts, everywhere; runs and their progress. Importing it registers them."""
+"""Admin pages of agents, runs and AI settings. Importing the package registers them."""
 
 from agents_app.admin import batches, post_pages
 from agents_app.admin.agents import agent_admin

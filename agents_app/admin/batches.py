@@ -1,4 +1,4 @@
-"""Batches of runs in the admin: choosing an agent for several posts, what became of each, cancel, retry, revert."""
+"""The admin pages of batches: start one agent on several posts, follow, cancel, retry and revert."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _TITLE: Final = gettext_lazy("Run an agent on several posts")
 
 
 def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
-    """The page that asks which agent is to work on these posts."""
+    """Show the page that asks which agent to run on these posts."""
     require(request, "agents.edit")
     if len(ids) > MAX_POSTS:
         sentence = ngettext(
@@ -78,14 +78,13 @@ RUN_AGENT: Final = ListAction("run_agent", gettext_lazy("Run an agent…"), "age
 @require_POST
 @answers_refusals
 def bulk(request: HttpRequest) -> HttpResponse:
-    """`do=run` begins the batch; anything else says anew what it would use.
-
-    Nobody begins what they saw no estimate of: chosen since, another agent is estimated first.
-    """
+    """`do=run` starts the batch; any other POST shows the estimate again."""
     require(request, "agents.edit")
     ids = request.POST.getlist("ids")[: MAX_POSTS + 1]
     if request.POST.get("do") != "run":
         return bulk_page(request, ids, None)
+    # A batch is started only with the agent whose estimate the page showed. An agent selected since
+    # then is estimated first.
     if request.POST.get("estimated", "") != asked_agent(request):
         sentence = _("You selected another agent. Check the estimated cost, then run it.")
         return bulk_page(request, ids, RunRefusal(problem=sentence))
@@ -206,7 +205,7 @@ def batch_state(batch: AgentBatch, *, is_finished: bool) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class BatchResultRow:
-    """The result of one post. `undone` describes what taking it back did."""
+    """The result of one post. `undone` describes what the revert did."""
 
     result: PostResult
     status_label: str
@@ -276,7 +275,7 @@ def describe_result(batch: AgentBatch, result: PostResult, *, may_act: bool) -> 
 @require_POST
 @answers_refusals
 def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
-    """Stop what is not finished."""
+    """Cancel all unfinished runs of the batch."""
     require(request, "agents.edit")
     with refusals_as_messages(request):
         cancel_batch(batch_id=batch_id, actor=actor_of(request))
@@ -289,7 +288,7 @@ def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
 @require_POST
 @answers_refusals
 def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
-    """Try what failed once more: the run that is named, or all."""
+    """Retry the failed runs: the one in `run`, or all."""
     require(request, "agents.edit")
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))
     wanted = request.POST.get("run", "")
@@ -311,7 +310,7 @@ def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
 
 @answers_refusals
 def revert(request: HttpRequest, batch_id: UUID) -> HttpResponse:
-    """GET says what will be taken back, POST has it done."""
+    """GET: show what will be reverted. POST: start the revert."""
     require(request, "posts.revisions.manage")
     require(request, "agents.edit")
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))

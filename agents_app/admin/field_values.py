@@ -1,4 +1,4 @@
-"""A field's value, and what agents answer for it, as people read them: with the review's own diffs."""
+"""A field's value and agents' answers for it as readable text, with the diffs of the review pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proofroom.definitions.richtext.markdown_reader import from_markdown
 
 @dataclass(frozen=True, slots=True)
 class ShownFieldValue:
-    """A value beside the one that it would replace."""
+    """A value compared with the one it would replace."""
 
     stretches: Sequence[DiffStretch]
     summary: str
@@ -29,7 +29,7 @@ class ShownFieldValue:
 
 @dataclass(frozen=True, slots=True)
 class FieldView:
-    """The one field: its name for people, its type, and what ids in its values stand for."""
+    """How to show the values of one field: its label, type, and the titles of referenced objects."""
 
     label: str
     path: str
@@ -38,11 +38,11 @@ class FieldView:
     references: References
 
     def now(self, value: Json) -> list[DiffStretch]:
-        """The value as it stands."""
+        """Return the current value."""
         return fold_lines(lines_of_value(value, self.shape, self.references))
 
     def change(self, before: Json, after: Json) -> ShownFieldValue:
-        """Return what the value would become."""
+        """Return the difference between two values."""
         after = self._read(after)
         found = compare(before, after, self.shape, language=self.language)
         return ShownFieldValue(
@@ -60,7 +60,7 @@ class FieldView:
 def field_view(
     target: FieldTarget, document: PostDocument, values: Iterable[Json], who: Scoped
 ) -> FieldView:
-    """Return a view of a field's values. At most one query for each kind of thing that they name."""
+    """Return the view of a field. At most one query for each kind of referenced object."""
     if target.module_id is None:
         shape = shape_at(f"post.{'.'.join(target.path)}", document)
     elif len(target.path) == 1:
@@ -81,7 +81,7 @@ def field_view(
 
 
 def label_of_target(target: FieldTarget, document: PostDocument) -> str:
-    """ "Title", "Hero › Subtitle", "FAQ › Questions 2 › answer"."""
+    """Return a label such as "Title", "Hero › Subtitle" or "FAQ › Questions 2 › answer"."""
     module = target.module(document)
     if module is None:
         return field_label(document.type, ".".join(target.path))

@@ -1,4 +1,4 @@
-"""Agents and their runs in words: names, models, durations, money."""
+"""Labels of agents and runs: names, models, durations, costs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def is_demo(run: AgentRun) -> bool:
 
 
 def model_label(run: AgentRun) -> str:
-    """Return the name of the model that answered. The demo provider is no model and says so."""
+    """Return the name of the model that answered, or a note that it was the demo."""
     if is_demo(run):
         return _("Demo (no AI)")
     return " ".join(part for part in (run.provider, run.model) if part)
@@ -69,7 +69,7 @@ def tokens_of_answer(most: int | None) -> str:
 
 
 def duration(run: AgentRun) -> str:
-    """Return the duration of a finished run as text; empty for one that is not finished or never began."""
+    """Return the duration of a finished run as text; empty if the run is unfinished or never started."""
     if run.started_at is None or run.finished_at is None:
         return ""
     seconds = max((run.finished_at - run.started_at).total_seconds(), 0.0)
@@ -77,7 +77,7 @@ def duration(run: AgentRun) -> str:
 
 
 def state_badge(run: AgentRun) -> SafeString:
-    """The status of a run as a sign and a word."""
+    """Return the status of a run as a badge with a sign and a word."""
     return format_html(
         '<span class="badge badge-{} run-state"><span aria-hidden="true">{}</span> {}</span>',
         run.status,

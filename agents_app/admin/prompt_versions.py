@@ -1,4 +1,4 @@
-"""The versions of an agent's prompt: the one in force, those before it, and what a run was told."""
+"""The versions of an agent's prompt: the current one, earlier ones, and the one a run used."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _EARLIER: Final = 20
 
 
 def prompt_url(request: HttpRequest, agent_id: str, digest: str) -> str:
-    """The page of a version, for who may read prompts; empty for others, and where there is none."""
+    """Return the URL of a version; empty without the permission to read prompts or without a version."""
     if not digest or not may(request, _PERMISSION):
         return ""
     return reverse("admin:agents_app_prompt", args=[agent_id, digest])
 
 
 def present_version(agent_id: str) -> str:
-    """The version of the prompt as the agent's file has it now; empty where its file is gone."""
+    """Return the current version of the agent's prompt; empty if its file is gone."""
     agent = get_agent(agent_id)
     return prompt_version(agent) if agent else ""
 
@@ -52,7 +52,7 @@ def run_prompt_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
 
 
 def versions_context(agent_id: str) -> dict[str, Any]:
-    """The versions of which the page of an agent tells. One query."""
+    """Return the versions listed on the page of an agent. One query."""
     rows = prompt_versions(agent_id).only("digest", "agent_id", "created_at")[: _EARLIER + 1]
     present = present_version(agent_id)
     return {
@@ -80,12 +80,12 @@ def changed_prompt(request: HttpRequest, first: AgentRun, second: AgentRun) -> d
 @require_GET
 @answers_refusals
 def show_prompt(request: HttpRequest, agent_id: str, digest: str) -> HttpResponse:
-    """One version: the words, what goes with them, and what changed until now."""
+    """Show one version: its text, options, and the difference to the current one."""
     require(request, _PERMISSION)
     row = find_prompt_version(agent_id=agent_id, digest=digest, actor=actor_of(request))
     present = present_version(agent_id)
     runs = AgentRun.objects.filter(agent_id=agent_id, prompt_version=digest)
-    # From this version to the words of the file.
+    # Compare this version with the current file.
     agent = get_agent(row.agent_id)
     since: Sequence[Segment] = ()
     if agent is not None and row.digest != present:
@@ -106,6 +106,7 @@ def show_prompt(request: HttpRequest, agent_id: str, digest: str) -> HttpRespons
     }
     title = _("Prompt version %(version)s") % {"version": digest}
     answer = page(request, "admin/agents/prompt.html", context, title=title)
+    # Prompts are readable with `agents.edit` only, so no cache may store the page.
     answer["Cache-Control"] = "no-store"
     return answer
 

@@ -1,4 +1,4 @@
-"""`/api/agents`, and the ways to start a run: on a post, from anywhere, and from outside with the secret."""
+"""`/api/agents`, and endpoints to start a run: on a post, globally, and from outside with the secret."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ AGENT_PARAMETERS: Final = [
 
 
 class AnsweringAnswer(Answer):
-    """The account that would answer at present, or the reason why none would."""
+    """The provider that would answer now, or the reason why none would."""
 
     provider: TextOrNull
     model: TextOrNull
@@ -79,14 +79,14 @@ class AnsweringAnswer(Answer):
 
 
 class AgentAccountAnswer(Answer):
-    """The account that an agent writes under: its own, the system's, one that is off, or one still to be made."""
+    """The account an agent acts under: its own, the system's, a disabled one, or one not created yet."""
 
     state: AccountState
     username: str
 
 
 class OneAgentAnswer(Answer):
-    """An agent, with who would answer, the tools that it may use, and what its file names that nobody knows."""
+    """An agent with its provider, its usable tools, and unknown names in its file."""
 
     id: str
     name: str
@@ -104,14 +104,14 @@ class OneAgentAnswer(Answer):
 
 
 class RejectedPostAnswer(Answer):
-    """A post that got no run."""
+    """A post without a run, and the reason."""
 
     id: str
     error: str
 
 
 class BulkRunsAnswer(Answer):
-    """The runs on several posts, and the posts that got none."""
+    """The runs on several posts, and the posts without a run."""
 
     batch_id: UUID
     data: list[RunAnswer]
@@ -119,7 +119,7 @@ class BulkRunsAnswer(Answer):
 
 
 class AgentSwitched(Body, answered_by=OneAgentAnswer):
-    """Changes of an agent. Other keys that a GET answers are ignored: they stand in its file."""
+    """Changes of an agent. Other keys of the GET answer are ignored: the file defines them."""
 
     enabled: bool
 
@@ -144,7 +144,7 @@ class BulkRun(Body):
 
 
 def answer_one_agent(agent_id: str, actor: Actor) -> Response:
-    """Answer an agent with who would answer and what it may use: no prompt, no key."""
+    """Answer an agent with its provider and tools, without prompt or key."""
     found = find_agent(agent_id=agent_id, actor=actor)
     shown = OneAgentAnswer(
         **presenters.agent(found.definition),
@@ -161,8 +161,9 @@ def answer_one_agent(agent_id: str, actor: Actor) -> Response:
 
 
 def wait_of(request: Request) -> int:
-    """The query's `wait` in seconds; 422 where it is none of 0 to 60."""
+    """Return the query's `wait` in seconds. Raises `RuleViolation` unless it is 0 to 60."""
     text = request.query_params.get("wait", "0")
+    # `isdigit` alone accepts digits that `int` rejects, such as superscripts.
     if not (text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= MAX_WAIT_SECONDS):
         raise invalid(
             "wait", f"wait must be a whole number of seconds from 0 to {MAX_WAIT_SECONDS}."
@@ -171,14 +172,15 @@ def wait_of(request: Request) -> int:
 
 
 def waited(run: AgentRun, wait: int, actor: Actor) -> AgentRun:
-    """The run after the wait, for a caller who may still see it: rights can end meanwhile."""
+    """Return the run after waiting. Raises `NotFound` if the caller lost the right to see it meanwhile."""
     wait_for_run(run, wait)
+    # The account is read again, because its rights can change during the wait.
     person = User.objects.get(pk=actor.user.pk)
     return find_run(run_id=run.pk, actor=replace(actor, user=person))
 
 
 def answer(run: AgentRun, wait: int, actor: Actor) -> Response:
-    """201 with the run, or 200 where it finished in the time that the caller waits."""
+    """Answer 201 with the run, or 200 if it finished during the wait."""
     if wait:
         run = waited(run, wait, actor)
     else:
@@ -190,7 +192,7 @@ def answer(run: AgentRun, wait: int, actor: Actor) -> Response:
 
 
 class AgentViewSet(ApiViewSet):
-    """Agents and their runs, for people."""
+    """Agents and their runs, for signed-in users."""
 
     path_schemas = AGENT_ID
     permissions: ClassVar[dict[str, Declared]] = {
@@ -218,12 +220,12 @@ class AgentViewSet(ApiViewSet):
 
     @extend_schema(responses=OneAgentAnswer)
     def retrieve(self, request: Request, agent_id: str) -> Response:
-        """One agent, on or off: who would answer, the tools that it may use, its account. No prompt and no key."""
+        """One agent, on or off: provider, usable tools, account. Without prompt and key."""
         return answer_one_agent(agent_id, self.actor)
 
     @extend_schema(request=AgentSwitched, responses=OneAgentAnswer)
     def partial_update(self, request: Request, agent_id: str) -> Response:
-        """Switch an agent on or off, whatever its file says. Off, it begins no run any more."""
+        """Switch an agent on or off, overriding its file. An agent that is off starts no runs."""
         find_agent(agent_id=agent_id, actor=self.actor)
         body = read_body(request, AgentSwitched)
         switch_agent(agent_id=agent_id, enabled=body.enabled, actor=self.actor)
@@ -236,7 +238,7 @@ class AgentViewSet(ApiViewSet):
         examples=[RUN_EXAMPLE],
     )
     def run_on_post(self, request: Request, post_id: str, agent_id: str) -> Response:
-        """Run an agent on a post, or on one field of it. What it proposes goes to AI Review."""
+        """Run an agent on a post, or on one field of it. Proposals go to AI Review."""
         body, wait = read_body(request, PostRun), wait_of(request)
         run = create_run(
             agent_id=agent_id,
@@ -256,7 +258,7 @@ class AgentViewSet(ApiViewSet):
         responses=RUN_RESPONSES,
     )
     def run_globally(self, request: Request, agent_id: str) -> Response:
-        """Run an agent from anywhere, with or without a post."""
+        """Run an agent globally, with or without a post."""
         body, wait = read_body(request, GlobalRun), wait_of(request)
         run = create_run(
             agent_id=agent_id,
@@ -270,7 +272,7 @@ class AgentViewSet(ApiViewSet):
 
     @extend_schema(request=BulkRun, responses={201: BulkRunsAnswer})
     def run_in_bulk(self, request: Request, agent_id: str) -> Response:
-        """Run an agent on up to a hundred posts, one run each. Posts that get none are named under `rejected`."""
+        """Run an agent on up to a hundred posts, one run each. `rejected` lists posts without a run."""
         body = read_body(request, BulkRun)
         made = create_bulk_runs(
             agent_id=agent_id,
@@ -301,9 +303,9 @@ class TriggerRun(GlobalRun):
 
 
 class TriggerViewSet(ApiViewSet):
-    """The public trigger: whoever has the secret starts an agent, which acts with its own rights only."""
+    """The public trigger: callers with the secret start an agent, which acts with its own rights only."""
 
-    # No session is looked at, so that no page can make a signed-in browser start an agent.
+    # Sessions are ignored, so that no web page can make a signed-in browser start an agent.
     authentication_classes = ()
     throttle_scope = "trigger"
     path_schemas = AGENT_ID
@@ -317,7 +319,8 @@ class TriggerViewSet(ApiViewSet):
     def run(self, request: Request, agent_id: str) -> Response:
         """Run an agent from outside. Needs the secret in X-Agent-Key, or as a Bearer credential.
 
-        Whoever is called by a reaction sends its X-Agent-Run along, so that the chain of runs is counted.
+        A caller that was itself called by a reaction sends its X-Agent-Run along, to limit chains
+        of runs.
         """
         require_secret(request)
         body, wait = read_body(request, TriggerRun), wait_of(request)
@@ -338,14 +341,14 @@ class TriggerViewSet(ApiViewSet):
 
 
 def require_secret(request: Request) -> None:
-    """Raise `NotAuthenticated` unless the request carries the secret; without one configured, always."""
+    """Raise `NotAuthenticated` unless the request carries the secret, or if no secret is configured."""
     env = settings.CMS_ENV
     expected = env.agent_trigger_secret or env.mcp_auth_token
     scheme, _, bearer = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     given = [request.META.get("HTTP_X_AGENT_KEY", "")]
     if scheme.lower() == "bearer":
         given.append(bearer.strip())
-    # Every candidate is compared, so that the time tells nothing about which one it was.
+    # All candidates are compared, so that the response time does not reveal which one matched.
     matches = [
         hmac.compare_digest(candidate.encode("utf-8", "surrogateescape"), (expected or "").encode())
         for candidate in given

@@ -32,7 +32,7 @@ MediaProviderName = Annotated[str, one_of(MEDIA_PROVIDERS)]
 
 
 class ProviderAnswer(Answer):
-    """A provider. Its key is never told; `variable` names what holds it, or would."""
+    """A provider. Its key is never shown; `variable` names the environment variable that configures it."""
 
     id: TextProviderName
     name: str
@@ -46,7 +46,7 @@ class ProviderAnswer(Answer):
 
 
 class AiSettingsAnswer(Answer):
-    """The defaults of agents that name no provider or model; null: the first provider that can be used."""
+    """The defaults of agents without provider or model; null: the first usable provider."""
 
     text_provider: TextProviderName | None
     text_model: str | None
@@ -90,14 +90,14 @@ class AiSettingsViewSet(ApiViewSet):
 
     @extend_schema(responses=AiSettingsAnswer)
     def retrieve(self, request: Request) -> Response:
-        """The AI settings, and which providers can be used. Never a key."""
+        """The AI settings and the usable providers. Never a key."""
         return answer_settings(ai_settings())
 
     @extend_schema(request=AiSettingsChanges, responses=AiSettingsAnswer)
     def update(self, request: Request) -> Response:
-        """Change the AI settings; what is absent stays, null takes a default away.
+        """Change the AI settings. Absent keys stay unchanged, null removes a default.
 
-        Another provider without a model takes its usual one. A `version` that is not current is 409.
+        A new provider without a model takes its default. A stale `version` is 409.
         """
         body = read_body(request, AiSettingsChanges)
         changes = body.model_dump(exclude_unset=True)

@@ -39,7 +39,7 @@ STATUS_FIELDS: Final = {
 
 
 class BatchProgressAnswer(Answer):
-    """Posts of a batch, by the status of the latest try at each."""
+    """Numbers of posts of a batch, by the status of the latest try."""
 
     total: int
     finished: int
@@ -52,7 +52,7 @@ class BatchProgressAnswer(Answer):
 
 
 class BatchEstimateAnswer(Answer):
-    """The tokens and US dollars that a batch was expected to use."""
+    """The estimated tokens and US dollars of a batch."""
 
     input_tokens: int
     output_tokens: int
@@ -61,7 +61,7 @@ class BatchEstimateAnswer(Answer):
 
 
 class BatchRevertAnswer(Answer):
-    """The progress of taking a batch back: `runs` are done."""
+    """The progress of reverting a batch: `runs` are done."""
 
     asked_at: datetime
     finished_at: datetime | None
@@ -99,7 +99,7 @@ class BatchResultAnswer(Answer):
 
 
 class RunTakenBackAnswer(Answer):
-    """The paths that taking back one run touched, or the reason why it could not."""
+    """The paths changed by reverting one run, or the reason why it failed."""
 
     run_id: UUID
     reverted: list[str]
@@ -109,7 +109,7 @@ class RunTakenBackAnswer(Answer):
 
 
 class BatchAnswer(BatchInListAnswer):
-    """A batch, with what came of each post."""
+    """A batch, with the result of each post."""
 
     rejected: list[RejectedPostAnswer]
     results: list[BatchResultAnswer]
@@ -124,7 +124,7 @@ class BatchListAnswer(Answer):
 
 
 def batch_in_list(batch: AgentBatch, progress: BatchProgress) -> BatchInListAnswer:
-    """Return a batch as lists have it."""
+    """Return a batch as it appears in lists."""
     counts = {name: progress.by_status.get(key, 0) for key, name in STATUS_FIELDS.items()}
     revert = None
     if batch.revert_asked_at is not None:
@@ -180,7 +180,7 @@ class BatchViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=BatchListAnswer)
     def list(self, request: Request) -> Response:
-        """Batches, latest first, each with how far it is."""
+        """Batches with their progress, latest first."""
         page = page_of(request)
         found = batches(self.actor)
         rows = list(found[page.slice])
@@ -190,17 +190,17 @@ class BatchViewSet(ApiViewSet):
 
     @extend_schema(responses=BatchAnswer)
     def retrieve(self, request: Request, batch_id: str) -> Response:
-        """A batch, with what came of each post."""
+        """A batch, with the result of each post."""
         return answer_batch(find_batch(batch_id=batch_id, actor=self.actor))
 
     @extend_schema(request=None, responses={200: BatchAnswer})
     def cancel(self, request: Request, batch_id: str) -> Response:
-        """Stop all runs of a batch that are not finished."""
+        """Cancel all unfinished runs of a batch."""
         return answer_batch(cancel_batch(batch_id=batch_id, actor=self.actor))
 
     @extend_schema(request=None, responses={200: BatchAnswer})
     def revert(self, request: Request, batch_id: str) -> Response:
-        """Have all that a batch brought taken back; read it again to see what came of each run.
+        """Start reverting a batch; read it again to see the result of each run.
 
         Also needs `posts.revisions.manage`.
         """

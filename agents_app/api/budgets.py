@@ -36,7 +36,7 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
 Quantity = Annotated[int | float, WithJsonSchema({"type": "number", "minimum": 0})]
-"""Tokens as a whole number, or US dollars."""
+"""Tokens as an integer, or US dollars."""
 DATE: Final = {"type": "string", "format": "date"}
 USAGE_PARAMETERS: Final = [
     query_parameter("from", "The first day, in UTC. Without it, that of the month of `to`.", DATE),
@@ -48,7 +48,7 @@ USAGE_PARAMETERS: Final = [
 
 
 class DayOfAgentAnswer(AmountAnswer):
-    """Usage of an agent on a day; null is usage that no agent asked for."""
+    """Usage of an agent on a day; null is usage without an agent."""
 
     agent_id: TextOrNull
     day: date
@@ -65,7 +65,7 @@ class UsageOfDaysAnswer(Answer):
 
 
 class LeftAnswer(Answer):
-    """The rest of a limit; `agentId` is `all` where it is that of all together."""
+    """The rest of a limit. `agentId` is `all` for the limit of all agents together."""
 
     agent_id: str
     period: Literal["day", "month"]
@@ -76,7 +76,7 @@ class LeftAnswer(Answer):
 
 
 class BulkEstimateAnswer(Answer):
-    """The probable usage of a bulk run. Costs are null where the model's price is not known."""
+    """The estimated usage of a bulk run. Costs are null if the model's price is unknown."""
 
     agent_id: str
     posts: int = Field(ge=0)
@@ -96,7 +96,7 @@ class BulkEstimateAnswer(Answer):
 
 
 def budget_answer(view: usage.BudgetView) -> BudgetAnswer:
-    """Return a budget: its own limits, those that hold, and what is used of them or reserved."""
+    """Return a budget: its own limits, the effective ones, and the usage with reservations."""
     return BudgetAnswer(
         **dict(LimitsAnswer.model_validate(view.limits)),
         agent_id=NAMES.get(view.agent_id, view.agent_id),
@@ -107,11 +107,12 @@ def budget_answer(view: usage.BudgetView) -> BudgetAnswer:
 
 
 def read_day(request: Request, name: str) -> date | None:
-    """Return the day of a query parameter. Raises `RuleViolation` for what is none."""
+    """Return the day of a query parameter, or None. Raises `RuleViolation` for an invalid date."""
     text = request.query_params.get(name)
     if text is None:
         return None
     try:
+        # `fromisoformat` also accepts other ISO 8601 forms, such as week dates.
         day = date.fromisoformat(text) if len(text) == len("2030-01-31") else None
     except ValueError:
         day = None
@@ -121,7 +122,7 @@ def read_day(request: Request, name: str) -> date | None:
 
 
 class BudgetViewSet(ApiViewSet):
-    """Limits on the usage of agents in a day and in a month."""
+    """Limits on the daily and monthly usage of agents."""
 
     path_schemas = AGENT_ID
     permissions: ClassVar[dict[str, Declared]] = {"list": "agents.edit", "update": "agents.edit"}
@@ -140,9 +141,10 @@ class BudgetViewSet(ApiViewSet):
 
     @extend_schema(request=BudgetChanges, responses=BudgetAnswer)
     def update(self, request: Request, agent_id: str) -> Response:
-        """Set limits of an agent, of `default` or of `all`; what is absent stays, null takes a limit away.
+        """Set limits of an agent, of `default` or of `all`. Absent keys stay unchanged, null removes a
+        limit.
 
-        Where an agent has no limit of its own, that of `default` holds.
+        For an agent without its own limit, `default` applies.
         """
         body = read_body(request, BudgetChanges)
         key = set_budget(name=agent_id, changes=body, actor=self.actor)
@@ -156,7 +158,7 @@ class UsageViewSet(ApiViewSet):
 
     @extend_schema(parameters=USAGE_PARAMETERS, responses=UsageOfDaysAnswer)
     def list(self, request: Request) -> Response:
-        """What was used by day and agent, of at most 366 days; `totals` are those of all pages."""
+        """Usage by day and agent, of at most 366 days; `totals` cover all pages."""
         page = page_of(request)
         last = read_day(request, "to") or today()
         first = read_day(request, "from") or begin_of("month", last)
@@ -184,9 +186,9 @@ class EstimateViewSet(ApiViewSet):
 
     @extend_schema(request=BulkRun, responses={200: BulkEstimateAnswer})
     def estimate(self, request: Request, agent_id: str) -> Response:
-        """What an agent on up to a hundred posts will probably use, and what is left of its budgets.
+        """Estimate the usage of an agent on up to a hundred posts, and what is left of its budgets.
 
-        Nothing is begun.
+        Nothing is started.
         """
         body = read_body(request, BulkRun)
         found = estimate_bulk(

@@ -45,7 +45,7 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
 HIDDEN_EVENT: Final = "event"
-"""The name of an event that the caller may not learn of."""
+"""Name shown instead of an event that the caller may not see."""
 RUN_PARAMETERS: Final = [
     query_parameter("postId", "Runs on a post.", UUID_TEXT),
     query_parameter("agentId", "Runs of an agent."),
@@ -69,9 +69,10 @@ class RevertedPostAnswer(Answer):
 
 
 class RevertedAnswer(Answer):
-    """The result of reverting a run: paths taken back, kept because people changed them, and no longer staged.
+    """The result of reverting a run: paths reverted, retained because people changed them, and
+    unstaged.
 
-    First those of all posts, then by post; `deletedPosts` are those that the run made and nobody touched.
+    The totals first, then by post. `deletedPosts`: posts created by the run and unchanged since.
     """
 
     run_id: UUID
@@ -100,7 +101,7 @@ class CandidateListAnswer(Answer):
 
 
 class MessageAnswer(Answer):
-    """One message; a tool's name where one was called or answered."""
+    """One message. `name` is set for tool calls and their results."""
 
     n: int = Field(validation_alias="number")
     role: Literal["system", "user", "assistant", "tool"]
@@ -118,7 +119,7 @@ class TranscriptAnswer(Answer):
 
 
 class ReactionAnswer(Answer):
-    """A reaction to a run. `number` is its place in the agent's file, `target` a host or the name of a tool."""
+    """A reaction to a run. `number` is its place in the agent's file, `target` a host or a tool."""
 
     number: int = Field(ge=1)
     type: Annotated[str, one_of(reaction_names())]
@@ -136,7 +137,7 @@ class ReactionAnswer(Answer):
 
 
 class LinkAnswer(Answer):
-    """An event or a run. Of an event that the caller may not learn of only `kind`, `name` and `at` are told."""
+    """An event or a run. Of an event the caller may not see, only `kind`, `name` and `at` are set."""
 
     kind: Literal["event", "run"]
     id: UUID | None = Field(...)
@@ -150,7 +151,7 @@ class LinkAnswer(Answer):
 
 
 class ChainAnswer(Answer):
-    """The causes and the consequences of a run, each oldest first. The first cause says who began it all."""
+    """The causes and consequences of a run, each oldest first. The first cause names the initiator."""
 
     causes: list[LinkAnswer]
     run: LinkAnswer
@@ -162,7 +163,7 @@ class Retry(Body):
 
 
 def run_chain(run: AgentRun, actor: Actor) -> ChainAnswer:
-    """Return the chain of a run for this caller: of events that they may not see only that there was one."""
+    """Return the chain of a run for this caller. Hidden events appear without details."""
     found = chain_of(run, actor)
     return ChainAnswer(
         causes=[chain_link(link, actor) for link in found.causes],
@@ -203,7 +204,7 @@ def chain_link(link: ChainLink, actor: Actor) -> LinkAnswer:
 
 
 def reaction(row: RunReaction) -> ReactionAnswer:
-    """Return a reaction to a run. Of an address only the host is told."""
+    """Return a reaction to a run. Of a URL only the host is shown."""
     outcome = outcome_of(row)
     return ReactionAnswer.model_validate(
         {
@@ -223,7 +224,7 @@ def reaction(row: RunReaction) -> ReactionAnswer:
 
 
 def filter_runs(request: Request, actor: Actor) -> QuerySet[AgentRun]:
-    """Return the runs that the query asks for. Raises `RuleViolation` for values that none can have."""
+    """Return the runs that match the query. Raises `RuleViolation` for invalid values."""
     given = request.query_params
     runs = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
     for name, column in ID_COLUMNS.items():
@@ -235,6 +236,7 @@ def filter_runs(request: Request, actor: Actor) -> QuerySet[AgentRun]:
                 raise invalid(name, f"{name} must be one of {', '.join(values)}.")
             runs = runs.filter(**{name: given[name]})
     if "agentId" in given:
+        # PostgreSQL cannot store or compare NUL in text.
         if "\x00" in given["agentId"]:
             raise invalid("agentId", "agentId must not contain the character NUL.")
         runs = runs.filter(agent_id=given["agentId"])
@@ -242,7 +244,7 @@ def filter_runs(request: Request, actor: Actor) -> QuerySet[AgentRun]:
 
 
 class RunViewSet(ApiViewSet):
-    """Runs: list, read, cancel, revert, try again, and what led to them and followed."""
+    """Runs: list, read, cancel, revert, retry, and their causes and consequences."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "agents.view",
@@ -279,12 +281,12 @@ class RunViewSet(ApiViewSet):
 
     @extend_schema(request=None, responses={200: described(RunAnswer)})
     def cancel(self, request: Request, run_id: str) -> Response:
-        """Stop a run that is not finished; nothing of it is staged any more."""
+        """Cancel an unfinished run; it stages nothing any more."""
         return Response(presenters.run(cancel_run(run_id=run_id, actor=self.actor)))
 
     @extend_schema(request=None, responses={200: RevertedAnswer})
     def revert(self, request: Request, run_id: str) -> Response:
-        """Take back all that a run brought, live and staged; what people changed since is kept."""
+        """Revert all changes of a run, live and staged. Later edits by people stay."""
         done = undo_run(run_id=run_id, actor=self.actor)
         posts = [
             RevertedPostAnswer(
@@ -311,14 +313,14 @@ class RunViewSet(ApiViewSet):
         responses=RUN_RESPONSES,
     )
     def retry(self, request: Request, run_id: str) -> Response:
-        """Run an agent again with the input of a run that is finished, and a note on it."""
+        """Run an agent again with the input of a finished run, and a note on it."""
         body, wait = read_body(request, Retry), wait_of(request)
         run = retry_run(run_id=run_id, actor=self.actor, note=body.note)
         return answer(run, wait, self.actor)
 
     @extend_schema(responses=CandidateListAnswer)
     def candidates(self, request: Request, run_id: str) -> Response:
-        """What all tries at a field answered, oldest first; none for a run that was about no field."""
+        """The answers of all tries at a field, oldest first; empty if the run was not about a field."""
         run = find_run(run_id=run_id, actor=self.actor)
         return Response(
             {"data": [CandidateAnswer.model_validate(one) for one in run_candidates(run)]}
@@ -326,12 +328,12 @@ class RunViewSet(ApiViewSet):
 
     @extend_schema(request=None, responses={200: described(RunAnswer)})
     def stage(self, request: Request, run_id: str) -> Response:
-        """Propose what a run of a field answered: its value goes into AI Review as the agent's words."""
+        """Stage the answer of a run on a field in AI Review, as the agent's proposal."""
         return Response(presenters.run(stage_candidate(run_id=run_id, actor=self.actor)))
 
     @extend_schema(parameters=PAGES, responses=TranscriptAnswer)
     def transcript(self, request: Request, run_id: str) -> Response:
-        """What was said in a run, without secrets and words of visitors. Kept for AGENT_TRANSCRIPT_DAYS."""
+        """The messages of a run, without secrets and visitors' texts. Stored for AGENT_TRANSCRIPT_DAYS."""
         page = page_of(request)
         messages = run_messages(find_run(run_id=run_id, actor=self.actor), self.actor)
         rows = [MessageAnswer.model_validate(message) for message in messages[page.slice]]
@@ -339,7 +341,7 @@ class RunViewSet(ApiViewSet):
 
     @extend_schema(responses=ChainAnswer)
     def chain(self, request: Request, run_id: str) -> Response:
-        """The events and runs that led to a run, and those that it led to."""
+        """The events and runs that led to a run, and its consequences."""
         run = find_run(run_id=run_id, actor=self.actor)
         return Response(run_chain(run, self.actor))
 
@@ -348,7 +350,7 @@ class RunViewSet(ApiViewSet):
         responses=list_of(ReactionAnswer, "Reactions, in the order of the agent's file."),
     )
     def reactions(self, request: Request, run_id: str) -> Response:
-        """What became of the agent's reactions to a run."""
+        """The agent's reactions to a run, with their outcomes."""
         page = page_of(request)
         rows = reactions_of(find_run(run_id=run_id, actor=self.actor))
         found = [reaction(row) for row in rows[page.slice]]

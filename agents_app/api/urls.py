@@ -1,4 +1,4 @@
-"""Addresses of agents under `/api/`."""
+"""URLs of agents under `/api/`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The life of a batch, one agent on many posts: the estimate, a run for each post, cancellation and undo.
+"""The life of a batch, one agent on many posts: estimate, runs, cancellation and revert.
 
-Posts that cannot be run on are named by id, which tells nothing of what is there.
+Rejected posts are named by id only, so that callers learn nothing about posts they may not see.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MAX_POSTS: Final = 100
 
 
 def expected_of(agent: AgentDefinition, runs: Sequence[AgentRun], words: str) -> JsonObject:
-    """Tokens and money, about and at most; empty where nothing runs, or nothing would answer."""
+    """Return the estimated and maximum tokens and cost; empty without runs or without a provider."""
     posts = [run.post for run in runs if run.post is not None]
     if not posts:
         return {}
@@ -57,7 +57,7 @@ def expected_of(agent: AgentDefinition, runs: Sequence[AgentRun], words: str) ->
 
 @dataclass(frozen=True, slots=True)
 class RejectedPost:
-    """A post that got no run, by the id that was sent."""
+    """A post without a run, by the id that was sent."""
 
     id: str
     error: str
@@ -74,10 +74,11 @@ class BulkRuns:
 def create_bulk_runs(
     *, agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None = None
 ) -> BulkRuns:
-    """Begin a run on each post, once however often it is named, as one batch.
+    """Create a batch with one run on each distinct post.
 
-    What is wrong with the agent or the words refuses all: raises as `create_run`. What is wrong with one post
-    rejects that one; unknown, deleted and malformed ids are answered alike.
+    An error about the agent or the instructions refuses the whole batch: raises as `create_run`. An
+    error about a post rejects that post only; unknown, deleted and malformed ids get the same
+    answer.
     """
     agent = agent_for(agent_id, post_ids, actor, open_ended_context)
     batch = AgentBatch.objects.create(
@@ -111,7 +112,10 @@ def create_bulk_runs(
 def agent_for(
     agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None
 ) -> AgentDefinition:
-    """The agent that is to work on so many posts with such words. Raises as `create_bulk_runs` does."""
+    """Return the agent after checking permission, scope, instructions and the number of posts.
+
+    Raises as `create_bulk_runs`.
+    """
     actor.require("posts.view")
     actor.require("agents.edit")
     agent = enabled_agent(agent_id)
@@ -123,7 +127,8 @@ def agent_for(
 
 
 def canonical_id(id_: str) -> str:
-    """Return an id in one form, so that two forms of it are one post."""
+    """Return the id in canonical form, so that different spellings count as one post."""
+    # Malformed ids are cut, because they are stored and returned with the rejection.
     return str(parse_uuid(id_) or id_[:80])
 
 
@@ -137,7 +142,7 @@ class BulkEstimate:
 def estimate_bulk(
     *, agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None = None
 ) -> BulkEstimate:
-    """Estimate the use of `create_bulk_runs` with these arguments. Refuses and rejects like it; begins nothing."""
+    """Estimate `create_bulk_runs` with these arguments, with the same errors. Starts nothing."""
     agent = agent_for(agent_id, post_ids, actor, open_ended_context)
     wanted = dict.fromkeys(canonical_id(id_) for id_ in post_ids)
     ids: list[UUID] = []
@@ -158,19 +163,22 @@ RESEND_AFTER: Final = timedelta(seconds=60)
 
 
 def record_batch(what: str, batch: AgentBatch, actor: Actor, **numbers: int) -> None:
-    """Record, in the caller's transaction, what became of a batch and by whom."""
+    """Record an event about a batch in the caller's transaction."""
     payload: JsonObject = {"id": str(batch.pk), "agentId": batch.agent_id, **numbers}
     outbox.record(f"agent.batch.{what}", actor=actor, payload=payload)
 
 
 @transaction.atomic
 def cancel_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
-    """Stop what is not finished of a batch, in one go. Raises `Conflict` (`batch_finished`) where all of it is."""
+    """Cancel all unfinished runs of a batch in one transaction. Raises `Conflict` (`batch_finished`)
+    if there are none.
+    """
     actor.require_person("cancel a batch")
     actor.require("agents.edit")
     batch = find_batch(batch_id=batch_id, actor=actor)
     now = timezone.now()
     unfinished = AgentRun.objects.filter(batch=batch, status__in=UNFINISHED)
+    # Lock the posts before the runs, in the same order as tools that write.
     lock_posts(*unfinished.filter(status=RunStatus.RUNNING))
     rows = list(unfinished.select_for_update(no_key=True, of=("self",)).order_by("pk"))
     if not rows:
@@ -191,9 +199,9 @@ def cancel_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
 
 @transaction.atomic
 def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
-    """Have everything of a batch taken back; what came of each run can be read on the batch.
+    """Request the revert of a batch. The results of its runs are stored on the batch.
 
-    Asked again, it is tried again, for what failed too. Raises `Conflict` (`batch_unfinished`).
+    A repeated request retries the failed runs. Raises `Conflict` (`batch_unfinished`).
     """
     actor.require_person("take back a batch")
     actor.require("agents.edit")
@@ -222,15 +230,16 @@ def send_revert(batch_id: UUID) -> None:
 
 
 def take_back_batch(batch_id: UUID) -> None:
-    """Do what was asked for, as far as it is not done. Safe to call any number of times."""
+    """Revert the runs of a batch that are not reverted yet. Idempotent."""
     runs = AgentRun.objects.filter(batch_id=batch_id)
-    # The latest first, as if each had been taken back by hand.
+    # Latest first, because a later run may have changed what an earlier one wrote.
     for run_id in runs.order_by("-created_at").values_list("pk", flat=True):
+        # One transaction for each run, so that finished work survives a worker's death.
         with transaction.atomic():
             waiting = AgentBatch.objects.filter(
                 revert_asked_at__isnull=False, reverted_at__isnull=True
             )
-            # Locked, so that of two workers each run has one.
+            # The lock keeps two workers from reverting the same run.
             batch = waiting.select_for_update(no_key=True).filter(pk=batch_id).first()
             if batch is None:
                 return
@@ -260,7 +269,7 @@ def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
     except DATABASE_AWAY:
         raise  # the sweep goes on with it
     except Exception:
-        # One run that cannot be undone keeps no other one from it.
+        # One run that cannot be reverted must not stop the others.
         logger.exception("run %s of batch %s cannot be undone", run_id, batch.pk)
         return found | {"error": _("Something went wrong; the log says what.")}
     return found | {
@@ -271,7 +280,9 @@ def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
 
 
 def wake_waiting() -> int:
-    """Begin again what a lost message or a dead worker left. Answers how many batches. For the sweep."""
+    """Queue stalled reverts again, after a lost message or a dead worker. Return their number. Called
+    by the sweep.
+    """
     late = AgentBatch.objects.filter(
         revert_asked_at__lt=timezone.now() - RESEND_AFTER, reverted_at__isnull=True
     )

@@ -51,7 +51,7 @@ class PostResult:
 
 @dataclass(frozen=True, slots=True)
 class BatchProgress:
-    """The progress of a batch, by the latest try at each post. Tokens and cost are those of all tries."""
+    """The progress of a batch, by the latest try at each post. Tokens and cost include all tries."""
 
     results: Sequence[PostResult] = ()
     by_status: Mapping[str, int] = field(default_factory=dict)
@@ -73,14 +73,14 @@ class BatchProgress:
 
 
 def batches(actor: Actor) -> QuerySet[AgentBatch]:
-    """All, latest first, for whoever may see agents."""
+    """Return all batches the actor may see, latest first. Raises `NotAllowed` without `agents.view`."""
     actor.require("agents.view")
     rows = AgentBatch.objects.order_by("-created_at", "pk")
     return visible_batches(rows, actor, actor.user.pk)
 
 
 def find_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
-    """A batch, for whoever may see agents. Raises `NotFound`."""
+    """Return a batch. Raises `NotFound`, or `NotAllowed` without `agents.view`."""
     actor.require("agents.view")
     batch = find_by_id(batches(actor), batch_id)
     if batch is None:
@@ -111,7 +111,7 @@ def _progress(runs: Sequence[AgentRun]) -> BatchProgress:
     results: list[PostResult] = []
     for tries in by_post.values():
         latest = tries[-1]
-        # What is in the trash is shown to whoever may see it there.
+        # The titles of posts in the trash are visible only with other permissions.
         is_there = latest.post is not None and latest.post.deleted_at is None
         results.append(
             PostResult(

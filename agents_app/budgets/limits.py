@@ -1,4 +1,4 @@
-"""Limits of budgets: which hold for an agent, how much of them is used, their changes, and the refusal beyond one."""
+"""Limits of budgets: the effective limits of an agent, their usage, changes, and the error beyond a limit."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 
 ALL_AGENTS_KEY: Final = "*"
-"""The budget of all agents together."""
+"""Key of the budget of all agents together."""
 DEFAULT: Final = ""
-"""The budget of each agent that has none of its own."""
+"""Key of the budget of agents without their own."""
 PERIODS: Final[tuple[PeriodName, ...]] = ("day", "month")
 PeriodName = Literal["day", "month"]
 Unit = Literal["tokens", "cost"]
@@ -52,7 +52,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """The most of one unit in one period; `agent_id` is `*` where it is that of all together."""
+    """The maximum of one unit in one period. `agent_id` is `*` for all agents together."""
 
     agent_id: str
     period: PeriodName
@@ -61,11 +61,11 @@ class Limit:
 
 
 Used = dict[tuple[str, PeriodName], Amount]
-"""By agent (or `*`) and period."""
+"""Usage by agent (or `*`) and period."""
 
 
 def number(amount: Decimal, unit: Unit) -> int | float:
-    """An amount as JSON has it."""
+    """Return the amount as a JSON number."""
     return int(amount) if unit == "tokens" else float(amount)
 
 
@@ -82,31 +82,35 @@ def begin_of(period: PeriodName, day: date) -> date:
 
 
 def end_of(period: PeriodName, day: date) -> date:
-    """The first day after the period."""
+    """Return the first day after the period."""
     if period == "day":
         return day + timedelta(days=1)
+    # 32 days after the first of a month is always in the next month.
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
 
 
 def renewal_of(period: PeriodName, day: date) -> datetime:
-    """Return when the period after that of the day begins."""
+    """Return the start of the period after the one that contains the day."""
     return datetime.combine(end_of(period, day), datetime.min.time(), UTC)
 
 
 def lock_budgets() -> None:
-    """Wait for whoever reserves, settles or changes a budget, and keep them out until the transaction ends."""
+    """Lock the budgets until the transaction ends, against other reservations, settlements and changes."""
+    # The row of all agents serves as the lock.
     held = (
         Budget.objects.select_for_update(no_key=True)
         .filter(pk=ALL_AGENTS_KEY)
         .values_list("pk", flat=True)
     )
     if not list(held):
+        # The row does not exist yet. Another process may create it at the same moment, so the
+        # insert ignores conflicts and the query runs again to take the lock.
         Budget.objects.bulk_create([Budget(agent_id=ALL_AGENTS_KEY)], ignore_conflicts=True)
         list(held.all())
 
 
 def limits_of(agent_id: str) -> Sequence[Limit]:
-    """The limits that hold for an agent: each its own or the default's, and those of all together. One query."""
+    """Return the effective limits of an agent: its own or the default's, and the common ones. One query."""
     rows = Budget.objects.in_bulk([agent_id, DEFAULT, ALL_AGENTS_KEY])
     own = [rows[key] for key in (agent_id, DEFAULT) if key in rows]
     found: list[Limit] = []
@@ -125,12 +129,12 @@ def limits_of(agent_id: str) -> Sequence[Limit]:
 
 
 def spent(agent_id: str, day: date) -> Used:
-    """Return the use of the agent, and of all together, on the day and in its month. One query."""
+    """Return the usage of the agent and of all agents, on the day and in its month. One query."""
     return _used(Spending, agent_id, day)
 
 
 def reserved(agent_id: str, day: date) -> Used:
-    """Return the use that requests under way may come to. One query."""
+    """Return the reservations of pending requests, in the same form as `spent`. One query."""
     return _used(Reservation, agent_id, day)
 
 
@@ -155,7 +159,7 @@ def _used(model: type[Spending | Reservation], agent_id: str, day: date) -> Used
 
 
 class BudgetExceeded(ProviderError):
-    """The request was not made: it could have gone beyond a limit."""
+    """The request was not made because it could exceed a limit."""
 
     def __init__(self, limit: Limit, *, used: Decimal, asked: Decimal, renews_at: datetime) -> None:
         self.limit = limit
@@ -184,14 +188,14 @@ class BudgetExceeded(ProviderError):
 
 
 def short_text(amount: Decimal, unit: Unit) -> str:
-    """For pages: money in cents, and below ten cents with two digits that say something."""
+    """Return a short text for pages: money in cents, below ten cents with two significant digits."""
     if unit == "tokens" or not 0 < amount < Decimal("0.1"):
         return amount_text(amount.quantize(Decimal("0.01")), unit)
     return f"${amount:.2g}" if amount >= Decimal("0.0001") else "under $0.0001"
 
 
 def amount_text(amount: Decimal, unit: Unit) -> str:
-    """`12,000 tokens`, `$0.50`; money below a cent with all its digits."""
+    """Return `12,000 tokens` or `$0.50`; money below a cent with all its digits."""
     if unit == "tokens":
         return f"{int(amount):,} tokens"
     short = amount.quantize(Decimal("0.01"))
@@ -201,7 +205,7 @@ def amount_text(amount: Decimal, unit: Unit) -> str:
 
 
 NAMES: Final = {DEFAULT: "default", ALL_AGENTS_KEY: "all"}
-"""What the budgets that are of no single agent are called on the wire."""
+"""Wire names of the budgets that belong to no single agent."""
 MAX_TOKENS_LIMIT: Final = 10**15
 MAX_COST_LIMIT: Final = Decimal("999999.99")
 
@@ -210,9 +214,11 @@ Money = Annotated[float, Field(ge=0)]
 
 
 def _decimal(value: object) -> object:
-    """JSON has numbers, and money is exact."""
+    """Convert a JSON number to an exact Decimal."""
+    # `bool` is a subclass of `int`.
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise ValueError("must be a number")
+    # Through `str`, because `Decimal(0.1)` has the binary rounding error.
     return Decimal(str(value))
 
 
@@ -234,7 +240,7 @@ class AmountAnswer(Answer):
 
 @dataclass(frozen=True, slots=True)
 class BudgetLimits:
-    """The most of a day and of a month; None is no limit."""
+    """The maximum of a day and of a month; None is no limit."""
 
     tokens_per_day: int | None = None
     tokens_per_month: int | None = None
@@ -246,7 +252,7 @@ class BudgetLimits:
         return self == BudgetLimits()
 
     def over(self, default: BudgetLimits) -> BudgetLimits:
-        """These, and of the default what these leave open."""
+        """Return these limits, with gaps filled from the default."""
         return BudgetLimits(
             **{
                 name: getattr(default, name) if getattr(self, name) is None else getattr(self, name)
@@ -256,7 +262,7 @@ class BudgetLimits:
 
 
 class LimitsAnswer(Answer):
-    """The most of a day and of a month, in UTC; null is no limit. Money is US dollars."""
+    """The maximum of a day and of a month, in UTC; null is no limit. Money is US dollars."""
 
     tokens_per_day: Annotated[int, Field(ge=0)] | None
     tokens_per_month: Annotated[int, Field(ge=0)] | None
@@ -265,7 +271,7 @@ class LimitsAnswer(Answer):
 
 
 class BudgetAnswer(LimitsAnswer):
-    """A budget. `holding` are the limits that hold: of each kind the agent's own, else the default's."""
+    """A budget. `holding`: the effective limits, each the agent's own, else the default's."""
 
     agent_id: str = Field(description="An agent, `default` or `all`.")
     holding: LimitsAnswer
@@ -274,7 +280,7 @@ class BudgetAnswer(LimitsAnswer):
 
 
 class BudgetChanges(Body, answered_by=BudgetAnswer):
-    """The limits that change; what is absent stays, null takes a limit away."""
+    """The limits to change. Absent keys stay unchanged, null removes a limit."""
 
     tokens_per_day: Tokens | None = None
     tokens_per_month: Tokens | None = None
@@ -291,7 +297,7 @@ _FIELDS: Final[dict[str, str]] = {
 
 
 def limits_in(row: Budget | None) -> BudgetLimits:
-    """Return the limits of a row; none where there is no row."""
+    """Return the limits of a row; no limits without a row."""
     if row is None:
         return BudgetLimits()
     return BudgetLimits(
@@ -301,10 +307,11 @@ def limits_in(row: Budget | None) -> BudgetLimits:
 
 @transaction.atomic
 def set_budget(*, name: str, changes: BudgetChanges, actor: Actor) -> str:
-    """Set limits of an agent (by its id), of each agent that has none of that kind (`default`), or of `all`.
+    """Set limits of an agent (by its id), of agents without their own (`default`), or of all together
+    (`all`).
 
-    Answers the key of the budget. Raises `NotAllowed`, `NotFound` for an agent that there is not, or `RuleViolation`
-    by the field's name on the wire.
+    Returns the key of the budget. Raises `NotAllowed`, `NotFound` for an unknown agent, or
+    `RuleViolation` keyed by the field's wire name.
     """
     actor.require_person("change budgets")
     actor.require("agents.edit")
@@ -323,11 +330,12 @@ def set_budget(*, name: str, changes: BudgetChanges, actor: Actor) -> str:
     for field in _FIELDS:
         setattr(row, field, getattr(limits, field))
     row.updated_by_id = actor.user.pk
+    # The common row stays even without limits, because `lock_budgets` locks it.
     if limits.is_empty and key != ALL_AGENTS_KEY:
         Budget.objects.filter(pk=key).delete()
     else:
         row.save()
-    # People are told anew of a limit that is another one now.
+    # A changed limit is a new one, so people are notified again when it is reached.
     notices = BudgetNotice.objects.all()
     notices = (
         notices.exclude(agent_id=ALL_AGENTS_KEY) if key == DEFAULT else notices.filter(agent_id=key)
@@ -344,7 +352,7 @@ def set_budget(*, name: str, changes: BudgetChanges, actor: Actor) -> str:
 
 @transaction.atomic
 def set_budgets(*, changes: Mapping[str, BudgetChanges], actor: Actor) -> int:
-    """Set several budgets by name, or none: what is refused is named as `<name>.<field>`. Answers how many."""
+    """Set several budgets by name, all or none. Errors are keyed `<name>.<field>`. Return their number."""
     for name, changed in changes.items():
         try:
             set_budget(name=name, changes=changed, actor=actor)
@@ -355,7 +363,7 @@ def set_budgets(*, changes: Mapping[str, BudgetChanges], actor: Actor) -> int:
 
 
 def wire_of(limits: BudgetLimits) -> JsonObject:
-    """Limits as JSON."""
+    """Return the limits as JSON."""
     return {
         "tokensPerDay": limits.tokens_per_day,
         "tokensPerMonth": limits.tokens_per_month,

@@ -1,7 +1,8 @@
-"""Reservations of what a request may come to use, their settlement after it, and the notices of spent budgets.
+"""Reservations of budget for requests, their settlement, and notices of used-up budgets.
 
-Whoever reserves or settles holds one lock, the row of the budget of all together, so that what is spent and reserved
-never goes beyond a limit. The lock is for moments: never hold it while a provider is asked.
+Reserving and settling take one lock, the row of the budget of all agents, so that usage plus
+reservations never exceeds a limit. The lock is held only briefly; never hold it during a request to
+a provider.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _MICRO: Final = Decimal("0.000001")
 _MOST_MONEY: Final = Decimal("999999.999999")
 _MOST_TOKENS: Final = 2**30
 _ABANDONED: Final = timedelta(seconds=60)
-"""How long after the time of a run a request of it cannot be under way any more."""
+"""Time after the limit of a run from which none of its requests can be pending any more."""
 
 
 def reserve(
@@ -57,10 +58,12 @@ def reserve(
     cost: Decimal | None,
     input_tokens: int = 0,
 ) -> Reservation:
-    """Set aside what a request may come to use at most. Call it outside of any transaction, then ask, then settle.
+    """Reserve the maximum usage of a request. Call it outside of any transaction, then send the
+    request, then settle.
 
-    `input_tokens` are the part of `tokens` that goes in; an unknown cost counts as none. An empty `agent_id` is
-    for what no agent asked for. Raises `BudgetExceeded`, or `ProviderStopped` where the run is another worker's.
+    `input_tokens`: the input part of `tokens`. An unknown cost counts as zero. An empty `agent_id`
+    is usage without an agent. Raises `BudgetExceeded`, or `ProviderStopped` if another worker has
+    taken the run.
     """
     asked = _amount(tokens, cost)
     answer = reserve_or_refuse(agent_id, run, asked, min(max(input_tokens, 0), asked.tokens))
@@ -69,7 +72,8 @@ def reserve(
     return answer
 
 
-# What was refused is told of all the same, so the refusal is answered, not raised.
+# The refusal is returned, not raised, because raising would roll back the notice of the reached
+# limit.
 @transaction.atomic(durable=True)
 def reserve_or_refuse(
     agent_id: str, run: AgentRun | None, asked: Amount, input_tokens: int
@@ -95,7 +99,7 @@ def reserve_or_refuse(
 
 
 def find_exceeded(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | None:
-    """The first limit that the request could go beyond. What uses nothing of a unit is not held to its limits."""
+    """Return the first limit that the request could exceed. Limits of a unit it does not use are ignored."""
     limits = [limit for limit in limits_of(agent_id) if asked.of(limit.unit) > 0]
     if not limits:
         return None
@@ -112,10 +116,11 @@ def find_exceeded(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | N
 
 @transaction.atomic
 def settle(reservation: Reservation, *, tokens: int, cost: Decimal | None) -> bool:
-    """Turn a reservation into what was really used, of a failed request too. It counts for the day of its beginning.
+    """Replace a reservation with the actual usage, also of a failed request. It counts for the day of
+    the reservation.
 
-    False where it was settled before, be it by the sweep: then nothing is counted twice. Within a transaction,
-    lock the row of the run first.
+    Returns False if it was already settled, for example by the sweep, so that nothing is counted
+    twice. Within a transaction, lock the row of the run first.
     """
     lock_budgets()
     deleted, _ = Reservation.objects.filter(pk=reservation.pk).delete()
@@ -128,16 +133,17 @@ def settle(reservation: Reservation, *, tokens: int, cost: Decimal | None) -> bo
 
 @transaction.atomic
 def settle_lost(run: AgentRun) -> int:
-    """Settle all that a run whose worker is gone had reserved, as if all of it had been used: it may have been.
+    """Settle all reservations of a run whose worker is lost, as if used completely: the provider may
+    have worked.
 
-    The run's own usage grows by the same. Call it in the transaction that takes the run from its worker.
-    Answers how many requests that were.
+    Adds the same usage to the run. Call it in the transaction that takes the run from its worker.
+    Returns the number of settled requests.
     """
     return _settle_as_used(run.pk, Reservation.objects.filter(run_id=run.pk))
 
 
 def settle_abandoned() -> int:
-    """Settle likewise what nobody can settle any more. Answers how many. For the sweep."""
+    """Settle reservations that no worker will settle any more. Return their number. Called by the sweep."""
     limit = timezone.now() - timedelta(seconds=settings.CMS_ENV.agent_run_timeout) - _ABANDONED
     old = Reservation.objects.filter(created_at__lt=limit)
     runs = list(old.order_by().values_list("run_id", flat=True).distinct())
@@ -151,7 +157,7 @@ def settle_abandoned() -> int:
 
 @transaction.atomic
 def _settle_as_used(run_id: UUID | None, reservations: QuerySet[Reservation]) -> int:
-    # The run before the budgets, as everybody does who holds both.
+    # Lock the run before the budgets, in the same order as all code that locks both.
     if run_id is not None:
         list(AgentRun.objects.select_for_update(no_key=True).filter(pk=run_id).values_list("pk"))
     lock_budgets()
@@ -180,7 +186,7 @@ def _settle_as_used(run_id: UUID | None, reservations: QuerySet[Reservation]) ->
 
 
 def _spend(agent_id: str, day: date, amount: Amount) -> None:
-    """The budgets are locked, so nobody else writes the row."""
+    """Add to the spending of a day. The caller has locked the budgets."""
     row, _ = Spending.objects.get_or_create(agent_id=agent_id, day=day)
     row.tokens += amount.tokens
     row.cost += amount.cost
@@ -188,28 +194,28 @@ def _spend(agent_id: str, day: date, amount: Amount) -> None:
 
 
 def _amount(tokens: int, cost: Decimal | None) -> Amount:
-    """Bounded, so that no figure of a provider is one that cannot be stored."""
+    """Return the amount, limited to what the columns can store: providers may report any number."""
     money = min(max(cost or Decimal(0), Decimal(0)), _MOST_MONEY)
     return Amount(min(max(tokens, 0), _MOST_TOKENS), money.quantize(_MICRO, ROUND_HALF_UP))
 
 
 NEAR_LIMIT_SHARE: Final = Decimal("0.8")
-"""The part of a limit from which on people are warned."""
+"""Share of a limit from which people are warned."""
 Level = Literal["near", "reached"]
 
 
 def find_notices(day: date) -> list[BudgetNotice]:
-    """Return what people were told in the day and its month, of each agent and period the worse. One query."""
+    """Return the notices of the day and its month, the more serious one by agent and period. One query."""
     found: dict[tuple[str, str], BudgetNotice] = {}
     present = Q(period="day", begins=day) | Q(period="month", begins=begin_of("month", day))
-    # In the order of the alphabet `near` comes before `reached`, which so takes its place.
+    # `near` sorts before `reached`, so `reached` overwrites it.
     for notice in BudgetNotice.objects.filter(present).order_by("agent_id", "period", "level"):
         found[notice.agent_id, notice.period] = notice
     return list(found.values())
 
 
 def notify_spending(agent_id: str, day: date) -> None:
-    """Record, in the caller's transaction, which limits what was spent until now comes near to or reaches."""
+    """Record, in the caller's transaction, the limits that the spending has come near to or reached."""
     limits = limits_of(agent_id)
     if not limits:
         return
@@ -221,7 +227,7 @@ def notify_spending(agent_id: str, day: date) -> None:
 
 
 def notify_level(level: Level, limits: Iterable[Limit], used: Used, day: date) -> None:
-    """Record it of each limit whose agent and period were not told of at this level. The budgets are locked."""
+    """Record each limit without a notice at this level in its period. The caller has locked the budgets."""
     for limit in limits:
         if limit.most <= 0:
             continue  # somebody forbade all use, and knows

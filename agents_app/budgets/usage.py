@@ -1,4 +1,4 @@
-"""Usage of every budget at present and by day, and what is left of an agent's limits."""
+"""Current and daily usage of budgets, and the remaining budget of an agent."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _MICRO: Final = Decimal("0.000001")
 
 @dataclass(frozen=True, slots=True)
 class BudgetView:
-    """A budget, and what is used of it, with what requests under way may come to use.
+    """A budget and its usage, including reservations.
 
-    `holding` are the limits that hold: of each kind the agent's own, else the default's. `agent_id` is `*` for all
-    together, empty for the default, which nobody uses by itself.
+    `holding`: the effective limits, each the agent's own, else the default's. `agent_id` is `*` for
+    all agents together, and empty for the default, which has no usage itself.
     """
 
     agent_id: str
@@ -50,13 +50,13 @@ class BudgetView:
 
 
 def budget(key: str, day: date) -> BudgetView:
-    """That of an agent, or of many. Three queries."""
+    """Return the budget with that key. Three queries."""
     found = next((item for item in budgets(day) if item.agent_id == key), None)
     return found or BudgetView(key, BudgetLimits(), BudgetLimits(), Amount(), Amount())
 
 
 def budgets(day: date) -> list[BudgetView]:
-    """Return the budget of all together, the one of every agent, then each agent's by id. Three queries in all."""
+    """Return the budget of all agents, the default, then each agent's by id. Three queries in total."""
     rows = Budget.objects.in_bulk()
     used = used_by_agent(day)
     default = limits_in(rows.get(DEFAULT))
@@ -79,7 +79,7 @@ def budgets(day: date) -> list[BudgetView]:
 
 
 def used_by_agent(day: date) -> dict[str, tuple[Amount, Amount]]:
-    """Of today and of the month, with what is reserved."""
+    """Return the usage of the day and of its month by agent, including reservations."""
     found: dict[str, tuple[Amount, Amount]] = defaultdict(lambda: (Amount(), Amount()))
     span = {"day__gte": begin_of("month", day), "day__lt": end_of("month", day)}
     for rows in (Spending.objects.filter(**span), Reservation.objects.filter(**span)):
@@ -113,7 +113,7 @@ class BudgetUsage:
     total: Amount = field(default_factory=Amount)
 
     def by_agent(self) -> list[tuple[str, Amount]]:
-        """Most money first, then most tokens."""
+        """Return the usage by agent, highest cost first, then most tokens."""
         found: dict[str, Amount] = defaultdict(Amount)
         for item in self.days:
             found[item.agent_id] += item.amount
@@ -127,7 +127,7 @@ class BudgetUsage:
 
 
 def usage(first: date, last: date) -> BudgetUsage:
-    """Return the settled use by day and agent. One query."""
+    """Return the settled usage by day and agent. One query."""
     rows = Spending.objects.filter(day__gte=first, day__lte=last).order_by("day", "agent_id")
     days = [DayOfAgent(row.agent_id, row.day, Amount(row.tokens, row.cost)) for row in rows]
     return BudgetUsage(first, last, days, sum((item.amount for item in days), Amount()))
@@ -135,7 +135,7 @@ def usage(first: date, last: date) -> BudgetUsage:
 
 @dataclass(frozen=True, slots=True)
 class RemainingBudget:
-    """The rest of a limit, less what is reserved now."""
+    """The rest of a limit, less current reservations."""
 
     limit: Limit
     left: Decimal
@@ -143,7 +143,7 @@ class RemainingBudget:
 
 
 def remaining_budgets(agent_id: str) -> list[RemainingBudget]:
-    """Of each limit that holds for the agent. At most three queries."""
+    """Return the rest of each effective limit of the agent. At most three queries."""
     limits = limits_of(agent_id)
     if not limits:
         return []

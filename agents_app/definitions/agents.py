@@ -1,7 +1,7 @@
-"""Agents of this site: their files, the switches that people set, and the accounts that they write under.
+"""Agents of this site: their files, switches and accounts.
 
 Agents are files: `agents/<id>.md` or `<id>.json` in any installed app, and in CMS_AGENTS_DIR.
-`proofroom.core.definition_files` says how files are found and what becomes of broken ones.
+`proofroom.core.definition_files` finds the files and reports broken ones.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 def _front_matter(text: str) -> object:
-    """The YAML between the two `---` lines, with the body as `llmConfig.systemPrompt`."""
+    """Return the YAML between the two `---` lines, with the body as `llmConfig.systemPrompt`."""
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != "---":
         raise Unreadable(("front matter", "the file must begin with a line '---'"))
@@ -70,7 +70,7 @@ reload = FILES.reload
 
 
 def translators() -> list[AgentDefinition]:
-    """The agents that people may start on a post and that are given the source of a translation."""
+    """Return the agents that users may start on a post and that receive the source of a translation."""
     return [one for one in agents_for(Scope.DROPDOWN) if one.entries(Scope.CREATE_TRANSLATION)]
 
 
@@ -80,9 +80,9 @@ def agents_for(
     field_key: str | None = None,
     form_slug: str | None = None,
 ) -> list[AgentDefinition]:
-    """The agents of a scope in ascending order, whatever their switch says. None leaves a limit unasked.
+    """Return the agents of a scope in ascending order, on or off. None skips a filter.
 
-    A field's key says its type too, where the type is not given.
+    The field type defaults to the type of the field key.
     """
     field_type = field_type or (type_of_key(field_key) if field_key else None)
     found = []
@@ -105,20 +105,21 @@ def unknown_agent(agent_id: str) -> NotFound:
 
 
 def switched() -> dict[str, bool]:
-    """Return the switches that people set, by agent id."""
+    """Return the switches set by users, by agent id."""
     switches = AgentSwitch.objects.filter(is_enabled__isnull=False)
     return {id_: bool(is_on) for id_, is_on in switches.values_list("agent_id", "is_enabled")}
 
 
 def scope_of_agent(agent_id: str) -> ContentScope:
-    """The content that an agent is limited to. One query."""
+    """Return the content that an agent is limited to. One query."""
     found = AgentSwitch.objects.filter(agent_id=agent_id).values_list("content_scope", flat=True)
     return ContentScope.from_json(found[0]) if found else ContentScope()
 
 
 @transaction.atomic
 def limit_agent(*, agent_id: str, scope: ContentScope, actor: Actor) -> AgentSwitch:
-    """Limit an agent to a part of the content: its runs see and propose nothing else, whatever starts them.
+    """Limit an agent to a part of the content: its runs see and propose nothing else, however they are
+    started.
 
     Raises `RuleViolation` by part of the scope.
     """
@@ -139,7 +140,9 @@ def limit_agent(*, agent_id: str, scope: ContentScope, actor: Actor) -> AgentSwi
 
 
 def enabled_agent(agent_id: str) -> AgentDefinition:
-    """The agent, if it is on; an agent that is off answers like one that does not exist (`NotFound`)."""
+    """Return the agent if it is on. Raises the same `NotFound` for an agent that is off and one that
+    does not exist.
+    """
     agent = get_agent(agent_id)
     if agent is None or not switched().get(agent_id, agent.enabled):
         raise unknown_agent(agent_id)
@@ -169,7 +172,7 @@ class DefinedAgents(AgentDirectory):
 
 @transaction.atomic
 def switch_agent(*, agent_id: str, enabled: bool, actor: Actor) -> AgentSwitch:
-    """Switch an agent on or off, whatever its file says."""
+    """Switch an agent on or off, overriding its file."""
     actor.require_person("switch agents")
     actor.require("agents.edit")
     if get_agent(agent_id) is None:
@@ -184,9 +187,10 @@ def switch_agent(*, agent_id: str, enabled: bool, actor: Actor) -> AgentSwitch:
 
 
 def account_of(agent: AgentDefinition) -> User | None:
-    """The account that an agent writes under: its own, or the system's where it is to have none.
+    """Return the account an agent acts under: its own, or the system's if its file disables the own
+    one.
 
-    None where that account was switched off: the agent may write nothing then.
+    Returns None if the account is disabled; the agent may not write anything then.
     """
     if not agent.user_account.enabled:
         return system_agent_user(settings.CMS_ENV.mcp_system_user_id)
@@ -202,7 +206,7 @@ def account_of(agent: AgentDefinition) -> User | None:
 
 
 def bootstrap_agent_users() -> int:
-    """Make the accounts that agents should have from the start. Answers how many agents have one now."""
+    """Create the accounts of agents at start. Return the number of agents that have one."""
     if settings.CMS_ENV.agent_users_bootstrap_disabled:
         return 0
     wanted = [

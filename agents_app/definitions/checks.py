@@ -1,4 +1,4 @@
-"""System checks: a broken agent file is an error that names file, field and reason, an unknown name a warning."""
+"""System checks: an error for each problem of an agent file, a warning for unknown names."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _FIELD_TYPES: Final = get_args(FieldType)
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """An unknown name in a file: its place, and what is known instead. Of a tool, or a field that
-    may be proposed, it is an error, else a doubt: another version of the site may know it."""
+    """An unknown name in a file: its place and the known alternatives. For tools and allowed fields it
+    is an error, otherwise a warning, because another version of the site may know the name.
+    """
 
     field: str
     sentence: str
@@ -38,7 +39,7 @@ class UnknownName:
 
 
 def unknown_names(agent: AgentDefinition) -> Iterator[UnknownName]:
-    """Find the unknown names that need no database."""
+    """Find the unknown names that can be checked without the database."""
     yield from _tools(agent)
     for number, entry in enumerate(agent.scopes):
         where = f"scopes.{number}"
@@ -54,7 +55,7 @@ def unknown_names(agent: AgentDefinition) -> Iterator[UnknownName]:
 
 
 def unknown_forms(agent: AgentDefinition, known: Iterable[str]) -> Iterator[UnknownName]:
-    """Forms that there are not, or not yet: they are content."""
+    """Find unknown forms. Forms are content and may be created later."""
     slugs = tuple(sorted(known))
     for number, entry in enumerate(agent.scopes):
         for slug in entry.form_slugs:
@@ -91,7 +92,7 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
 
 
 def _post_fields() -> tuple[str, ...]:
-    """Return the post fields that agents may propose, with the custom fields of every type."""
+    """Return the post fields that agents may propose, including the custom fields of all types."""
     custom = {
         CUSTOM_PREFIX + field
         for name in post_types.names()
@@ -102,7 +103,7 @@ def _post_fields() -> tuple[str, ...]:
 
 
 def known_paths() -> tuple[str, ...]:
-    """Return what `allowedFields` may name."""
+    """Return the valid values of `allowedFields`."""
     found = ["post.*", f"post.{CUSTOM_PREFIX}*", "module.*", ALL_MODULES, TERMS_PATH]
     found += [f"post.{name}" for name in _post_fields()]
     for type_name in modules.names():
@@ -119,7 +120,7 @@ def _about_path(where: str, path: str, known: Sequence[str]) -> UnknownName | No
     near = get_close_matches(path, known, 1, cutoff=0.5)
     if near:
         sentence += gettext("; did you mean %(near)r?") % {"near": near[0]}
-    # What stands beside the nearest one, else the forms of a path.
+    # List the siblings of the nearest match, otherwise the possible forms of a path.
     begin = near[0].rpartition(".")[0] + "." if near else ""
     beside = [one for one in known if near and one.startswith(begin)]
     forms = (
@@ -157,8 +158,8 @@ def _about_field(where: str, key: str) -> UnknownName | None:
 def check_agents(
     app_configs: Sequence[AppConfig] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Every problem of every agent file, and what an agent names that nobody knows."""
-    # A check looks at the files of now, not at what was read when the process started.
+    """Check all agent files and the names in them."""
+    # Checks must read the current files, not those loaded when the process started.
     definitions.reload()
     found = definitions.catalogue()
     messages: list[CheckMessage] = [
@@ -180,7 +181,7 @@ def check_forms(
     databases: Sequence[str] | None = None,
     **kwargs: object,
 ) -> list[CheckMessage]:
-    """Forms that an agent waits for and that are not there. They are content, so only `--database` looks."""
+    """Check the forms that agents wait for. Runs only with `--database`, because forms are content."""
     if not databases:
         return []
     try:

@@ -1,4 +1,5 @@
-"""Keys of fields: `post.title`, `module.hero.title`, `module.faq.items.0.question`, and the paths that cover them.
+"""Keys of fields: `post.title`, `module.hero.title`, `module.faq.items.0.question`, and the paths that
+cover them.
 
 A run on one field names it by its key; agents' files limit their scopes by keys and paths.
 """
@@ -12,14 +13,15 @@ from content.document.post_fields import POST_FIELDS
 from proofroom.definitions import modules, post_types, props_of
 
 ALL_MODULES: Final = "modules.*"
-"""The path of `allowedFields` that covers all props, and adding, removing and moving modules."""
+"""Path in `allowedFields` that covers all props, and adding, removing and moving modules."""
 _INDEX_DIGITS: Final = 4
 
 
 def covers(path: str, field: str) -> bool:
-    """Return whether a path of `allowedFields` is that of a field, or has it below its `*`.
+    """Return True if a path of `allowedFields` equals the field or covers it with its `*`.
 
-    Fields are `post.<field>`, `module.<type>.<prop>`, and `modules.<type>` for which modules a post has.
+    Fields are `post.<field>`, `module.<type>.<prop>`, and `modules.<type>` for the set of modules
+    of a post.
     """
     if path == ALL_MODULES:
         return field.startswith(("module.", "modules."))
@@ -32,7 +34,7 @@ def field_of_key(key: str) -> str:
 
 
 def type_of_key(key: str) -> str | None:
-    """Return the field type of a key, whichever post has it; None for an unknown key."""
+    """Return the field type of a key in any post type; None for an unknown key."""
     kind, _, rest = key.partition(".")
     if kind == "post" and rest.startswith(CUSTOM_PREFIX):
         name = rest.removeprefix(CUSTOM_PREFIX)
@@ -64,6 +66,8 @@ def prop_type(path: str, type_name: str) -> str:
 
 
 def list_index(part: str) -> int | None:
-    """Return the index in a list that a part of a key names; None where it names none."""
+    """Return the list index in a part of a key; None if it is not an index."""
+    # Bounded before `int`, because keys come from requests and `int` is slow for very long numbers.
     is_short = len(part) <= _INDEX_DIGITS
+    # `isdigit` alone accepts digits that `int` rejects, such as superscripts.
     return int(part) if is_short and part.isascii() and part.isdigit() else None

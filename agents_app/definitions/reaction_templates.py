@@ -1,4 +1,4 @@
-"""Texts of reactions with placeholders such as `{{result.slug}}`, filled with what became of a run."""
+"""Texts of reactions with placeholders such as `{{result.slug}}`, filled with the result of a run."""
 
 from __future__ import annotations
 
@@ -13,42 +13,44 @@ from proofroom.core.json import Json
 from proofroom.webhooks.placeholders import PLACEHOLDER, fault_of, filled, words_of
 
 ROOTS: Final = frozenset({"agent", "run", "result", "data"})
-"""What placeholders and conditions may begin with."""
+"""Allowed first parts of placeholders and conditions."""
 SHORT: Final[Mapping[str, str]] = {"agent": "agent.name", "run": "run.id"}
-"""Placeholders that stand for one of their parts."""
+"""Short placeholders and the paths they abbreviate."""
 JSON_TYPE: Final = "application/json"
 TEXT_TYPE: Final = "text/plain; charset=utf-8"
 
 
 def check_template(template: JsonValue) -> None:
-    """Raise `ValueError` where a placeholder of the template names nothing that a run has."""
+    """Raise `ValueError` if a placeholder names nothing that a run has."""
     fault = fault_of(template, ROOTS)
     if fault:
         raise ValueError(fault)
 
 
 def path_in_full(path: str) -> str:
-    """The path where the value stands: `agent` is short for its name, `run` for its id."""
+    """Return the full path of a placeholder: `agent` is short for its name, `run` for its id."""
     return SHORT.get(path, path)
 
 
 def fill_params(params: Mapping[str, JsonValue], values: Mapping[str, Json]) -> dict[str, Json]:
-    """A text that is one placeholder becomes the value with its type; in a longer text it becomes words."""
+    """Fill the parameters of a tool. A text that is only a placeholder becomes the typed value,
+    otherwise text is inserted.
+    """
     return {name: filled(_in_full(value), values) for name, value in params.items()}
 
 
 def fill_text(template: str, values: Mapping[str, Json], made: Callable[[str, str], str]) -> str:
-    """The text with `made(path, words)` in place of each placeholder."""
+    """Return the text with `made(path, words)` in place of each placeholder."""
     return PLACEHOLDER.sub(
         lambda match: made(match[1], words_of(value_at(values, path_in_full(match[1])))), template
     )
 
 
 def fill_body(template: str, values: Mapping[str, Json]) -> tuple[bytes, str]:
-    """The body of a webhook, and its type.
+    """Return the body of a webhook and its content type.
 
-    In JSON a placeholder between quotes becomes words of that text, escaped; one that stands free becomes the
-    value itself. Any other template is plain text.
+    In a JSON template, a placeholder inside quotes is inserted as escaped text; outside quotes it
+    becomes the JSON value. Any other template is plain text.
     """
 
     def value(path: str) -> Json:
@@ -62,7 +64,7 @@ def fill_body(template: str, values: Mapping[str, Json]) -> tuple[bytes, str]:
 
 
 def is_json(template: str) -> bool:
-    """Return whether the template is JSON, whatever its placeholders become."""
+    """Return True if the template is JSON for any values of its placeholders."""
     for sample in ("x", None):
         text = _filled_json(template, lambda _, sample=sample: sample)  # type: ignore[misc]  # bound at once
         try:
@@ -73,10 +75,10 @@ def is_json(template: str) -> bool:
 
 
 def find_body_fault(template: str) -> str:
-    """Return a sentence on what is wrong with the template of a body; empty where nothing is."""
+    """Return a sentence about an error in the template of a body; empty without one."""
     fault = fault_of(template, ROOTS)
     begin = template.lstrip()
-    # What begins like this is meant to be JSON; a receiver would refuse it as text.
+    # A template that starts like JSON is meant as JSON; the receiver would reject it as plain text.
     if not fault and begin[:1] in ("{", "[") and begin[:2] != "{{" and not is_json(template):
         return 'it is no JSON once its placeholders are filled; write {{result}} for a value, "{{result}}" for a text'
     return fault
@@ -87,7 +89,8 @@ def _filled_json(template: str, value: Callable[[str], Json]) -> str:
     is_inside, at = False, 0
     for match in PLACEHOLDER.finditer(template):
         text = template[at : match.start()]
-        # Whether the end of this part of JSON stands between quotes, as its beginning does or does not.
+        # `is_inside`: whether the end of this part is within a JSON string. It carries over to the
+        # next part.
         is_escaped = False
         for sign in text:
             if is_escaped:

@@ -1,10 +1,10 @@
-"""The declaration of a type of reaction: what an agent's file says of it, and the request that it becomes.
+"""Base class of reaction types: the config in an agent's file, and the request built from it.
 
     class Ticket(ReactionType["Ticket.Config"]):
         name = "ticket"
         ...
 
-A class in `<app>/reaction_types/*.py` is found by being there.
+Classes in `<app>/reaction_types/*.py` are found automatically.
 """
 
 from __future__ import annotations
@@ -30,17 +30,18 @@ if TYPE_CHECKING:
     from proofroom.webhooks.models import Delivery
 
 TOOL: Final = "mcp_tool"
-"""The type that calls a tool here, and no other system."""
+"""The type that calls a tool of this site instead of another system."""
 NAME_MAX: Final = 40
 C = TypeVar("C", bound=DefinitionPart)
 
 
 class ReactionType(ABC, Generic[C]):
-    """A type of reaction that calls another system. What it makes is delivered as webhooks are: past the address
-    guard, in order, with retries, listed, and sent again by hand.
+    """A type of reaction that calls another system. Its requests are delivered like webhooks: with the
+    address guard, in order, with retries, listed, and with manual resending.
 
-    `name` is the `type` in an agent's file, `Config` what stands below `config` there. Its addresses are checked
-    with `proofroom.webhooks.rules.check_declared_url`, its placeholders with `reaction_templates.check_template`.
+    `name` is the `type` in an agent's file, `Config` the schema of its `config`. Check URLs in it
+    with `proofroom.webhooks.rules.check_declared_url`, placeholders with
+    `reaction_templates.check_template`.
     """
 
     name: ClassVar[str]
@@ -49,13 +50,13 @@ class ReactionType(ABC, Generic[C]):
 
     @abstractmethod
     def target(self, config: C) -> str:
-        """Whom it calls, as everybody may read it: of an address the host."""
+        """Return the target as shown to users: of a URL only the host."""
 
     @abstractmethod
     def build_request(
         self, config: C, values: JsonObject, run: AgentRun, delivery: Delivery
     ) -> OutgoingRequest:
-        """The request for a run, whose `values` placeholders name. Raises `NothingToSend`."""
+        """Return the request for a run. `values`: the values of placeholders. Raises `NothingToSend`."""
 
 
 _found: Final[Registry[ReactionType[Any]]] = Registry("reaction_types", ReactionType)  # type: ignore[type-abstract]  # never made
@@ -63,7 +64,7 @@ _found: Final[Registry[ReactionType[Any]]] = Registry("reaction_types", Reaction
 
 @cache
 def reaction_types() -> Mapping[str, ReactionType[Any]]:
-    """Every type by name, those of apps too. Raises `ImproperlyConfigured` for a name that cannot be."""
+    """Return all types by name, including those of apps. Raises `ImproperlyConfigured` for an invalid name."""
     for one in _found:
         if one.name == TOOL or not re.fullmatch(r"[a-z][a-z0-9_]*", one.name[:NAME_MAX]):
             raise ImproperlyConfigured(
@@ -77,7 +78,7 @@ def reaction_types() -> Mapping[str, ReactionType[Any]]:
 
 
 def reaction_label(name: str) -> str:
-    """What people call a type; of one that is gone its name."""
+    """Return the label of a type; for an unknown type its name."""
     if name == TOOL:
         return gettext("Tool")
     found = reaction_types().get(name)
@@ -85,5 +86,5 @@ def reaction_label(name: str) -> str:
 
 
 def reaction_names() -> list[str]:
-    """What `type` may be in an agent's file."""
+    """Return the valid values of `type` in an agent's file."""
     return [*reaction_types(), TOOL]

@@ -1,4 +1,4 @@
-"""The agent definition: what a file in an `agents/` folder may say. Names are the specification's, in camelCase."""
+"""The schema of an agent file. Field names are in camelCase, as in the specification."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ else:
 
 
 class Scope(StrEnum):
-    """The posts that an agent runs on."""
+    """The situations in which an agent runs."""
 
     DROPDOWN = "dropdown"
     GLOBAL = "global"
@@ -101,13 +101,13 @@ class Scope(StrEnum):
 
 MANUAL_SCOPES = frozenset({Scope.DROPDOWN, Scope.GLOBAL, Scope.FIELD, Scope.BULK})
 EVENT_SCOPES = tuple(scope for scope in Scope if scope not in MANUAL_SCOPES)
-"""Scopes that an event of the same name triggers."""
+"""Scopes triggered by the event of the same name."""
 
 
 class ScopeEntry(DefinitionPart):
-    """One scope of an agent. The lists limit it further; an empty one does not limit.
+    """One scope of an agent. The lists limit it further; an empty list does not.
 
-    `allowed_fields` are the fields that the agent may propose there; without it all that agents may stage.
+    `allowed_fields`: the fields that the agent may propose; None allows all that agents may stage.
     """
 
     scope: Scope
@@ -129,7 +129,7 @@ class ScopeEntry(DefinitionPart):
     def serves(
         self, *, field_type: str | None, field_key: str | None, form_slug: str | None
     ) -> bool:
-        """Return whether the lists let this field or form through; None means that the caller did not say."""
+        """Return True if the lists include this field or form. None skips that list."""
         if field_key is not None and not self.allows(field_of_key(field_key)):
             return False
         return all(
@@ -142,14 +142,14 @@ class ScopeEntry(DefinitionPart):
         )
 
     def allows(self, field: str) -> bool:
-        """Return whether a field (`post.title`, `module.hero.title`) may be proposed."""
+        """Return True if a field (`post.title`, `module.hero.title`) may be proposed."""
         if self.allowed_fields is None:
             return True
         return any(covers(path, field) for path in self.allowed_fields)
 
 
 class UserAccount(DefinitionPart):
-    """The account that the agent writes under. Without it there is one all the same, with these defaults."""
+    """The account that the agent acts under. Without this section the defaults apply."""
 
     enabled: bool = True
     email: str | None = Field(default=None, pattern=r"^[^@\s]+@[^@\s]+$")
@@ -158,7 +158,7 @@ class UserAccount(DefinitionPart):
 
 
 class OpenEndedContext(DefinitionPart):
-    """Words that a person may add to a run: whether, and how many."""
+    """The instructions that a user may add to a run: permission, labels and maximum length."""
 
     enabled: bool = False
     label: str | None = None
@@ -181,16 +181,17 @@ class AgentDefinition(FileDefinition):
     def _each_scope_once(
         cls, scopes: tuple[ScopeEntry, ...], info: ValidationInfo
     ) -> tuple[ScopeEntry, ...]:
-        # Counted here, after each entry was read: one that is wrong is told as that alone.
+        # Checked here instead of with `min_length`, so that an invalid entry is reported alone.
         if not scopes:
             raise ValueError("it names no scope, and so the agent runs nowhere")
         names = [entry.scope for entry in scopes]
         for name in names:
-            # Fields differ by their lists; any other scope twice would leave its order open.
+            # Entries for fields differ by their lists. Two entries of another scope would have an
+            # ambiguous order.
             if names.count(name) > 1 and name != Scope.FIELD:
                 raise ValueError(f"the scope {name} is named twice")
         return scopes
 
     def entries(self, scope: str) -> list[ScopeEntry]:
-        """The switched-on entries of a scope."""
+        """Return the enabled entries of a scope."""
         return [entry for entry in self.scopes if entry.scope == scope and entry.enabled]

@@ -1,4 +1,4 @@
-"""Runs of agents, what they did and used, what people set. Definitions are files, not rows."""
+"""Runs of agents, their results and usage, and the settings of agents. Definitions are files, not rows."""
 
 from agents_app.models.run import (
     RUNS_CHANNEL,

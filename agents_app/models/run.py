@@ -1,4 +1,4 @@
-"""Runs of agents: the prompts that they were told, their steps, messages and reactions, their batches and chains."""
+"""Runs of agents with their prompts, steps, messages and reactions, and their batches and chains."""
 
 from __future__ import annotations
 
@@ -18,20 +18,21 @@ from proofroom.webhooks.models import Delivery
 
 DIGEST_LENGTH = 12
 RUNS_CHANNEL = "agent_runs"
-"""Of the notification that a run or a batch went on."""
+"""Channel notified when a run or a batch changes."""
 Row = TypeVar("Row", bound=models.Model)
 
 
 class FollowedQuerySet(models.QuerySet[Row]):
     def update(self, **values: Any) -> int:
         changed = super().update(**values)
+        # Heartbeats are frequent and show nothing new, so they wake no pages.
         if changed and set(values) != {"heartbeat_at"}:
             notify(RUNS_CHANNEL)
         return changed
 
 
 class FollowedModel(models.Model):
-    """Rows that open pages follow: whatever writes one, but for a heartbeat, wakes them."""
+    """Rows followed by open pages. Every write except a heartbeat notifies them."""
 
     objects = models.Manager.from_queryset(FollowedQuerySet)()
 
@@ -44,9 +45,11 @@ class FollowedModel(models.Model):
 
 
 class PromptVersion(models.Model):
-    """An agent's instructions as they were for some of its runs, with what the system adds to every agent's.
+    """The instructions of an agent used by some of its runs, with the rules the system adds for all
+    agents.
 
-    Files change and are no rows: this is what remains of them. Never changed, and made with the first run.
+    Agent files change without history, so the text is stored here. Created with the first run,
+    never changed.
     """
 
     digest = models.CharField(max_length=DIGEST_LENGTH, primary_key=True)
@@ -70,10 +73,10 @@ class PromptVersion(models.Model):
 
 
 class AgentBatch(FollowedModel):
-    """The runs of one bulk request. How far it is, its runs say.
+    """The runs of one bulk request. Its progress is computed from its runs.
 
-    Taking it back is work for a task: who asked for it, when, and what came of it by run (`reverted`: paths, or the
-    `error`). It is done when `reverted_at` is set.
+    Reverting is done by a task: the row stores who requested it, when, and the results by run
+    (`reverted`: paths, or the `error`). `reverted_at` is set when it is done.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -124,17 +127,19 @@ UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
 class AgentRun(FollowedModel):
-    """One run. The row is the truth; the message in the queue is only a wake-up.
+    """One run. The row is authoritative; the message in the queue only wakes a worker.
 
-    `attempt` is the token of the worker that has the run: every write of a worker asks for its own token, so
-    that one which lost the run (cancelled, swept, taken over) writes nothing any more. `attempts` counts them.
-    `hop` counts the runs before it in a chain of runs started by runs; `cause_run` is the last of them.
-    `position` orders the runs of one event, which go one after the other.
+    `attempt` is the token of the worker that has the run. Every write of a worker filters by its
+    own token, so a worker that lost the run (cancelled, swept, taken over) cannot write any more.
+    `attempts` counts the tokens.
 
-    `tools` and `permissions` are what whoever began the run lets it use (None: all that the agent may);
-    outside of the translation group `confined_to` it proposes nothing. Once it has read what visitors or other
-    sites wrote (`has_read_untrusted`) it may only read. `first_try` is the first of runs that repeat one another,
-    `note` what a person said of the one before.
+    `hop` is the number of runs before it in a chain of runs started by runs; `cause_run` is the
+    last of them. `position` orders the runs of one event, which run one after another.
+
+    `tools` and `permissions`: limits inherited from the starter (None: all that the agent may use).
+    Outside of the translation group `confined_to` it proposes nothing. After reading content of
+    visitors or other sites (`has_read_untrusted`) it may only read. `first_try`: the first run of a
+    series of retries; `note`: the user's comment on the previous one.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -229,10 +234,11 @@ class AgentRun(FollowedModel):
 
 
 class RunPost(models.Model):
-    """A post that a run's tools wrote in (AI Review), or made.
+    """A post that a run's tools changed in AI Review, or created.
 
-    `before` is what AI Review held until then (`content.layers.revert.Before`, None where nothing), `paths` what
-    was written since: enough to take all of it back without losing what others had proposed.
+    `before`: the state of AI Review before the run (`content.layers.revert.Before`, None if empty),
+    `paths`: the paths written since. Together they allow to revert the run without losing other
+    proposals.
     """
 
     run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="posts")
@@ -251,7 +257,7 @@ class RunPost(models.Model):
 
 
 class RunStep(models.Model):
-    """A step of a run: a question to the model or a call of a tool. Holds no content and no secret."""
+    """A step of a run: a request to the model or a tool call. Contains no content and no secret."""
 
     run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="steps")
     number = models.PositiveSmallIntegerField()
@@ -273,9 +279,9 @@ class RunStep(models.Model):
 
 
 class RunMessage(models.Model):
-    """A message of a run, in order, without secrets and without the words of visitors.
+    """A message of a run, in order, without secrets and without visitors' texts.
 
-    Kept for AGENT_TRANSCRIPT_DAYS.
+    Stored for AGENT_TRANSCRIPT_DAYS.
     """
 
     run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="messages")
@@ -312,10 +318,11 @@ class ReactionStatus(models.TextChoices):
 
 
 class RunReaction(models.Model):
-    """One reaction of an agent to one of its runs; `number` is its place in the definition.
+    """One reaction of an agent to one of its runs. `number`: its place in the definition.
 
-    Calls to other systems are deliveries, which have their attempts and retries; a call of a tool is tried by
-    the row itself: `claimed_until` holds it, `next_attempt_at` is empty when it is finished.
+    Calls to other systems are deliveries, which have their own attempts and retries. A tool call is
+    retried by this row: `claimed_until` is the worker's claim, `next_attempt_at` is empty when it
+    is finished.
     """
 
     run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="reactions")
@@ -353,7 +360,9 @@ class RunReaction(models.Model):
 
 
 class StoppedChain(models.Model):
-    """A chain of runs that was stopped at the hop limit. `root` is what began it: people are told of it once."""
+    """A chain of runs stopped at the hop limit. `root`: its first cause; stored so that people are
+    notified once.
+    """
 
     root = models.CharField(max_length=60, primary_key=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,4 +1,4 @@
-"""Settings of agents: switches, the global defaults, budgets, tests of providers. Definitions are files, not rows."""
+"""Settings of agents: switches, defaults, budgets and provider tests. Definitions are files, not rows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofroom.core.definition_files import ID_MAX
 
 
 class AgentSwitch(models.Model):
-    """What an admin set of an agent: on or off, whatever its file says, and the content that it is limited to."""
+    """An admin's settings of an agent: the switch that overrides its file, and its content scope."""
 
     agent_id = models.CharField(max_length=ID_MAX, primary_key=True)
     is_enabled = models.BooleanField(null=True, help_text="Empty: as its file says.")
@@ -34,7 +34,7 @@ class AgentSwitch(models.Model):
 
 
 class AiSettings(models.Model):
-    """The global defaults, in one row. An empty provider: the first that has a key or an address."""
+    """The defaults of all agents, in one row. An empty provider means the first one with a key or an address."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     text_provider = models.CharField(max_length=20, blank=True, default="")
@@ -59,11 +59,12 @@ class AiSettings(models.Model):
 
 
 class Budget(models.Model):
-    """The most that an agent may use in a day and in a month, in UTC; empty: no limit. Money is US dollars.
+    """The maximum usage of an agent in a day and in a month, in UTC; empty: no limit. Money is US
+    dollars.
 
-    `agent_id` empty is the default: each of its limits holds for the agents that have none of that kind of their own.
-    `*` is the budget of all together; its row is there once anything was reserved, because whoever reserves, settles
-    or changes a budget locks it first.
+    An empty `agent_id` is the default, whose limits apply to agents without their own. `*` is the
+    budget of all agents together; its row exists after the first reservation, because it serves as
+    the lock of all budgets.
     """
 
     agent_id = models.CharField(max_length=ID_MAX, primary_key=True)
@@ -81,7 +82,7 @@ class Budget(models.Model):
 
 
 class Spending(models.Model):
-    """Usage of an agent on one day (UTC). An empty `agent_id` is usage that no agent asked for."""
+    """Usage of an agent on one day (UTC). An empty `agent_id` is usage without an agent."""
 
     agent_id = models.CharField(max_length=ID_MAX)
     day = models.DateField()
@@ -100,10 +101,10 @@ class Spending(models.Model):
 
 
 class Reservation(models.Model):
-    """An upper bound of the usage of a request under way. Settled, it becomes spending of its day and is gone.
+    """The maximum usage of a pending request. Settling replaces it with spending of the same day.
 
-    One whose worker died is settled by the sweep as if all of it had been used: the provider may have worked.
-    `input_tokens` are the part of `tokens` that goes in.
+    If the worker died, the sweep settles it as fully used, because the provider may have worked.
+    `input_tokens`: the input part of `tokens`.
     """
 
     run = models.ForeignKey(
@@ -127,7 +128,7 @@ class Reservation(models.Model):
 
 
 class BudgetNotice(models.Model):
-    """A notice about a budget in a period, kept so that people are told once. `*` is all agents together."""
+    """A notice about a budget in a period, stored so that people are notified once. `*` is all agents together."""
 
     agent_id = models.CharField(max_length=ID_MAX)
     period = models.CharField(max_length=5, choices=[("day", "day"), ("month", "month")])
@@ -147,7 +148,7 @@ class BudgetNotice(models.Model):
 
 
 class CheckOutcome(models.TextChoices):
-    """The verdict on a provider's key and address, by its list of models or the absence of one."""
+    """The result of a connection test, judged by the provider's list of models."""
 
     WORKS = "works", _("Works")
     KEY_REFUSED = "key_refused", _("API key rejected")
@@ -161,7 +162,9 @@ class CheckOutcome(models.TextChoices):
 
 
 class ProviderCheck(models.Model):
-    """The last test of a provider. Empty `checked_at`: a worker has still to ask it. Never a word of its answer."""
+    """The last test of a provider. Without `checked_at` it is still pending. Stores nothing of the
+    provider's answer.
+    """
 
     provider = models.CharField(max_length=20, primary_key=True)
     asked_at = models.DateTimeField(null=True)

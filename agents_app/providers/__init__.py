@@ -1,1 +1,1 @@
-"""Providers that answer agents: models behind the AI library, and the rule-based demo."""
+"""Providers that answer agents: models through the AI library, and the rule-based demo."""

@@ -1,7 +1,8 @@
-"""A line to a provider: its connections and event loop, in a thread of their own.
+"""A connection to a provider: its HTTP client and event loop, in a separate thread.
 
-Whoever asks waits in his own thread, where the database and the tools are, and can give up at any moment. The
-library's model objects must not be shared between loops, so each question has its own line.
+The caller waits in its own thread, where the database and the tools are, and can stop waiting at
+any moment. The library's model objects must not be shared between loops, so each question opens its
+own connection.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ _AGAIN: Final = frozenset({408, 409, 425, 429})
 
 @dataclass(eq=False, slots=True)
 class RequestFailure(Exception):
-    """A request that failed. The library's own words may quote the provider, key included, and go no further.
+    """A failed request. The library's message may quote the provider, including the key, and is not
+    passed on.
 
-    `again` says that the same request may well pass later on, `after` how many seconds the provider asked to wait.
-    `worked` says that it may have worked for us all the same, and will want its money.
+    `again`: the same request may succeed later. `after`: seconds the provider asked to wait.
+    `worked`: the provider may have done the work and charge for it.
     """
 
     error: ProviderError
@@ -50,14 +52,14 @@ class RequestFailure(Exception):
 
 
 def failed(error: Exception, choice: ProviderChoice) -> RequestFailure:
-    """Return the failure that a request's error means."""
+    """Return the failure for a request's error."""
     name = choice.provider
     known = _cause(error, RequestFailure)
     if known is not None:
         return known
     if isinstance(error, exceptions.ModelHTTPError):
         return _failed_with_status(error, choice)
-    # What went wrong on the wire, where that is the cause.
+    # Transport errors are wrapped by the library; they are the most precise cause.
     lost = _cause(error, httpx2.TransportError)
     if isinstance(lost, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout):
         sentence = f"{name} could not be reached. Check its address and this server's way out."
@@ -81,25 +83,25 @@ def failed(error: Exception, choice: ProviderChoice) -> RequestFailure:
 
 
 def broken_off(choice: ProviderChoice) -> RequestFailure:
-    """The answer has no end, so none of it counts."""
+    """Return the failure of an answer without its end, none of which is used."""
     sentence = f"The answer of {choice.provider} broke off before its end. Nothing of it was used."
     return RequestFailure(ProviderError(sentence), again=True, worked=True)
 
 
 def unreadable(choice: ProviderChoice) -> RequestFailure:
-    """No answer of the form that this provider answers in."""
+    """Return the failure of an answer that is not in the provider's format."""
     sentence = f"{choice.provider} answered with something that cannot be read."
     return RequestFailure(ProviderError(sentence), worked=True)
 
 
 def refused(choice: ProviderChoice) -> RequestFailure:
-    """The model, or what guards it, will not answer."""
+    """Return the failure of a model or its filter that refuses to answer."""
     sentence = f"{choice.provider} refused to answer because of its safety rules or content filter."
     return RequestFailure(ProviderError(sentence), worked=True)
 
 
 def cut_off(choice: ProviderChoice) -> RequestFailure:
-    """The answer reached the most tokens that it may have."""
+    """Return the failure of an answer that reached its token limit."""
     sentence = (
         f"The answer of {choice.provider} was cut off; raise maxTokens in the agent's options."
     )
@@ -107,7 +109,7 @@ def cut_off(choice: ProviderChoice) -> RequestFailure:
 
 
 def waits_too_long(seconds: float, choice: ProviderChoice) -> ProviderError:
-    """The provider asked for more patience than the run has."""
+    """Return the error of a provider that asks to wait longer than the run may take."""
     wait = f"{seconds:.0f} seconds" if seconds < 86_400 else "more than a day"
     return ProviderError(
         f"{choice.provider} refused the request: too many requests (429). "
@@ -145,7 +147,7 @@ def _failed_with_status(error: exceptions.ModelHTTPError, choice: ProviderChoice
 
 
 def _cause(error: BaseException | None, kind: type[_E]) -> _E | None:
-    """The first of that kind among an error and what caused it."""
+    """Return the first exception of that type among an error and its causes."""
     while error is not None and not isinstance(error, kind):
         error = error.__cause__
     return error
@@ -153,15 +155,15 @@ def _cause(error: BaseException | None, kind: type[_E]) -> _E | None:
 
 _T = TypeVar("_T")
 _TICK: Final = 0.1
-"""Seconds between two looks at whether to give up."""
+"""Seconds between two checks for cancellation."""
 _CONNECT_SECONDS: Final = 10.0
 _CLOSING_SECONDS: Final = 1.0
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
-"""The most of one answer on the wire, be it of one event that has no end: the worker's memory is for all runs."""
+"""Maximum bytes of one answer, even if it is a single event. All runs share the worker's memory."""
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """The bytes of an answer, until they are too many."""
+    """The bytes of an answer, up to the maximum."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
@@ -184,17 +186,18 @@ async def _bound(response: httpx2.Response) -> None:
 
 
 class ProviderConnection:
-    """Open while it is a context. `client` makes the connections; `seconds` later nobody waits any more."""
+    """A context manager for the connection. `client` sends the requests; after `seconds` every wait ends."""
 
     def __init__(self, provider: str, seconds: float, stopped: Event) -> None:
         self._provider = provider
         self._deadline = time.monotonic() + seconds
         self._stopped = stopped
-        # Reading the authorities takes longer than all else here: once for the process.
+        # Loading the CA certificates is the slowest part, so the SSL context is shared by the
+        # process.
         self.client = httpx2.AsyncClient(
             verify=trusted(),
             timeout=httpx2.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds)),
-            # What is packed can be any size.
+            # No compression, because a small compressed answer can expand to any size.
             headers={"Accept-Encoding": "identity"},
             event_hooks={"response": [_bound]},
         )
@@ -222,9 +225,10 @@ class ProviderConnection:
         return self._deadline - time.monotonic()
 
     def wait(self, work: Coroutine[None, None, _T], tick: Callable[[], None] | None = None) -> _T:
-        """The result of work on the loop. Calls `tick` meanwhile, whose error gives the work up, too.
+        """Return the result of a coroutine run on the loop. Calls `tick` meanwhile; its exceptions
+        cancel the work.
 
-        Raises `ProviderTimeout` at the deadline and `ProviderStopped` where somebody said stop.
+        Raises `ProviderTimeout` at the deadline and `ProviderStopped` after `stop`.
         """
         future: Future[_T] = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
@@ -238,12 +242,12 @@ class ProviderConnection:
             future.cancel()
 
     def pause(self, seconds: float) -> None:
-        """Wait, unless the deadline comes first or somebody says stop."""
+        """Wait. Raises like `check` at the deadline or after `stop`."""
         self._stopped.wait(min(seconds, max(self.seconds_left(), 0.0)))
         self.check()
 
     def check(self) -> None:
-        """Raise where there is no more time, or somebody said stop."""
+        """Raise `ProviderStopped` after `stop`, and `ProviderTimeout` after the deadline."""
         if self._stopped.is_set():
             raise ProviderStopped("The run was stopped.")
         if self.seconds_left() <= 0:

@@ -1,4 +1,4 @@
-"""Images, made by the chosen provider or drawn by the demo. Import it in the worker only."""
+"""Images made by the selected provider or drawn by the demo. Import it in the worker only."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _SHAPES: Final[Mapping[str, ImageGenerationSettings]] = {
     "1024x1536": {"aspect_ratio": "2:3"},
 }
 SIZES: Final = tuple(_SHAPES)
-"""Width and height that may be asked for. A provider may come near it only; the shape is kept."""
+"""Allowed sizes, width x height. A provider may only approximate the size, but keeps the shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class MadeImage:
-    """A picture, as bytes of a common format. `cost` is in US dollars, None where nobody knows the price."""
+    """An image in a common format. `cost`: US dollars, None if the price is unknown."""
 
     data: bytes = field(repr=False)
     cost: Decimal | None
@@ -55,7 +55,7 @@ class MadeImage:
 def make_image(
     choice: ProviderChoice, *, prompt: str, size: str = SQUARE, seconds: float
 ) -> MadeImage:
-    """One picture of what the prompt says. Raises `ProviderError`."""
+    """Generate one image from the prompt. Raises `ProviderError`."""
     if size not in _SHAPES:
         raise ProviderError(f"There is no size {size!r}; the sizes are {', '.join(SIZES)}.")
     if choice.provider == DEMO_PROVIDER:
@@ -85,7 +85,7 @@ def _asked(
     prompt: str,
     shape: ImageGenerationSettings,
 ) -> ImageGenerationResult:
-    """The provider's answer. It is asked again only where it surely made nothing: each picture costs."""
+    """Return the provider's answer. Retries only if the provider surely made nothing, because each image costs."""
     for pause in RETRY_PAUSES:
         try:
             return _try(line, model, choice, prompt, shape)
@@ -129,15 +129,15 @@ _PALETTES: Final = (
     ("#12305a", "#2a5fa5", "#e6effa"),
     ("#2f3b16", "#5f7a2c", "#eef4df"),
 )
-"""Ground, shapes, letters: letters have enough contrast on both."""
+"""Colors of background, shapes and text. The text has enough contrast on both."""
 _WORDS_MOST: Final = 160
 _LINES_MOST: Final = 4
 
 
 def draw_placeholder(prompt: str, size: str) -> bytes:
-    """Draw the demo's picture: a PNG of that size (`1024x1024`) with the words of the prompt on it.
+    """Draw the demo's image: a PNG of that size (`1024x1024`) with the text of the prompt.
 
-    Same words, same picture.
+    The same prompt gives the same image.
     """
     first, _, second = size.partition("x")
     sides = [int(part) if part.isascii() and part.isdigit() else 1024 for part in (first, second)]
@@ -151,9 +151,9 @@ def draw_placeholder(prompt: str, size: str) -> bytes:
         x, y = place[0] * width // 255, place[1] * height // 255
         radius = (place[2] % 100 + 40) * min(width, height) // 400
         draw.ellipse((x - radius, y - radius, x + radius, y + radius), fill=shapes)
-    # The words in a band across the middle, and below them that no AI was involved.
+    # The prompt in a band across the middle, and below it the note that no AI was involved.
     font, small = (ImageFont.load_default(max(width // part, 8)) for part in (22, 36))
-    # The built-in font has no letters beyond Latin; what it cannot draw would be boxes.
+    # The built-in font has Latin letters only and would draw boxes for others.
     words = clean(prompt)[:_WORDS_MOST].encode("latin-1", "ignore").decode("latin-1")
     text = "\n".join(textwrap.wrap(words, 32)[:_LINES_MOST]) or "A picture"
     box = draw.multiline_textbbox((width / 2, height / 2), text, font, "mm", align="center")

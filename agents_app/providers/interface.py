@@ -1,7 +1,7 @@
-"""The port to what answers: a conversation with it, and how it can fail.
+"""The interface to providers: a conversation, and its errors.
 
-`model_conversation.py` stands behind it for models, `demo` for a machine without a key. Importing this file is cheap;
-the AI library is loaded only in the worker, when a conversation with a model begins.
+`model_conversation.py` implements it for models, `demo` without a key. Importing this module is
+cheap; the AI library is loaded only in the worker, when a conversation with a model begins.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from proofroom.core.json import JsonObject
 
 DEMO_PROVIDER: Final = "demo"
 ANSWER_TOKENS_LIMIT: Final = 10_000_000
-"""Of one request, whatever the provider says: no model takes so many, and sums of them can be stored."""
+"""Maximum tokens counted for one request. No model uses as many, and sums of it fit into the columns."""
 DEFAULT_ANSWER_TOKENS: Final = 8000
-"""The most that an answer has where the agent's options say nothing."""
+"""Maximum tokens of an answer without `maxTokens` in the agent's options."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderChoice:
-    """The provider and model that answer. `key` leaves this value only in requests."""
+    """The provider and model that answer. `key` is used in requests only."""
 
     provider: str
     model: str
@@ -34,9 +34,9 @@ class ProviderChoice:
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
-    """One question to the model or one call of a tool. `summary` holds neither content nor secrets.
+    """One request to the model or one tool call. `summary` contains neither content nor secrets.
 
-    `cost` is that of the question in US dollars, with what its cache saved; None where no price is known.
+    `cost`: US dollars of a request, with cache discounts; None if the price is unknown.
     """
 
     kind: Literal["model", "tool"]
@@ -49,7 +49,7 @@ class StepRecord:
 
 @dataclass(slots=True)
 class ConversationUsage:
-    """The use of a conversation so far. `cost` is in US dollars; None where no price is known."""
+    """The usage of a conversation so far. `cost`: US dollars; None if the price is unknown."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -59,23 +59,23 @@ class ConversationUsage:
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """A well-formed answer, and how many times the model had to be asked again for its form."""
+    """A valid answer, and the number of retries because of its form."""
 
     output: BaseModel
     retried: int = 0
 
 
 class ProviderError(Exception):
-    """No answer. The text is a sentence for a person, without any secret.
+    """The request failed. The message is for users and contains no secret.
 
-    `worked` says that the provider may have worked for us all the same, and will want its money.
+    `worked`: the provider may have done the work and charge for it.
     """
 
     worked = False
 
 
 class ProviderTimeout(ProviderError):
-    """The deadline came first."""
+    """The deadline passed."""
 
     worked = True
 
@@ -86,7 +86,7 @@ class ProviderStopped(ProviderError):
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as a model is shown it; `schema` is the JSON Schema of its arguments."""
+    """A tool as described to a model. `schema`: the JSON Schema of its arguments."""
 
     name: str
     description: str
@@ -95,63 +95,66 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """A tool's answer to the model: JSON, or a sentence that says why not and how to mend the call."""
+    """A tool's answer to the model: JSON, or a sentence about the refusal and how to correct the call."""
 
     text: str
     ok: bool
 
 
 class Toolbox:
-    """The tools that a run may use; none here. Calls come one after the other, in the thread that asks."""
+    """The tools that a run may use; none in this base class. Calls are sequential, in the caller's thread."""
 
     def specs(self) -> Sequence[ToolSpec]:
-        """Return what the model is shown. May grow shorter while the run goes on."""
+        """Return the available tools. The list can become shorter during the run."""
         return ()
 
     def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
-        """Call a tool; a refusal is an answer, too. Raises `ProviderStopped` where the run is no longer its own."""
+        """Call a tool. A refusal is returned as an answer. Raises `ProviderStopped` if another worker
+        has taken the run.
+        """
         return ToolAnswer(f"Unknown tool: {name}. There are no tools here.", ok=False)
 
 
 class ConversationWatcher:
-    """Told of everything in a conversation, in the thread that asks; lets everything pass here.
+    """Observes a conversation, in the caller's thread. This base class does nothing.
 
-    A refusal ends the conversation. Each `before_request` that lets a request pass is followed by one
-    `after_request`, whatever becomes of it.
+    An exception ends the conversation. Each `before_request` that returns is followed by one
+    `after_request`, whatever the result.
     """
 
     def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
-        """Called with about so many tokens in, and at most so many out. Raises `ProviderError`."""
+        """Called before a request with its estimated input and maximum output. Raises `ProviderError`."""
 
     def after_request(self, step: StepRecord, *, input_tokens: int, output_tokens: int) -> None:
-        """Called when it came back or failed (`step.ok` False), with the tokens that were used.
+        """Called after a request that succeeded or failed (`step.ok` False), with the tokens used.
 
-        Where the provider did not say, they are reckoned from what was sent and heard: it may have worked for us.
+        If the provider reported none, they are estimated from the text sent and received.
         """
 
     def heard(self, characters: int) -> None:
-        """Called a few times a second at most, with the length of the answer to this request so far."""
+        """Called at most a few times a second, with the length of the answer so far."""
 
     def said(
         self, role: Literal["system", "user", "assistant", "tool"], name: str, text: str
     ) -> None:
-        """Called with every message, word by word: `name` is the tool's where one was called or answered."""
+        """Called with the full text of every message. `name`: the tool, for calls and their results."""
 
 
 class Conversation(Protocol):
-    """A run's talk with whoever answers. Used from one thread, but for `stop`."""
+    """A conversation of a run with a provider. Used from one thread, except `stop`."""
 
     choice: ProviderChoice
 
     @property
     def usage(self) -> ConversationUsage:
-        """The use of the conversation so far."""
+        """The usage of the conversation so far."""
 
     def ask(self, text: str, *, retries: int, seconds: float) -> ModelAnswer:
-        """The answer to the payload, or, later on, to what was wrong with the answer before.
+        """Return the answer to the payload, or later to the description of errors in the previous
+        answer.
 
         An answer of the wrong form is sent back up to `retries` times. Raises `ProviderError`.
         """
 
     def stop(self) -> None:
-        """Give up waiting. May be called from another thread."""
+        """Stop waiting. May be called from another thread."""

@@ -28,7 +28,7 @@ class Options(DefinitionPart):
 
 
 class LlmConfig(DefinitionPart):
-    """Providers and prompt. `provider`/`model` serve where the Text or Media pair is missing."""
+    """Providers and prompt. `provider`/`model` are the fallback for the Text and Media pairs."""
 
     provider_text: TextProvider | None = None
     model_text: str | None = None

@@ -1,10 +1,12 @@
-"""Conversations with models: ask, call the tools that the model wants, until it answers in the agreed form.
+"""Conversations with models: send, call the requested tools, until the model answers in the agreed
+form.
 
-pydantic-ai's models and messages carry it. Its `Agent` was tried (2.68) and is not used: it ends at an answer that
-stands beside calls of tools, before the model has read what they said; a call of an unknown tool never reaches the
-toolset, so that it is no step of the run; `UsageLimits` counts requests and calls apart, AGENT_STEP_CAP together;
-toolsets and `WrapperModel` run on its event loop, while tools and budgets need the thread that holds the transaction.
-It takes 21 to 39 ms for two requests to a model that answers at once.
+Uses the models and messages of pydantic-ai, but not its `Agent` (tried with 2.68): it ends at an
+answer next to tool calls, before the model has read their results; a call of an unknown tool never
+reaches the toolset and would be no step of the run; `UsageLimits` counts requests and calls
+separately, AGENT_STEP_CAP together; toolsets and `WrapperModel` run on its event loop, while tools
+and budgets need the thread that holds the transaction. It takes 21 to 39 ms for two requests to a
+model that answers immediately.
 """
 
 from __future__ import annotations
@@ -53,13 +55,13 @@ OUTPUT_TOOL: Final = "suggest"
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*)\n```", re.S)
 _PROBLEMS_MAX: Final = 20
 _FAULTS_MAX: Final = 3
-"""Faults of the last answer that the error of a run names."""
+"""Maximum number of faults of the last answer in the error of a run."""
 _BROKEN_CALLS_MAX: Final = 5
-"""Calls of tools whose arguments are no JSON, in one conversation. A model that goes on so will not stop."""
+"""Tool calls with invalid JSON after which a conversation fails: such a model does not recover."""
 
 
 class ModelConversation:
-    """A talk with a model. Each question opens a line of its own."""
+    """A conversation with a model. Each question opens its own connection."""
 
     def __init__(
         self,
@@ -74,7 +76,8 @@ class ModelConversation:
         self.choice = choice
         self._tries = RequestTries(choice, watcher)
         self._vendor = find_vendor(choice.provider)
-        # The vendors' packages retry nothing: one place here decides that.
+        # The vendors' packages must not retry, because retries are counted and paid for in
+        # `RequestTries`.
         settings = ModelSettings(
             max_tokens=options.max_tokens or DEFAULT_ANSWER_TOKENS, max_retries=0
         )
@@ -125,7 +128,7 @@ class ModelConversation:
         self._watcher.said("user", "", text)
 
     def _question(self) -> ModelQuestion:
-        """Return what was said so far, with the tools of now: a run that has read untrusted input has fewer."""
+        """Return the messages so far, with the current tools: a run that has read untrusted input has fewer."""
         tools = [
             ToolDefinition(
                 name=spec.name,
@@ -149,7 +152,7 @@ class ModelConversation:
         return ModelQuestion(self._history, parameters, self._settings)
 
     def _read(self, response: ModelResponse, line: ProviderConnection) -> BaseModel | bool:
-        """The answer; else True where tools were called, and False where the form was wrong."""
+        """Return the answer; otherwise True after tool calls, False for a wrong form."""
         if response.parts:
             self._history.append(response)
         self._tell(response)
@@ -175,7 +178,7 @@ class ModelConversation:
         answer = self._parsed(calls[0])
         self._close(calls[1:])
         if isinstance(answer, BaseModel):
-            # Its calls want replies, should the talk go on.
+            # The API requires a reply to every call, in case the conversation continues.
             self._reply(calls[0], ToolAnswer("Received.", ok=True), quiet=True)
             return answer
         self._reply(calls[0], answer)
@@ -189,7 +192,7 @@ class ModelConversation:
                 self._watcher.said("assistant", part.tool_name, part.args_as_json_str())
 
     def _call(self, call: ToolCallPart) -> ToolAnswer:
-        """Return a tool's answer, or what is wrong with the call where it cannot be made."""
+        """Return a tool's answer, or the error of an invalid call."""
         if call.tool_name == OUTPUT_TOOL:
             text = f"Not taken: read first what the tools said, then call {OUTPUT_TOOL} alone."
             return ToolAnswer(text, ok=False)
@@ -206,7 +209,7 @@ class ModelConversation:
         return ToolAnswer("The arguments are not a JSON object. Send one.", ok=False)
 
     def _written(self, response: ModelResponse) -> BaseModel | None:
-        """The answer of a model that writes it as text, as small ones do in place of a call."""
+        """Return an answer written as text, which small models do instead of calling the tool."""
         text = "".join(part.content for part in response.parts if isinstance(part, TextPart))
         fenced = _FENCED.fullmatch(text.strip())
         arguments = _object_of(ToolCallPart(OUTPUT_TOOL, fenced[1] if fenced else text))
@@ -244,22 +247,22 @@ class ModelConversation:
             self._watcher.said("tool", call.tool_name, answer.text)
 
     def _close(self, calls: list[ToolCallPart]) -> None:
-        """Calls that nobody heeds want replies, too."""
+        """Reply to ignored calls, because the API requires a reply to each."""
         for call in calls:
             self._reply(call, ToolAnswer("Not taken.", ok=False), quiet=True)
 
 
 def _fault_of(error: ValidationError) -> str:
-    """Which fields of an answer do not fit, and why."""
+    """Describe the invalid fields of an answer for a user."""
     found = faults_of(error, describe_translated, root="answer", limit=_FAULTS_MAX)
     return " ".join(["What did not fit:", *(f"{path}: {sentence}" for path, sentence in found)])
 
 
 def _object_of(call: ToolCallPart) -> JsonObject | None:
-    """The arguments of a call, or None where they are no JSON object."""
+    """Return the arguments of a call, or None unless they are a JSON object."""
     try:
         arguments = json.loads(call.args or "{}") if isinstance(call.args, str) else call.args or {}
-        # Halves of characters and numbers that are none pass the reading; the writing finds them.
+        # Lone surrogates and NaN can be parsed but not stored; encoding finds them.
         json.dumps(arguments, ensure_ascii=False, allow_nan=False).encode()
     except (ValueError, RecursionError):
         return None

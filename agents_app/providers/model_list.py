@@ -1,4 +1,4 @@
-"""A provider's list of models: free of charge, and refused where its key is. Import it in the worker only."""
+"""A provider's list of models, a request that is free and needs the key. Import it in the worker only."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _BY_STATUS: Final[Mapping[int, CheckOutcome]] = {
 
 @dataclass(frozen=True, slots=True)
 class ModelListing:
-    """The answer of a provider. `is_whole` says that `models` are all that it has."""
+    """A provider's answer. `is_whole`: `models` is the complete list."""
 
     outcome: CheckOutcome
     status: int | None = None
@@ -41,11 +41,11 @@ class ModelListing:
 
 
 class _ListTooLong(Exception):
-    """No list of models has so many bytes."""
+    """The response is longer than any list of models."""
 
 
 def list_models(choice: ProviderChoice, *, seconds: float = LIST_TIMEOUT_SECONDS) -> ModelListing:
-    """Ask for the list, once. Answers in any case, after so many seconds at most."""
+    """Request the list once. Never raises; returns after `seconds` at the latest."""
     try:
         with ProviderConnection(choice.provider, seconds, Event()) as line:
             status, body = line.wait(_get(line.client, choice))

@@ -1,6 +1,6 @@
-"""Requests to a model: announced, sent, heard as they come, told of after, tried again where that may help, capped.
+"""Requests to a model: announced, streamed, reported, retried if that may help, limited in number.
 
-An answer without its end is never used.
+An incomplete answer is never used.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ from agents_app.providers.interface import (
 from agents_app.providers.prices import cost_of
 
 _ANSWER_MAX: Final = 2_000_000
-"""Characters after which nobody listens on: no answer that anybody needs is so long."""
+"""Maximum characters of an answer, well above any useful one."""
 _CHARACTERS_PER_TOKEN: Final = 4
 
 
 @dataclass(slots=True)
 class StreamProgress:
-    """The part of an answer received so far, and the use that the provider reported."""
+    """The part of an answer received so far, and the usage reported by the provider."""
 
     characters: int = 0
     ended: bool = False
     usage: RequestUsage = field(default_factory=RequestUsage)
 
     def tokens(self, sent: int, *, worked: bool) -> tuple[int, int]:
-        """Tokens in and out; reckoned where the provider worked and did not say."""
+        """Return tokens in and out; estimated if the provider worked but reported none."""
         if not worked and not self.characters:
             return 0, 0
         reckoned = self.characters // _CHARACTERS_PER_TOKEN
@@ -88,7 +88,7 @@ class ModelQuestion:
         return self.settings["max_tokens"]
 
     def tokens(self) -> int:
-        """About how many tokens it has, before anybody counted them."""
+        """Return the estimated number of input tokens."""
         tools = [*self.parameters.function_tools, *self.parameters.output_tools]
         written = 0
         for message in self.history:
@@ -111,7 +111,7 @@ def send_model_request(
     heard: StreamProgress,
     tick: Callable[[], None],
 ) -> ModelResponse:
-    """The whole answer. Raises `RequestFailure`, or what `tick` and the line raise."""
+    """Return the complete answer. Raises `RequestFailure`, or the exceptions of `tick` and the connection."""
     response = line.wait(_listen(model, choice, question, heard), tick)
     if response.finish_reason == "content_filter":
         raise refused(choice)
@@ -142,7 +142,7 @@ async def _listen(
     except RequestFailure:
         raise
     except Exception as error:
-        # The packages below stumble over some answers in ways of their own.
+        # The vendors' packages raise undocumented exceptions for some answers.
         raise failed(error, choice) from None
     heard.ended = bool(stream.usage.output_tokens)
     return stream.get()
@@ -164,12 +164,12 @@ def _length_of_event(event: ModelResponseStreamEvent) -> int:
 
 
 RETRY_PAUSES: Final = [0.5, 2.0]
-"""Seconds before the second and the third try, where the provider names none."""
+"""Seconds before the second and the third try, if the provider names none."""
 
 
 @dataclass(slots=True)
 class RequestTries:
-    """The requests of a conversation so far, and their use. `steps` counts calls of tools, too."""
+    """The requests of a conversation so far, and their usage. `steps` includes tool calls."""
 
     choice: ProviderChoice
     watcher: ConversationWatcher
@@ -177,7 +177,7 @@ class RequestTries:
     steps: int = 0
 
     def count_step(self) -> None:
-        """One more request or call of a tool. Raises `ProviderError` where there were enough."""
+        """Count a request or tool call. Raises `ProviderError` beyond the limit."""
         cap = settings.CMS_ENV.agent_step_cap
         if self.steps >= cap:
             raise ProviderError(f"The run needed more than {cap} steps (AGENT_STEP_CAP).")
@@ -186,7 +186,7 @@ class RequestTries:
     def answer(
         self, line: ProviderConnection, model: Model, question: ModelQuestion
     ) -> ModelResponse:
-        """The model's answer. Raises `ProviderError`."""
+        """Return the model's answer. Raises `ProviderError`."""
         for pause in RETRY_PAUSES:
             try:
                 return self._try(line, model, question)
@@ -226,7 +226,7 @@ class RequestTries:
     def _settle(
         self, tokens: tuple[int, int], heard: StreamProgress, started: float, error: str
     ) -> None:
-        """Write down what a request used, and tell the watcher."""
+        """Store the usage of a request and report it to the watcher."""
         sent, got = tokens
         cost = cost_of(
             self.choice,
@@ -249,11 +249,13 @@ class RequestTries:
 def wait_for_next_try(
     error: RequestFailure, pause: float, line: ProviderConnection, choice: ProviderChoice
 ) -> None:
-    """Wait as long as the provider asks, else for about the pause. Raises the error where there is no next try."""
+    """Wait as long as the provider asks, otherwise about `pause` seconds. Raises the error if a retry
+    is pointless.
+    """
     if not error.again:
         raise error.error from None
     if error.after is None:
-        # Spread, so that the runs of a batch do not come back all at once.
+        # Random, so that the runs of a batch do not retry at the same moment.
         line.pause(pause * random.uniform(0.75, 1.25))  # noqa: S311
     elif error.after < line.seconds_left():
         line.pause(error.after)

@@ -1,4 +1,4 @@
-"""Prices of requests in US dollars, from the one dated file `prices.yaml`."""
+"""Prices of requests in US dollars, from the dated file `prices.yaml`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _StrictPrices(BaseModel):
 
 
 class _Rates(_StrictPrices):
-    """Dollars per million tokens."""
+    """US dollars per million tokens."""
 
     in_: Dollars = Field(alias="in")
     out: Dollars
@@ -49,7 +49,7 @@ class TextPrice(_Rates):
     next: _LaterRates | None = None
 
     def rates(self, input_tokens: int, day: date) -> _Rates:
-        """Those of a request with so many tokens on that day."""
+        """Return the rates of a request with so many input tokens on that day."""
         if self.next is not None and day >= self.next.from_:
             return self.next
         if self.long is not None and input_tokens > self.long.over:
@@ -58,7 +58,7 @@ class TextPrice(_Rates):
 
 
 class ImagePrice(_StrictPrices):
-    """The price of pictures: by tokens, and each one of a size."""
+    """The price of images: by tokens, and by size."""
 
     in_: Dollars = Field(alias="in")
     out: Dollars
@@ -76,7 +76,7 @@ class PriceList(_StrictPrices):
 
 @cache
 def price_list() -> PriceList:
-    """The file as it was when this process first asked."""
+    """Return the price list, read once per process."""
     text = (Path(__file__).parent / "prices.yaml").read_text(encoding="utf-8")
     return PriceList.model_validate(yaml.safe_load(text))
 
@@ -89,9 +89,10 @@ def cost_of(
     cached_tokens: int = 0,
     written_tokens: int = 0,
 ) -> Decimal | None:
-    """The cost of one request; None where nobody here knows the model's price.
+    """Return the cost of one request in US dollars; None if the model's price is unknown.
 
-    `cached_tokens` and `written_tokens` are those of the input that the provider had kept, or keeps from now on.
+    `cached_tokens` and `written_tokens`: parts of the input read from and written to the provider's
+    cache.
     """
     if choice.provider in _FREE:
         return Decimal(0)
@@ -112,7 +113,7 @@ def cost_of(
 def image_cost(
     choice: ProviderChoice, size: str, *, input_tokens: int = 0, output_tokens: int = 0
 ) -> Decimal | None:
-    """The cost of one image, by the tokens that it took where they are known; None where its price is not."""
+    """Return the cost of one image, by tokens if known, otherwise by size; None if the price is unknown."""
     if choice.provider in _FREE:
         return Decimal(0)
     price = _of_model(price_list().images.get(choice.provider, {}), choice.model)
@@ -124,7 +125,7 @@ def image_cost(
 
 
 def today() -> date:
-    """The day whose prices hold, in UTC."""
+    """Return the current day in UTC, whose prices apply."""
     return datetime.now(UTC).date()
 
 
@@ -133,5 +134,5 @@ def _of_model(prices: dict[str, _Price], model: str) -> _Price | None:
 
 
 def _dollars(millionths: Decimal) -> Decimal:
-    """Rounded up: a sum of many small requests must not come out too low."""
+    """Return dollars, rounded up: the sum of many small requests must not be too low."""
     return (millionths / 1_000_000).quantize(_PLACES, rounding=ROUND_UP)

@@ -24,7 +24,7 @@ from proofroom.core.json import JsonObject
 DEFAULT_MODELS: Final = {
     id_: one.text_model for id_, one in all_vendors().items() if one.text_model
 }
-"""The model of each provider where nobody chose one. The order is that of the environment's default, too."""
+"""Default model of each provider. Also the order in which the environment's default is searched."""
 DEFAULT_MEDIA_MODELS: Final = {
     id_: one.media_model for id_, one in all_vendors().items() if one.media_model
 }
@@ -34,7 +34,7 @@ _NOTHING_CHOSEN: Final = LlmConfig.model_validate({"systemPrompt": "None."})
 
 @dataclass(frozen=True, slots=True)
 class AiDefaults:
-    """The global AI settings; empty where nobody chose."""
+    """The global AI settings; empty values mean no choice."""
 
     text_provider: str = ""
     text_model: str = ""
@@ -43,7 +43,7 @@ class AiDefaults:
 
 
 def load_ai_defaults() -> AiDefaults:
-    """The AI settings as they stand. One query; whoever resolves many agents asks once."""
+    """Return the current AI settings. One query; callers that resolve many agents load it once."""
     names = ("text_provider", "text_model", "media_provider", "media_model")
     row = AiSettings.objects.filter(pk=1).values_list(*names).first()
     return AiDefaults(*row) if row else AiDefaults()
@@ -52,10 +52,11 @@ def load_ai_defaults() -> AiDefaults:
 def choose_provider(
     config: LlmConfig, agent_id: str, defaults: AiDefaults | None = None
 ) -> ProviderChoice:
-    """Return the provider and model for an agent. Without any key or address in the environment it is the demo.
+    """Return the provider and model for an agent. Without any key or address in the environment it is
+    the demo.
 
-    Raises `ProviderError` where the agent or the settings name a provider that has none although another one has:
-    content never goes to a vendor that nobody chose.
+    Raises `ProviderError` if the selected provider has no key but another one has: content never
+    goes to a vendor that was not selected.
     """
     defaults = defaults or load_ai_defaults()
     first = default_provider()
@@ -76,9 +77,10 @@ def choose_provider(
 def choose_media_provider(
     config: LlmConfig | None = None, agent_id: str = "", defaults: AiDefaults | None = None
 ) -> ProviderChoice:
-    """Return the provider and model that make images for an agent, or for a person where there is no agent.
+    """Return the provider and model that make images for an agent, or without an agent for a user.
 
-    Raises `ProviderError` where nobody is chosen although a provider of text is: a demo image would pass for one.
+    Raises `ProviderError` if none is selected although a text provider is: a demo image could be
+    taken for a real one.
     """
     config = config or _NOTHING_CHOSEN
     defaults = defaults or load_ai_defaults()
@@ -93,7 +95,7 @@ def choose_media_provider(
         raise ProviderError(f"No provider that makes images has a key. Set {names}.")
     if provider not in DEFAULT_MEDIA_MODELS:
         raise ProviderError(f"There is no media provider {provider!r}.")
-    # The fallback model is most often one for text, which makes no images.
+    # The fallback model usually is a text model, which makes no images.
     draws = config.provider == provider and "image" in (config.model or "")
     models = (
         config.model_media if provider == config.provider_media else None,
@@ -106,14 +108,15 @@ def choose_media_provider(
 
 
 def default_provider() -> str | None:
-    """The first provider that the environment has a key or an address for."""
+    """Return the first provider with a key or an address in the environment."""
     return next((name for name in DEFAULT_MODELS if settings.CMS_ENV.has_provider(name)), None)
 
 
 def _reachable(config: LlmConfig, provider: str, model: str) -> ProviderChoice | None:
     env, own_key = settings.CMS_ENV, None
     if config.api_key is not None:
-        # The key in the agent's file belongs to the first provider that the file names, and is sent to no other.
+        # The key in the agent's file belongs to the first provider named there, and is sent to no
+        # other.
         owner = config.provider_text or config.provider or config.provider_media
         own_key = config.api_key.get_secret_value() if provider == owner else None
     key = own_key or env.api_key(provider)
@@ -142,8 +145,9 @@ def open_conversation(
     toolbox: Toolbox | None = None,
     watcher: ConversationWatcher | None = None,
 ) -> Conversation:
-    """A talk with the chosen provider. Without a toolbox there are no tools, without a watcher nobody is told."""
+    """Open a conversation with the selected provider."""
     if choice.provider == DEMO_PROVIDER:
+        # Imported here, because most processes use only one of the two.
         from agents_app.providers.demo.conversation import (
             DemoConversation,  # what nobody asks for is not loaded
         )

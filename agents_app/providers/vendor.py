@@ -1,6 +1,7 @@
-"""The declaration of an AI provider: everything that the product knows of a vendor of models.
+"""The declaration of an AI provider: everything the product knows about a vendor of models.
 
-Importing this file is cheap: the AI library is loaded in the methods that need it, in the worker only.
+Importing this module is cheap: the AI library is loaded in the methods that need it, in the worker
+only.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class VendorAccess(TypedDict):
-    """The way to a vendor, as the providers of the AI library take it."""
+    """The arguments for the AI library's providers."""
 
     api_key: str
     base_url: str
@@ -32,18 +33,20 @@ class Vendor:
     id: ClassVar[str]
     name: ClassVar[str]
     label: ClassVar[str | StrPromise] = ""
-    """The name in lists to choose from, where `name` alone says too little."""
+    """Label in lists to choose from, if `name` is not clear enough."""
     order: ClassVar[int] = 100
-    """The first vendor that the environment has a key or an address for is the default."""
+    """Sort order. The first vendor with a key or an address in the environment is the default."""
     address: ClassVar[str | None] = None
-    """Said outright: vendors' own packages would else look for one in variables that nobody here documents."""
+    """Always given explicitly: vendors' packages would otherwise read it from undocumented environment
+    variables.
+    """
     key_description: ClassVar[str] = ""
     address_description: ClassVar[str] = ""
-    """What `.env.example` says of the variables of the product's own vendors."""
+    """Descriptions of the product's own vendors in `.env.example`."""
     text_model: ClassVar[str] = ""
-    """The usual model of text; empty for a vendor that has none."""
+    """Default text model; empty if the vendor has none."""
     media_model: ClassVar[str] = ""
-    """The usual model of images; empty for a vendor that has none."""
+    """Default image model; empty if the vendor has none."""
 
     @property
     def key_variable(self) -> str:
@@ -55,34 +58,34 @@ class Vendor:
 
     @property
     def main_variable(self) -> str:
-        """The variable that makes it usable."""
+        """The environment variable that makes the vendor usable."""
         return self.key_variable if self.address else self.address_variable
 
     def make_text_model(self, model: str, access: VendorAccess) -> Model:
-        """Return the AI library's model that answers with words: one that speaks OpenAI's protocol."""
+        """Return the AI library's text model. The default uses OpenAI's protocol."""
         from pydantic_ai.models.openai import OpenAIChatModel
         from pydantic_ai.providers.openai import OpenAIProvider
 
         return OpenAIChatModel(model, provider=OpenAIProvider(**access))
 
     def make_image_model(self, model: str, access: VendorAccess) -> ImageGenerationModel:
-        """Return the AI library's model that answers with a picture. Raises `ProviderError`."""
+        """Return the AI library's image model. Raises `ProviderError`."""
         raise ProviderError(f"There is no media provider {self.id!r}.")
 
     def text_settings(self, settings: ModelSettings) -> ModelSettings:
-        """Return the settings of a request for words, with what this vendor adds to those of all."""
+        """Return the settings of a text request, with this vendor's additions."""
         return settings
 
     def image_settings(self, size: str, shape: ImageGenerationSettings) -> ImageGenerationSettings:
-        """Return the settings of a request for a picture of `size`, such as `1024x1024`."""
+        """Return the settings of an image request of `size`, such as `1024x1024`."""
         return shape
 
     def model_list_request(self, address: str, key: str) -> tuple[str, dict[str, str]]:
-        """Return the address of the list of models and the headers to ask it with: those of OpenAI's protocol."""
+        """Return the URL and headers of the list of models. The default uses OpenAI's protocol."""
         return f"{address}/models", {"authorization": f"Bearer {key}"}
 
     def refuses_key(self, status: int, body: bytes) -> bool:
-        """Return whether an answer refuses the key, where its status does not say so already."""
+        """Return True if the answer rejects the key, if the status alone does not say so."""
         return False
 
 
@@ -95,7 +98,7 @@ def address_of(vendor: Vendor, choice: ProviderChoice) -> str:
 
 
 def access_to(vendor: Vendor, choice: ProviderChoice, client: httpx2.AsyncClient) -> VendorAccess:
-    """Return the way to the provider of a choice. Raises `ProviderError`."""
+    """Return the arguments to connect to the provider of a choice. Raises `ProviderError`."""
     address = address_of(vendor, choice)
-    # Servers without keys still need the header to hold something.
+    # Servers without keys still require a non-empty header.
     return {"api_key": choice.key or "none", "base_url": address, "http_client": client}

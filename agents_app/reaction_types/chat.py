@@ -1,4 +1,4 @@
-"""Messages in a chat."""
+"""Chat messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from proofroom.webhooks.rules import DeclaredUrl
 
 _CHAT_WORDS_MAX: Final = 500
 _OURS: Final = frozenset({"run.url"})
-"""Placeholders of a chat that hold no word of anybody: their addresses work."""
+"""Placeholders in chats that contain no user text, so their links stay active."""
 
 
 class ChatConfig(DefinitionPart):
@@ -63,7 +63,7 @@ class ChatReactionType(ReactionType[ChatConfig]):
         if config.channel:
             body["channel"] = config.channel
         path = urlsplit(url).path
-        # Whoever knows the address of a chat can write there.
+        # The URL of a chat webhook is a secret: everyone who knows it can post there.
         secrets = (url, path, *path.split("/"))
         return OutgoingRequest(
             url=url, headers={}, body=orjson.dumps(body), secrets=secrets, is_named=False

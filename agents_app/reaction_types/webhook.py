@@ -1,4 +1,4 @@
-"""Calls of an address, with a body of the agent's file or the whole event."""
+"""Webhook calls with a body from the agent's file, or the whole event."""
 
 from __future__ import annotations
 

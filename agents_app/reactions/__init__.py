@@ -1,1 +1,1 @@
-"""Reactions to runs: calls to other systems, messages in a chat, calls of tools."""
+"""Reactions to runs: calls to other systems, chat messages, tool calls."""

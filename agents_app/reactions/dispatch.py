@@ -1,7 +1,7 @@
-"""The end of a run has its agent's reactions happen: a row for each, and what carries it out, once.
+"""Starts the reactions of an agent when a run ends: one row for each, executed once.
 
-Reactions that call other systems have a channel of deliveries each, `reaction:<agent>:<place>`, with attempts and
-order of its own.
+Reactions that call other systems have a delivery channel each, `reaction:<agent>:<place>`, with its
+own attempts and order.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from proofroom.webhooks.models import Delivery, DeliveryStatus
 
 
 def run_of(event: Event) -> AgentRun | None:
-    """The run whose end the event tells, with its post and what began it; None where it is gone."""
+    """Return the run that the event is about, with its post and its cause; None if it was deleted."""
     run_id = event.payload.get("id")
     rows = AgentRun.objects.select_related("post", "event")
     return rows.filter(pk=run_id).first() if isinstance(run_id, str) else None
 
 
 def is_forgotten(event: Event, run: AgentRun) -> bool:
-    """Return whether words that led to the run were deleted: then nothing of it is told any more."""
+    """Return True if data that led to the run was erased. Nothing about the run is sent then."""
     return event.forgotten_at is not None or (
         run.event is not None and run.event.forgotten_at is not None
     )
 
 
 def values_of(run: AgentRun, agent: AgentDefinition) -> JsonObject:
-    """The table is in docs/agents.md. Its event and its post are loaded with the run."""
+    """Return the values of placeholders, documented in docs/agents.md. Load the run with its event and post."""
     post, event = run.post, run.event
     form_slug = event.payload.get("formSlug") if event is not None else None
     site_url = str(settings.SITE_URL)
@@ -111,13 +111,13 @@ def channel_of_reaction(agent_id: str, number: int) -> str:
 
 
 def reaction_at(agent: AgentDefinition, number: int) -> Reaction | None:
-    """The reaction at a place of the file, counted from 1."""
+    """Return the reaction at a place of the file, counted from 1; None if there is none."""
     return agent.reactions[number - 1] if 1 <= number <= len(agent.reactions) else None
 
 
 class ReactionChannel:
     def build_request(self, delivery: Delivery) -> OutgoingRequest:
-        """The request as the file of now makes it of the run. Raises `NothingToSend`."""
+        """Build the request from the current file. Raises `NothingToSend`."""
         run = run_of(delivery.event)
         if run is None:
             raise NothingToSend("The run was deleted.")
@@ -128,7 +128,7 @@ class ReactionChannel:
         reaction = reaction_at(agent, int(number)) if agent is not None else None
         if agent is None or reaction is None:
             raise NothingToSend(REACTION_GONE_MESSAGE)
-        # What was sent stays to be read.
+        # Finished deliveries stay readable even if the agent is off.
         is_to_be_sent = delivery.status in (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
         if is_to_be_sent and not only_enabled([agent]):
             raise NothingToSend(AGENT_OFF_MESSAGE)
@@ -147,17 +147,17 @@ logger = logging.getLogger(__name__)
 FINISHED: Final = "agent.run.finished"
 _ERRORS: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 _ENDS: Final = (RunStatus.SUCCEEDED, *_ERRORS)
-"""A run that was cancelled has completed nothing."""
+"""Statuses with reactions. A cancelled run has completed nothing."""
 
 
 def subscribe_reactions() -> None:
-    """Subscribe to the ends of runs, and know the lane. Called once, at start."""
+    """Subscribe to the ends of runs and register the delivery channel. Called once, at start."""
     outbox.subscribe([FINISHED], start_reactions, id="agents_app.reactions.starting.react")
     channels.register(ReactionChannel(), name=CHANNEL_PREFIX)
 
 
 def start_reactions(event: Event) -> None:
-    """Begin every reaction whose trigger holds. Told twice, it begins none twice."""
+    """Start every reaction whose trigger holds. Idempotent."""
     run = run_of(event)
     agent = get_agent(run.agent_id) if run is not None else None
     if run is None or agent is None or not agent.reactions:
@@ -184,7 +184,7 @@ def start_reactions(event: Event) -> None:
                 continue
             row.target = target_of(reaction)[:200]
         except Exception:
-            # Told again, it would fail again, and keep the others from beginning.
+            # The event would be retried, fail again, and keep the other reactions from starting.
             logger.exception("reaction %s to run %s cannot begin", number, run.pk)
             row.status, row.finished_at = ReactionStatus.FAILED, timezone.now()
             row.error = CANNOT_BEGIN_MESSAGE
@@ -218,14 +218,14 @@ def trigger_holds(reaction: Reaction, run: AgentRun, values: JsonObject) -> bool
 
 
 def target_of(reaction: Reaction) -> str:
-    """Whom a reaction calls: a host, which is all of an address that anybody may see, or a tool."""
+    """Return the target of a reaction: a host, because the rest of a URL may be secret, or a tool."""
     if isinstance(reaction, CallReaction):
         return reaction_types()[reaction.type].target(reaction.config)
     return reaction.config.tool_name
 
 
 def wake_reaction(reaction_id: int) -> None:
-    """Tell a worker, after the commit. A lost message is made good by the sweep."""
+    """Queue the call after the commit. The sweep replaces a lost message."""
     send_after_commit(
         lambda: queue_task("agents_app.tasks.call_reaction", reaction_id), f"reaction {reaction_id}"
     )

@@ -1,4 +1,4 @@
-"""Outcomes of the reactions to a run, and how long they are kept."""
+"""Outcomes of the reactions to a run, and their storage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATUSES: Final = (*ReactionStatus.values, DeliveryStatus.CANCELLED.value)
 
 @dataclass(frozen=True, slots=True)
 class ReactionOutcome:
-    """The state of a reaction. `error` is a sentence for people, empty where nothing went wrong."""
+    """The state of a reaction. `error`: a sentence for users, empty without an error."""
 
     status: str
     attempts: int
@@ -27,12 +27,12 @@ class ReactionOutcome:
 
 
 def reactions_of(run: AgentRun) -> QuerySet[RunReaction]:
-    """In the order of the agent's file, each with its delivery. One query."""
+    """Return the reactions in the order of the agent's file, each with its delivery. One query."""
     return RunReaction.objects.filter(run=run).select_related("delivery").order_by("number")
 
 
 def outcome_of(row: RunReaction) -> ReactionOutcome:
-    """A call to another system stands where its delivery stands; without one, where it stood last."""
+    """Return the state of the delivery; without one, the state stored in the row."""
     sent = row.delivery
     if sent is None:
         return ReactionOutcome(
@@ -44,7 +44,7 @@ def outcome_of(row: RunReaction) -> ReactionOutcome:
 
 
 def status_of(delivery: Delivery) -> str:
-    """The status of a delivery in words of reactions."""
+    """Return the status of a delivery as a reaction status."""
     is_sending = delivery.status == DeliveryStatus.SENDING
     return ReactionStatus.RUNNING.value if is_sending else delivery.status
 
@@ -53,7 +53,8 @@ _BATCH_SIZE: Final = 500
 
 
 def keep_outcomes() -> int:
-    """Write the outcome of every finished delivery into its reaction. Answers how many."""
+    """Store the outcome of every finished delivery in its reaction. Return the number."""
+    # A delivery can be deleted before its run, so its outcome is copied into the reaction.
     unkept = RunReaction.objects.filter(
         finished_at=None, delivery__isnull=False, delivery__finished_at__isnull=False
     )

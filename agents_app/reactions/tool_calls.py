@@ -1,7 +1,7 @@
-"""Reactions that call a tool: claimed, called as the agent with what its run may still do, tried again, ended.
+"""Reactions that call a tool: claim, call as the agent with the run's remaining rights, retry, end.
 
-What the tool writes and that it was called stand in one transaction, so that a worker that dies has done all of it
-or nothing.
+The tool's writes and the record of the call share one transaction, so that a worker that dies has
+done both or neither.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from proofroom.core.tools import call as calling
 
 logger = logging.getLogger(__name__)
 RETRY_PAUSES: Final = (10, 60, 300, 1800)
-"""Seconds after each failure; after the last of them it is over."""
+"""Seconds of the pauses between attempts; after the last one the reaction fails."""
 CLAIM_TIMEOUT: Final = timedelta(minutes=5)
-"""After which a worker that has a call must have ended."""
+"""Time after which the worker of a call must have ended."""
 _SWEPT: Final = 200
 _LONGEST: Final = 1000
 _OUTSIDE: Final = frozenset({"generate_image"})
-"""Tools that wait for others, which no transaction should."""
+"""Tools that wait for other systems, which must not happen inside a transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class _ReactionCall:
 
 
 def call_reaction_tool(reaction_id: int) -> None:
-    """Make the call of a reaction, if it is due. Safe to call any number of times."""
+    """Make the call of a reaction if it is due. Idempotent."""
     row = _claim(reaction_id)
     if row is None:
         return
@@ -83,7 +83,7 @@ def call_reaction_tool(reaction_id: int) -> None:
 
 
 class _LostReaction(Exception):
-    """Another worker has the call by now."""
+    """Another worker has taken the call."""
 
 
 def _claim(reaction_id: int) -> RunReaction | None:
@@ -99,14 +99,14 @@ def _claim(reaction_id: int) -> RunReaction | None:
     rows = RunReaction.objects.select_related("run__post", "run__event")
     row = rows.filter(pk=reaction_id, claimed_until=until).first() if taken else None
     if row is not None and row.attempts > len(RETRY_PAUSES) + 1:
-        # Perhaps it is what ends the workers.
+        # The call itself may be what kills the workers.
         _end(row, "", error="Its worker ended each time before it knew what became of it.")
         return None
     return row
 
 
 def _prepare(row: RunReaction) -> _ReactionCall:
-    """The call as the file of now has it. Raises `CmsError` where it may not be made, or not any more."""
+    """Return the call from the current file. Raises `CmsError` if it is not allowed, or not any more."""
     run = row.run
     agent = get_agent(run.agent_id)
     reaction = reaction_at(agent, row.number) if agent is not None else None
@@ -119,7 +119,7 @@ def _prepare(row: RunReaction) -> _ReactionCall:
         raise NotAllowed(f"The account of the agent {agent.id} is turned off.")
     actor = run_actor(run, agent, account)
     name = reaction.config.tool_name
-    # The agent with its own list of tools, else with the one that the reaction names, without useMCP too.
+    # The agent's own list of tools, otherwise the tool named by the reaction, even without useMCP.
     config = agent.llm_config
     named = config.allowed_mcp_tools or (name,)
     listing = config.model_copy(update={"use_mcp": True, "allowed_mcp_tools": named})
@@ -128,13 +128,13 @@ def _prepare(row: RunReaction) -> _ReactionCall:
     if tool.group == "agents":
         params.pop("wait", None)  # nobody is there to read the result
     lent = usable_tools(agent, replace(actor, has_read_untrusted=False))
-    # What the run may use is the most that runs it starts may use.
+    # Runs started by the call may use no more tools than this run.
     tools = frozenset({name, *(item.name for item in lent)})
     return _ReactionCall(name, params, replace(actor, tools=tools))
 
 
 def _made(run: AgentRun, prepared: _ReactionCall) -> str:
-    """The call, and its outcome in a few words."""
+    """Make the call and return a short summary."""
     tool = calling.find_tool(prepared.tool_name)
     with undo_recording(run):
         called = calling.call_raw(tool, prepared.actor, prepared.params)
@@ -165,7 +165,7 @@ def _write(
     error: str = "",
     summary: str = "",
 ) -> None:
-    """What became of it, while the claim is this worker's. Raises `_LostReaction`."""
+    """Store the result if the claim is still this worker's. Raises `_LostReaction`."""
     kept = RunReaction.objects.filter(pk=row.pk, claimed_until=row.claimed_until).update(
         status=status,
         next_attempt_at=next_at,
@@ -179,7 +179,7 @@ def _write(
 
 
 def sweep_reactions() -> int:
-    """Have due calls made whose message was lost, or whose worker died. Answers how many."""
+    """Queue due calls whose message was lost or whose worker died. Return their number."""
     rows = RunReaction.objects.filter(next_attempt_at__lte=timezone.now())
     due = list(rows.order_by("next_attempt_at").values_list("pk", flat=True)[:_SWEPT])
     with transaction.atomic():

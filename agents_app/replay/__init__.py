@@ -1,1 +1,1 @@
-"""Past runs that people decided on, asked again of the present prompt and model. Stages nothing."""
+"""Past runs with human decisions, asked again with the current prompt and model. Stages nothing."""

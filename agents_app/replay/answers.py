@@ -1,4 +1,4 @@
-"""Inputs and answers of past runs from their transcripts, and the present agent's answers to the same inputs."""
+"""Inputs and answers of past runs from their transcripts, and the current agent's answers to the same inputs."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _Values = Mapping[str, Json]
 
 
 class UnusableRun(Exception):
-    """A run that cannot be asked again; the message goes on after "left out:"."""
+    """A run that cannot be replayed; the message follows after "left out:"."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayInput:
-    """The payload of a run, the document in it, the field that was asked about, and what was proposed by path."""
+    """The payload of a run, the document in it, the requested field, and the proposals by path."""
 
     payload: JsonObject
     document: PostDocument
@@ -58,16 +58,16 @@ class ReplayInput:
 
 
 def given_to(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayInput:
-    """Raises `UnusableRun` where the transcript is gone, or was cut."""
+    """Read the input of a run from its transcript. Raises `UnusableRun` if it is gone or was cut."""
     if not messages:
         raise UnusableRun("its transcript is gone (AGENT_TRANSCRIPT_DAYS)")
-    # A second attempt says everything once more: the last one is what was answered.
+    # A second attempt repeats all messages; the last one was answered.
     first = next((row for row in reversed(messages) if row.role == "user" and _payload(row)), None)
     payload = _payload(first) if first is not None else None
     if payload is None:
         raise UnusableRun("its transcript was cut, or holds no payload")
     try:
-        # The document that the payload shows: of a field's, as much as it shows.
+        # Rebuild the document from the payload; for a field only the part it contains.
         post = cast(_Values, payload["post"])
         source = cast(_Values, payload.get("draftBase") or post)
         custom = cast(_Values, source.get("customFields") or {})
@@ -95,7 +95,7 @@ def given_to(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayInput:
 def proposals(
     answer: Suggestion | FieldSuggestion, document: PostDocument, target: FieldTarget | None
 ) -> dict[str, Json]:
-    """Return the changes of an answer, by path. Raises `CmsError` where it cannot stand."""
+    """Return the changes of an answer by path. Raises `CmsError` if it cannot be applied."""
     after = edit_for(answer, target)(document)
     return {
         change.path: cast(Json, change.after)
@@ -121,7 +121,7 @@ def _answered(
     document: PostDocument,
     target: FieldTarget | None,
 ) -> dict[str, Json]:
-    """Return what the run proposed. Without its answer only what was approved is known, not what was rejected."""
+    """Return the run's proposals. Without the answer only approved changes are known, not rejected ones."""
     for row in reversed(messages):
         if row.role == "assistant" and not row.is_cut:
             try:
@@ -154,7 +154,7 @@ _RETRIES = 2
 
 @dataclass(slots=True)
 class ReplaySpending:
-    """The use of asking again."""
+    """The usage of a replay."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -183,9 +183,10 @@ def ask(
     given: ReplayInput,
     spent: ReplaySpending,
 ) -> Suggestion | FieldSuggestion:
-    """The present answer. Raises `ProviderError`, or `RuleViolation` where it names what the agent may not propose.
+    """Return the current answer. Raises `ProviderError`, or `RuleViolation` for fields the agent may
+    not propose.
 
-    What it used is in `spent` either way.
+    Its usage is added to `spent` in either case.
     """
     toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else interface.Toolbox()
     allowed = fields_of_run(agent, run)
@@ -243,7 +244,7 @@ class _Payer(interface.ConversationWatcher):
 
 
 class _ReadingTools(interface.Toolbox):
-    """The agent's tools that only read: what a run staged on the way must not be staged again."""
+    """The agent's read-only tools: changes staged by the original run must not be staged again."""
 
     def __init__(self, agent: AgentDefinition, run: AgentRun) -> None:
         account = account_of(agent)

@@ -1,4 +1,4 @@
-"""Replays of past runs, compared with what people decided."""
+"""Replays of past runs, compared with people's decisions."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from proofroom.definitions.richtext.nodes import to_text
 _REJECTIONS: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
 _RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)
 _LOOKED_AT: Final = 20
-"""Runs that are looked through for each that is wanted: most are not decided on yet, or proposed nothing."""
+"""Number of runs loaded for each requested one, because most are undecided or proposed nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class DecidedRun:
-    """A run with what was approved of it, as it went live, and the paths that were rejected."""
+    """A run with its approved values, as they went live, and its rejected paths."""
 
     run: AgentRun
     approved: Mapping[str, Json]
@@ -47,7 +47,7 @@ class DecidedRun:
 
 
 def decided_runs(agent_id: str, last: int) -> list[DecidedRun]:
-    """The latest runs of an agent that people decided on, newest first. Three queries."""
+    """Return the latest decided runs of an agent, newest first. Three queries."""
     runs = AgentRun.objects.filter(
         agent_id=agent_id, status=RunStatus.SUCCEEDED, post__isnull=False
     ).exclude(staged=[])
@@ -57,10 +57,10 @@ def decided_runs(agent_id: str, last: int) -> list[DecidedRun]:
     live = Provenance.objects.filter(run_id__in=ids).select_related("revision").order_by("pk")
     for row in live:
         value = value_at(PostDocument.from_json(row.revision.document), row.path)
-        # Whole modules are compared by their props, which have paths of their own.
+        # Whole modules are compared by their props, which have their own paths.
         if isinstance(value, str | int | float | bool | list | tuple | dict) or value is None:
             approved[row.run_id][row.path] = list(value) if isinstance(value, tuple) else value
-    # Of a path that was first rejected and later approved, both were decided: the last word is the approval's.
+    # A path can be rejected first and approved later. The approval then counts, see `compare`.
     rejected: dict[str, set[str]] = defaultdict(set)
     by_id = {str(run.pk): run for run in rows}
     posts = {run.post_id for run in rows}
@@ -84,13 +84,13 @@ def decided_runs(agent_id: str, last: int) -> list[DecidedRun]:
 Outcome = Literal["same", "similar", "different", "missing", "again", "avoided"]
 SIMILAR: Final = 0.8
 _LONGEST: Final = 4000
-"""Characters that are compared; the time for it grows with their square."""
+"""Maximum characters to compare, because the time grows with the square of the length."""
 _AGREES: Final = frozenset({"same", "similar", "avoided"})
 
 
 @dataclass(frozen=True, slots=True)
 class PathComparison:
-    """One path. Approved ones come out the same, similar, different or missing; rejected ones again or avoided."""
+    """One path. Approved ones are same, similar, different or missing; rejected ones again or avoided."""
 
     path: str
     decision: Literal["approved", "rejected"]
@@ -104,7 +104,7 @@ class PathComparison:
 def compare(
     decided: DecidedRun, earlier: Mapping[str, Json], answer: Mapping[str, Json]
 ) -> list[PathComparison]:
-    """Every path that people decided on. `earlier` is what the run had proposed, `answer` what is proposed now."""
+    """Return a comparison of every decided path. `earlier`: the run's proposals; `answer`: the current ones."""
     found: list[PathComparison] = []
     outcome: Outcome
     for path, wanted in decided.approved.items():
@@ -128,12 +128,13 @@ def compare(
 
 
 def alike(one: Json, other: Json) -> float:
-    """From 0 to 1, by the words that a reader sees."""
+    """Return the similarity of the visible text, from 0 to 1."""
     if one == other:
         return 1.0
     left, right = _words(one), _words(other)
     if left == right:
         return 1.0
+    # Below 1, because 1 means the same text.
     return min(SequenceMatcher(None, left, right, autojunk=False).ratio(), 0.999)
 
 
@@ -150,7 +151,7 @@ AnswerSource = Callable[[AgentRun, ReplayInput, ReplaySpending], Suggestion | Fi
 
 @dataclass(slots=True)
 class ReplayedRun:
-    """One run asked again. `left_out` says why it was not asked, `error` why there is no answer."""
+    """One replayed run. `left_out`: reason why it was skipped; `error`: reason why there is no answer."""
 
     run: AgentRun
     paths: list[PathComparison] = field(default_factory=list)
@@ -165,7 +166,7 @@ class ReplayedRun:
 
 
 def replay(decided: Sequence[DecidedRun], answering: AnswerSource) -> Iterator[ReplayedRun]:
-    """Ask again, one after the other. Stages nothing."""
+    """Ask again, one run after another. Stages nothing."""
     rows = RunMessage.objects.filter(run_id__in=[item.run.pk for item in decided])
     messages: dict[object, list[RunMessage]] = defaultdict(list)
     for row in rows.order_by("run_id", "number"):
@@ -188,12 +189,12 @@ def replay(decided: Sequence[DecidedRun], answering: AnswerSource) -> Iterator[R
 
 
 def by_asking(agent: AgentDefinition, choice: ProviderChoice) -> AnswerSource:
-    """Answers of the present prompt and model."""
+    """Return a source of answers from the current prompt and model."""
     return lambda run, given, spent: ask(agent, choice, run, given, spent)
 
 
 def from_recorded(answers: Mapping[str, JsonObject]) -> AnswerSource:
-    """Answers that an earlier replay kept, by the id of the run."""
+    """Return a source of answers recorded by an earlier replay, by run id."""
 
     def answering(
         run: AgentRun, given: ReplayInput, spent: ReplaySpending

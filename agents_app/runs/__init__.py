@@ -1,1 +1,1 @@
-"""Runs of agents: created, executed, logged, ended, retried and undone."""
+"""Runs of agents: creation, execution, log, end, retry and undo."""

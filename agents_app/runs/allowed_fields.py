@@ -1,7 +1,8 @@
-"""The fields that an agent may propose: `allowedFields` of its scope entries, held wherever something is staged.
+"""The fields that an agent may propose: `allowedFields` of its scope entries, enforced wherever it
+stages changes.
 
-In a run those of its scope hold, for the answer and for each tool. What an AI client stages in the name of an agent
-is held to those of all its scopes together.
+In a run the entries of its scope apply, to the answer and to each tool. For changes an AI client
+stages in the name of an agent, the entries of all its scopes apply together.
 """
 
 from __future__ import annotations
@@ -25,20 +26,21 @@ from proofroom.core.errors import RuleViolation
 from proofroom.definitions import modules, props_of
 
 _SHOWN: Final = 30
-"""Paths that a refusal names."""
+"""Maximum number of paths in an error."""
 
 
 @dataclass(frozen=True)
 class AllowedFields:
-    """The fields that the entries allow together. An entry without `allowedFields` allows all.
+    """The fields allowed by the entries together. An entry without `allowedFields` allows all.
 
-    `above` is what the run may propose that began this one: a run lends no more than it has.
+    `above`: the allowed fields of the run that started this one, which cannot pass on more than it
+    has.
     """
 
     agent: AgentDefinition
     entries: tuple[ScopeEntry, ...]
     is_run: bool
-    """Whether the entries are those of a run, whose field they serve already."""
+    """True if the entries belong to a run, and are already filtered by its field."""
     above: AllowedFields | None = None
 
     @cached_property
@@ -47,7 +49,7 @@ class AllowedFields:
 
     @cached_property
     def paths(self) -> list[str]:
-        """The paths of the lists; with those of `above` the narrower of each two."""
+        """Return the paths of the lists; combined with `above`, the narrower path of each pair."""
         own = {path for entry in self.entries for path in entry.allowed_fields or ()}
         if self.above is None or self.above.is_unlimited:
             return sorted(own)
@@ -60,7 +62,7 @@ class AllowedFields:
         )
 
     def allows(self, field: str) -> bool:
-        """Return whether a field (`post.title`, `module.hero.title`) may be proposed."""
+        """Return True if a field (`post.title`, `module.hero.title`) may be proposed."""
         if self.above is not None and not self.above.allows(field):
             return False
         return self._is_open or any(
@@ -77,7 +79,7 @@ class AllowedFields:
         return any(entry.allowed_fields is None for entry in self.entries)
 
     def require(self, fields: Mapping[str, str]) -> None:
-        """Raise `RuleViolation` on each path whose field may not be proposed. `fields` are fields by path."""
+        """Raise `RuleViolation` for each path whose field may not be proposed. `fields`: fields by path."""
         refused = [
             path for path, field in fields.items() if not self.allows(field) and _is_known(field)
         ]
@@ -94,7 +96,7 @@ class AllowedFields:
 
 
 def fields_of_run(agent: AgentDefinition, run: AgentRun) -> AllowedFields:
-    """Return the fields that a run of the agent may propose. One query more for each run before it in its chain."""
+    """Return the fields a run may propose. One query for each run before it in its chain."""
     entries = agent.entries(run.scope)
     if run.scope == Scope.FIELD:
         type_ = type_of_key(run.field_key)
@@ -105,7 +107,7 @@ def fields_of_run(agent: AgentDefinition, run: AgentRun) -> AllowedFields:
         ]
         entries = serving or entries
     above = None
-    # What an event is between may use all that is its agent's own.
+    # A run started by an event has all rights of its agent, so the limits of the chain end there.
     if run.cause_run is not None and run.event_id is None:
         before = get_agent(run.cause_run.agent_id)
         above = fields_of_run(before, run.cause_run) if before is not None else None
@@ -113,9 +115,10 @@ def fields_of_run(agent: AgentDefinition, run: AgentRun) -> AllowedFields:
 
 
 def fields_of_actor(actor: Actor) -> AllowedFields | None:
-    """Return the fields that may be proposed by a run, or by an AI client in the name of an agent.
+    """Return the fields that a run, or an AI client in the name of an agent, may propose; None for
+    other actors.
 
-    None for anybody else. One query where the run is not the one that is done here.
+    One query unless the run is the one executed by this thread.
     """
     agent = get_agent(actor.agent_id) if actor.agent_id else None
     if agent is None:
@@ -131,7 +134,7 @@ def fields_of_actor(actor: Actor) -> AllowedFields | None:
 
 
 def require_allowed_fields(actor: Actor, before: PostDocument, after: PostDocument) -> None:
-    """Raise `RuleViolation` where an edit in the name of an agent changes what the agent may not propose."""
+    """Raise `RuleViolation` if an edit in the name of an agent changes a field it may not propose."""
     allowed = fields_of_actor(actor)
     if allowed is None or allowed.is_unlimited:
         return
@@ -144,12 +147,12 @@ def require_allowed_fields(actor: Actor, before: PostDocument, after: PostDocume
 
 
 def register_allowed_fields() -> None:
-    """Look at every edit of AI Review. Called once, at start."""
+    """Check every edit of AI Review. Called once, at start."""
     edit_made.register(require_allowed_fields)
 
 
 def _is_known(field: str) -> bool:
-    """Return whether a field can be there: of a prop that its module does not have the rules name the nearest."""
+    """Return True if the field can exist. For an unknown prop the content rules give a better error."""
     kind, _dot, rest = field.partition(".")
     type_, _dot, prop = rest.partition(".")
     definition = modules.get(type_) if kind == "module" else None
@@ -164,7 +167,7 @@ def _all_entries(agent: AgentDefinition) -> tuple[ScopeEntry, ...]:
 def _fields_of(
     change: Change, before: PostDocument, after: PostDocument, allowed: AllowedFields
 ) -> Iterator[str]:
-    """Yield the fields that a change writes; `modules.<type>`, which `modules.*` allows, for the order of modules."""
+    """Yield the fields that a change writes. For the set or order of modules this is `modules.<type>`."""
     if change.module_id is None:
         yield change.path
         return
@@ -180,7 +183,7 @@ def _fields_of(
 
 
 def _fields_of_new(module: ModuleDocument, allowed: AllowedFields) -> Iterator[str]:
-    """Yield the props of a new module that differ from the defaults, where its type is named; else its order."""
+    """Yield the non-default props of a new module if its type is listed, otherwise `modules.<type>`."""
     own = f"module.{module.type}."
     if ALL_MODULES in allowed.paths or not any(path.startswith(own) for path in allowed.paths):
         yield f"modules.{module.type}"

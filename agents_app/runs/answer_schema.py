@@ -1,4 +1,4 @@
-"""The schema of an answer that names exactly the fields that the run may propose, each with type and length."""
+"""The schema of an answer, limited to the fields the run may propose, with their types and lengths."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def answer_type(
     document: PostDocument | None,
     target: FieldTarget | None = None,
 ) -> type[Suggestion] | type[FieldSuggestion]:
-    """Return the class of an agent's answer in a run. Its schema names what the run may propose, and nothing else."""
+    """Return the class of an agent's answer in a run. Its schema contains only the fields the run may propose."""
     kind = output_type(scope)
     if allowed.is_unlimited:
         return kind
@@ -47,7 +47,7 @@ def answer_type(
 
 
 def _described(kind: type[M], parts: Mapping[str, Json]) -> type[M]:
-    """The class with these parts in its schema, and without those that are None."""
+    """Return the class with these parts of its schema replaced, and without parts that are None."""
 
     def describe(schema: JsonObject) -> None:
         properties = cast(JsonObject, schema["properties"])
@@ -66,7 +66,7 @@ def _described(kind: type[M], parts: Mapping[str, Json]) -> type[M]:
 def _field_parts(
     post: JsonObject | None, edits: list[JsonObject], target: FieldTarget | None
 ) -> dict[str, Json]:
-    """The three ways to say the new value of one field."""
+    """Return the schemas of the three forms of a field's new value."""
     parts: dict[str, Json] = {"post": post, "module": edits[0] if edits else None}
     values = post
     if edits:
@@ -86,7 +86,7 @@ def _field_parts(
 def _post_schema(
     allowed: AllowedFields, document: PostDocument | None, target: FieldTarget | None
 ) -> JsonObject | None:
-    """The post fields that may be proposed; of a field run its own."""
+    """Return the schema of the post fields that may be proposed; for a field run only its own."""
     only = (
         f"post.{'.'.join(target.path)}" if target is not None and target.module_id is None else ""
     )
@@ -126,7 +126,7 @@ def _post_field(name: str) -> JsonObject:
 def _module_schemas(
     allowed: AllowedFields, document: PostDocument | None, target: FieldTarget | None
 ) -> list[JsonObject]:
-    """The edit of each module, with the props that may be proposed; modules of one type and scope together."""
+    """Return the schema of the edit of each module with its allowed props, grouped by type and scope."""
     found: dict[tuple[str, str], list[str]] = {}
     for module in document.modules if document is not None else ():
         if target is None or module.id == target.module_id:

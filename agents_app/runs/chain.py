@@ -1,4 +1,4 @@
-"""Chains of runs: what led to a run and what it led to, and the limit at which a chain is stopped."""
+"""Chains of runs: the causes and consequences of a run, and the limit of their length."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _R = TypeVar("_R")
 
 
 class TooManyHops(RuleViolation):
-    """A run that would be one too many in its chain."""
+    """A run that would exceed the maximum length of its chain."""
 
     code = "hop_limit"
 
@@ -37,13 +37,13 @@ class TooManyHops(RuleViolation):
 
 
 def check_hop_limit(agent_id: str, hop: int) -> None:
-    """Raise `TooManyHops` where the run would be one too many."""
+    """Raise `TooManyHops` if the run would exceed the maximum length of its chain."""
     if hop > MAX_HOPS:
         raise TooManyHops(agent_id)
 
 
 def records_stopped_chains(start: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Around what begins a run, outside its transaction: a refusal at the limit is told."""
+    """Decorate a function that starts a run, outside its transaction, to record a refusal at the limit."""
 
     @wraps(start)
     def begin(*args: _P.args, **kwargs: _P.kwargs) -> _R:
@@ -59,9 +59,9 @@ def records_stopped_chains(start: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def record_stopped_chain(error: TooManyHops, run_id: str) -> None:
-    """Record that a chain was stopped after its run of that id, unless people know of it.
+    """Record that a chain was stopped after the run of that id, unless that was recorded before.
 
-    Whoever undoes the transaction of the refusal calls this again after it.
+    Code that rolls back the transaction of the refusal calls this again after it.
     """
     last = find_by_id(AgentRun.objects, run_id)
     if last is not None:
@@ -75,7 +75,7 @@ def _record(last: AgentRun, agent_id: str) -> None:
         if first.cause_run is None:
             break
         first = first.cause_run
-    # What began the chain: the event that began its first run, or that run itself.
+    # The cause of the chain: the event of its first run, or that run itself.
     root = f"event:{first.event_id}" if first.event_id is not None else f"run:{first.pk}"
     _, is_new = StoppedChain.objects.get_or_create(root=root)
     if not is_new:
@@ -99,8 +99,9 @@ def _record(last: AgentRun, agent_id: str) -> None:
 
 
 CHAIN_LEVELS: Final = 4
-"""Runs that can follow one another, and one more: the limit may once have been another."""
+"""Maximum number of runs in a chain, plus one because the limit may have been higher in the past."""
 _MAX_LINKS: Final = 200
+# Loads all ancestors with one query instead of one per level.
 _CAUSES: Final = ["__".join(["cause_run"] * level) for level in range(1, CHAIN_LEVELS + 1)]
 
 
@@ -121,7 +122,7 @@ class ChainLink:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """`causes` ends with what began the run; its first link says who began it all."""
+    """`causes` ends with the direct cause of the run; its first link names the initiator."""
 
     causes: Sequence[ChainLink]
     run: AgentRun
@@ -129,9 +130,9 @@ class Chain:
 
 
 def chain_of(run: AgentRun, actor: Actor) -> Chain:
-    """The chain of a run, up to the first cause that is still there. Few queries, however long it is.
+    """Return the chain of a run, from its first existing cause. A constant number of queries.
 
-    Runs and events about posts that the actor may not see are left out.
+    Runs and events about posts the actor may not see are omitted.
     """
     with_events = ["event", *_CAUSES, *(f"{path}__event" for path in _CAUSES)]
     here: AgentRun | None = AgentRun.objects.select_related(*with_events).get(pk=run.pk)

@@ -1,4 +1,4 @@
-"""Creates runs, after checking who may begin them and what they are given; dry runs too."""
+"""Creation of runs, after checking rights and input; also of dry runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MAX_FIELD_KEY_CHARACTERS: Final = AgentRun._meta.get_field("field_key").max_leng
 
 
 def parse_module_id(post_module_id: str | None) -> str | None:
-    """The id of a module as documents have it. Raises `RuleViolation` where it is none."""
+    """Return the id of a module in canonical form. Raises `RuleViolation` if it is not a UUID."""
     if post_module_id is None:
         return None
     id_ = parse_uuid(post_module_id)
@@ -52,7 +52,7 @@ def check_field(
     field_key: str | None,
     post_module_id: str | None,
 ) -> None:
-    """The scope `field`, and no other, has a field, which must be there and be served by the agent."""
+    """Raise `RuleViolation` or `NotAllowed` unless the field fits the scope, exists and is served by the agent."""
     if scope != Scope.FIELD:
         if field_key is not None:
             raise invalid("fieldKey", _("fieldKey belongs to the scope field."))
@@ -81,7 +81,7 @@ def check_field(
 def check_context(
     agent: AgentDefinition, context: JsonObject | None, open_ended: str | None
 ) -> None:
-    """Raise `RuleViolation` on `context`, the path in it, or `openEndedContext`."""
+    """Raise `RuleViolation` on `context`, a path in it, or `openEndedContext`."""
     refuse_unstorable(context, "context")
     if context and len(json.dumps(context)) > MAX_CONTEXT_CHARACTERS:
         raise invalid(
@@ -127,13 +127,14 @@ def create_run(
     note: str = "",
     run_id: UUID | None = None,
 ) -> AgentRun:
-    """Begin a run; a worker takes it up after the commit.
+    """Create a run; a worker starts it after the commit.
 
-    `event` is what triggered it, `position` its place among the runs of that event. With `stages_value` False
-    a field's value is only answered. `again` is the finished run that this one repeats, `note` what was said of it,
-    `run_id` the id that it is to have.
-    Raises `NotAllowed` (`agent_not_in_scope` among others), `NotFound` for an agent that is unknown or off and for a
-    post that is deleted, `RuleViolation` on the argument that is wrong.
+    `event`: the trigger; `position`: its place among the runs of that event. If `stages_value` is
+    False, a field's value is returned but not staged. `again`: the finished run to repeat; `note`:
+    the comment on it; `run_id`: the id to use.
+
+    Raises `NotAllowed` (`agent_not_in_scope` among others), `NotFound` for an agent that is unknown
+    or off and for a deleted post, `RuleViolation` on the invalid argument.
     """
     if scope not in list(Scope):
         raise invalid(
@@ -146,6 +147,7 @@ def create_run(
     check_scope(agent, scope)
     post = _post(post_id, scope)
     if post is not None:
+        # The actor of an event is the agent itself. Its content scope is checked below.
         if event is None:
             require_in_scope(post, actor)
         if not is_in_scope(post, scope_of_agent(agent.id)):
@@ -174,11 +176,12 @@ def create_run(
     )
     _sign(run, actor, event, position)
     if only_fields(run.context):
-        # Its answer is held to these fields; a tool that writes would not be.
+        # Only the answer is limited to these fields, so tools that write are excluded.
         reading = {tool.name for tool in listed_tools(agent) if tool.kind == "read"}
         run.tools = sorted(reading if run.tools is None else reading & set(run.tools))
     if again is not None:
-        # A further try has the first one, the batch and the visitors' words of the one before.
+        # A retry belongs to the first try and its batch, and may contain visitors' texts of the
+        # previous one.
         run.first_try_id = again.first_try_id or again.pk
         run.batch_id = again.batch_id
         run.has_read_untrusted = run.has_read_untrusted or again.has_read_untrusted
@@ -189,7 +192,7 @@ def create_run(
 
 
 def _sign(run: AgentRun, actor: Actor, event: Event | None, position: int) -> None:
-    """Write down who began the run, and what caused it."""
+    """Store who started the run, and its cause."""
     run.via, run.event, run.position = actor.via, event, position
     run.by_id, run.by_name = actor.user.pk, actor.user.username
     caused_by = event.actor_id if event is not None else None
@@ -206,7 +209,7 @@ def _check_right(
 ) -> None:
     actor.require("posts.view")
     if actor.is_person:
-        # What an event began then, a person may begin now.
+        # Users may repeat a run that was started by an event.
         begins_by_itself = scope in EVENT_SCOPES and not is_again
         if begins_by_itself:
             raise invalid(
@@ -217,7 +220,7 @@ def _check_right(
         actor.require(START_PERMISSIONS.get(scope, "agents.edit"))
         return
     actor.require("agents.view")
-    # The run writes with the agent's rights, which must not be more than the caller's.
+    # The run writes with the agent's rights, which must not exceed the caller's.
     if event is None and has_post and not actor.can("posts.ai-review.save"):
         actor.require("posts.edit")
 
@@ -254,10 +257,10 @@ def create_once(
     wish: Mapping[str, str],
     start: Callable[[UUID | None], AgentRun],
 ) -> AgentRun:
-    """Begin a run under the id that its form came with, or answer the one that was begun under it.
+    """Start a run with the id from its form, or return the run that already has it.
 
-    `wish` is what the form says, by the fields of the run. A form that went back to and sent with another wish, and
-    one without an id, each begin a run of their own.
+    `wish`: the form's values by field of the run. A form without an id, or sent again with other
+    values, starts another run.
     """
     id_ = parse_uuid(token)
     if id_ is None:
@@ -268,7 +271,7 @@ def create_once(
             with transaction.atomic():
                 return start(id_)
         except IntegrityError:
-            # The same form came a second time while the first was under way.
+            # The same form was submitted twice at the same time.
             found = AgentRun.objects.filter(pk=id_).first()
             if found is None:
                 raise
@@ -282,7 +285,7 @@ _DRY_RUN_SCOPES: Final = (Scope.DROPDOWN, Scope.BULK, Scope.GLOBAL)
 
 
 def dry_run_scope(agent: AgentDefinition) -> Scope | None:
-    """The scope that an agent is tried out in; None for one that serves only fields or events."""
+    """Return the scope for dry runs of an agent; None if it only serves fields or events."""
     return next((scope for scope in _DRY_RUN_SCOPES if agent.entries(scope)), None)
 
 
@@ -290,9 +293,9 @@ def dry_run_scope(agent: AgentDefinition) -> Scope | None:
 def start_dry_run(
     *, agent_id: str, post_id: UUID | str, actor: Actor, open_ended_context: str | None = None
 ) -> AgentRun:
-    """Begin a dry run on a post. It costs what a run costs, may only look things up, and has no reactions.
+    """Start a dry run on a post. It costs as much as a run, has only reading tools and no reactions.
 
-    Raises what `create_run` raises, and `RuleViolation` for an agent that people cannot begin on a post.
+    Raises as `create_run`, and `RuleViolation` for an agent that users cannot start on a post.
     """
     actor.require_person("try an agent out")
     actor.require("agents.edit")

@@ -1,4 +1,4 @@
-"""Estimates of what runs will probably use, and the most that they can."""
+"""Estimates of the expected and the maximum usage of runs."""
 
 from __future__ import annotations
 
@@ -34,15 +34,16 @@ from proofroom.core.tools.schemas import lean_schema
 
 CHARACTERS_PER_TOKEN: Final = 4
 SHARE_OF_MOST: Final = 0.15
-"""The part of its longest answer that an agent is taken to write which has not run yet."""
+"""Expected share of the maximum answer length, for an agent without past runs."""
 _RUNS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """`cost` and `most_cost` are None where nobody here knows the model's price.
+    """`cost` and `most_cost` are None if the model's price is unknown.
 
-    `problem` says why nothing would answer. `is_from_history` tells whether the agent's own runs were looked at.
+    `problem`: reason why no provider would answer. `is_from_history`: True if based on the agent's
+    own runs.
     """
 
     posts: int
@@ -62,7 +63,7 @@ class Estimate:
         return self.provider == DEMO_PROVIDER
 
     def beyond(self, *, at_most: bool = False) -> list[RemainingBudget]:
-        """The limits that do not last for what is expected, or for the most that there can be."""
+        """Return the limits that are too low for the expected usage, or for the maximum."""
         expected = Amount(self.input_tokens + self.output_tokens, self.cost or Decimal(0))
         most = Amount(self.most_tokens, self.most_cost or Decimal(0))
         wanted = most if at_most else expected
@@ -71,7 +72,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Habit:
-    """The usual number of questions in a run of the agent, and of tokens that it writes in all."""
+    """The usual number of requests in a run of the agent, and its total output tokens."""
 
     requests: int
     output_tokens: int
@@ -79,7 +80,7 @@ class _Habit:
 
 
 def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> Estimate:
-    """The use of a run on each of the posts. A dozen queries, however many there are."""
+    """Return the estimated usage of one run on each post. A dozen queries for any number of posts."""
     left = remaining_budgets(agent.id)
     try:
         choice = choose_provider(agent.llm_config, agent.id)
@@ -91,7 +92,7 @@ def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> 
             len(posts), DEMO_PROVIDER, DEMO_PROVIDER, cost=nothing, most_cost=nothing, left=left
         )
     habit, most_out = _habit(agent), agent.llm_config.options.max_tokens or DEFAULT_ANSWER_TOKENS
-    # A run without tools asks once, and again for each answer that is refused.
+    # A run without tools sends one request, and another for each refused answer.
     tries = settings.CMS_ENV.agent_step_cap if agent.llm_config.use_mcp else 1 + MAX_RETRIES
     sizes = _sizes(agent, posts, words)
     probable = [_cost(choice, size, habit.requests, habit.output_tokens) for size in sizes]
@@ -111,7 +112,7 @@ def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> 
 
 
 def _cost(choice: ProviderChoice, size: int, requests: int, output_tokens: int) -> Decimal | None:
-    """Long questions may have prices of their own, so that each is counted by itself."""
+    """Return the cost of one run. Long inputs can have another price, so each run is computed separately."""
     one = cost_of(choice, size, -(-output_tokens // requests))
     return None if one is None else one * requests
 
@@ -122,7 +123,7 @@ def _sum(costs: Sequence[Decimal | None]) -> Decimal | None:
 
 
 def _habit(agent: AgentDefinition) -> _Habit:
-    """The median of its last runs that a model answered. One query."""
+    """Return the medians of the agent's last successful runs. One query."""
     rows = (
         AgentRun.objects.filter(agent_id=agent.id, status=RunStatus.SUCCEEDED, output_tokens__gt=0)
         .annotate(requests=Count("steps", filter=Q(steps__kind="model")))
@@ -138,7 +139,7 @@ def _habit(agent: AgentDefinition) -> _Habit:
 
 
 def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[int]:
-    """The tokens of the first question about each post. Four queries."""
+    """Return the input tokens of the first request for each post. Four queries."""
     run = AgentRun(agent_id=agent.id, scope=Scope.BULK, open_ended_context=words)
     documents = [layers.ai_review.document for layers in open_layers_of_many(posts)]
     ids = {
@@ -161,7 +162,7 @@ def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[in
             if module.scope == "global":
                 value["props"] = shared.get(module.instance_id, {})
             modules.append(value)
-        # As long as what the run will send, give or take a little.
+        # Approximates the payload that the run will send.
         context: JsonObject = {"openEndedContext": words}
         payload = {**document.to_json(), "modules": modules, "context": context}
         characters = (

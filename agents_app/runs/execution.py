@@ -1,7 +1,7 @@
-"""Executes runs: claim, ask, validate, stage. Half an answer is never staged, whatever dies on the way.
+"""Execution of runs: claim, ask, validate, stage. An answer is staged completely or not at all.
 
-A worker owns a run by its `attempt`. The row turns `succeeded` in the very transaction that stages the answer, and
-only while the attempt is still the worker's own.
+A worker owns a run by its `attempt`. The transaction that stages the answer also sets `succeeded`,
+and only if the attempt is still the worker's.
 """
 
 from __future__ import annotations
@@ -92,15 +92,15 @@ from proofroom.core.tools.schemas import lean_schema
 
 logger = logging.getLogger(__name__)
 MAX_RETRIES: Final = 2
-"""How often an invalid answer is sent back, be it wrong in form or against a rule of the content."""
+"""Maximum retries of an invalid answer, wrong in form or against a rule of the content."""
 UNKNOWN_TOOL: Final = "unknown tool"
 MAX_ANSWER_BYTES: Final = 200_000
-"""Bytes of an answer: more would fill the memory of most models."""
+"""Maximum bytes of a tool's answer, which fit into the context of most models."""
 
 
 @dataclass(slots=True)
 class RunAttempt:
-    """`post`, `layers` and `target` are there where the run is about a post, and about a field of it."""
+    """`post`, `layers` and `target` are set if the run is about a post or a field."""
 
     run: AgentRun
     agent: AgentDefinition
@@ -109,11 +109,11 @@ class RunAttempt:
     layers: Layers | None
     target: FieldTarget | None
     source_hashes: Mapping[str, str] = field(default_factory=dict)
-    """Of the values of the source, as it was told, of a translation."""
+    """Hashes of the source's values, for a translation."""
 
 
 def prepare_attempt(run: AgentRun) -> RunAttempt:
-    """Load what the run needs. Raises `NotFound` or `NotAllowed` where something of it is gone or was limited."""
+    """Load the data of the run. Raises `NotFound` or `NotAllowed` if it was deleted or limited meanwhile."""
     agent = enabled_agent(run.agent_id)
     account = account_of(agent)
     if account is None:
@@ -144,7 +144,7 @@ class RunToolbox(interface.Toolbox):
         self._activity = activity
         self._agent = attempt.agent
         named = usable_tools(attempt.agent, replace(attempt.actor, has_read_untrusted=False))
-        # What the run may use is the most that runs it starts may use.
+        # Runs started by a tool may use no more tools than this run.
         self._actor = replace(attempt.actor, tools=frozenset(tool.name for tool in named))
 
     def specs(self) -> Sequence[ToolSpec]:
@@ -155,20 +155,21 @@ class RunToolbox(interface.Toolbox):
 
     def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
         if self._activity is not None:
-            # A model may call a tool by any words.
+            # A model can send any text as a tool's name, so unknown names are not shown.
             known = get_tool(name) is not None
             self._activity.say(f"Calling {name}" if known else "Calling a tool that does not exist")
         require_ownership(self._run)
         started = time.monotonic()
         answer, summary = self._answer(name, arguments)
         took = int((time.monotonic() - started) * 1000)
-        # A model may call a tool by any words, those of visitors too; a step holds none.
+        # A model can send any text as a tool's name, including visitors' texts, which steps must
+        # not contain.
         shown = name if get_tool(name) else UNKNOWN_TOOL
         add_step(self._run, StepRecord("tool", shown, answer.ok, took, summary))
         return answer
 
     def _answer(self, name: str, arguments: JsonObject) -> tuple[ToolAnswer, str]:
-        """Return what the model is told, and what the step records of it."""
+        """Return the answer for the model, and its summary for the step."""
         try:
             tool = usable_tool(name, self._agent, self._actor)
             text = self._text(tool, arguments)
@@ -195,10 +196,11 @@ class RunToolbox(interface.Toolbox):
         with undo_recording(self._run):
             called = calling.call_raw(tool, self._actor, arguments, most=MAX_ANSWER_BYTES)
         text = called.body.decode()
-        # Whatever the tool does: a translation takes such words over, and what is submitted comes back in conflicts.
+        # Checked for every tool, because translations copy such texts and conflicts return
+        # submitted ones.
         if not called.is_untrusted and not post_has_untrusted_changes(arguments.get("postId")):
             return text
-        # Before anything of such an answer reaches the model.
+        # Stored before the model receives the answer, so that the limits apply from then on.
         if not owned_rows(self._run).update(has_read_untrusted=True):
             raise run_stopped()
         self._run.has_read_untrusted = True
@@ -208,11 +210,11 @@ class RunToolbox(interface.Toolbox):
 
 @transaction.atomic
 def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) -> None:
-    """Stage the answer and end the run. Raises `RuleViolation` where the answer cannot stand."""
+    """Stage the answer and end the run. Raises `RuleViolation` if the answer is invalid."""
     answer = cast("Suggestion | FieldSuggestion", output)
     refuse_new_links(attempt.run, attempt.agent, attempt.layers, answer)
     if attempt.layers is not None:
-        # Also where the answer says what stands there already: it is held to its fields as a whole.
+        # Checked even if the answer changes nothing, because it must name only its fields.
         _require_allowed(attempt, answer, attempt.layers.ai_review.document)
     value: Json = None
     if isinstance(answer, FieldSuggestion):
@@ -222,6 +224,7 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
         answer = FieldSuggestion(value=value, summary=answer.summary)
     if attempt.run.is_dry:
         if not proposes_nothing(answer):
+            # A dry run stages its answer and rolls back, to get the same errors as a real run.
             with suppress(_RollBack), transaction.atomic():
                 _stage(attempt, answer, redactor)
                 raise _RollBack
@@ -248,7 +251,7 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
 def _require_allowed(
     attempt: RunAttempt, answer: Suggestion | FieldSuggestion, document: PostDocument
 ) -> None:
-    """Raise `RuleViolation` on each field that the answer names and the run may not propose."""
+    """Raise `RuleViolation` for each field in the answer that the run may not propose."""
     allowed = fields_of_run(attempt.agent, attempt.run)
     if isinstance(answer, Suggestion):
         allowed.require(fields_named(answer, document))
@@ -258,7 +261,7 @@ def _require_allowed(
 
 
 class _RollBack(Exception):
-    """Rolls back what was staged to see whether it can be."""
+    """Rolls back the staging of a dry run."""
 
 
 def _stage(
@@ -278,19 +281,20 @@ def _stage(
 
 
 def execute_run(run_id: UUID | str) -> None:
-    """Do a run, if it waits to be done. Safe to call any number of times."""
+    """Execute a run if it is queued. Idempotent."""
     run = _claim(run_id)
     if run is None:
         return
     ids = bind_ids({"run_id": str(run.pk), "cause_id": run.event_id})
     with ids, measure(OperationKind.RUN, run.agent_id) as measured:
         _finish_attempt(run)
-        # A run that was taken from this worker, or fell silent, is still running here.
+        # A run that was taken from this worker, or lost its database, still has the status running
+        # here.
         measured.outcome = "lost" if run.status == RunStatus.RUNNING else str(run.status)
 
 
 def _finish_attempt(run: AgentRun) -> None:
-    """Work on a claimed run until it ends, whatever comes of it."""
+    """Work on a claimed run until it ends, and store every error on it."""
     redactor = RunRedactor(run.context.get("untrusted"))
     try:
         with Heartbeat(run) as heartbeat, current_run(run):
@@ -305,7 +309,8 @@ def _finish_attempt(run: AgentRun) -> None:
         end_run(run, RunStatus.FAILED, redactor.redact(error.message))
     except Exception as error:
         if is_database_away(error):
-            # Nothing can be written now. The run falls silent, and the sweep gives it another attempt.
+            # Nothing can be written now. The heartbeat stops, and the sweep gives the run another
+            # attempt.
             log_database_away(error, f"run {run.pk}")
             return
         reference = uuid4().hex[:12]
@@ -315,7 +320,9 @@ def _finish_attempt(run: AgentRun) -> None:
 
 
 def _claim(run_id: UUID | str) -> AgentRun | None:
-    """The run with a fresh attempt, unless it is taken, finished, or waits for an earlier one of its event."""
+    """Return the run with a new attempt, or None if it is taken, finished, or waits for an earlier run
+    of its event.
+    """
     now, token = timezone.now(), uuid4()
     taken = (
         AgentRun.objects.filter(pk=run_id, status=RunStatus.QUEUED)
@@ -364,6 +371,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
         toolbox=toolbox,
         watcher=watcher,
     )
+    # Set before the first request, so that losing the run interrupts it.
     heartbeat.on_lost = talk.stop
     _converse(attempt, talk, fence_payload(run, payload), transcript)
 
@@ -371,7 +379,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
 def _converse(
     attempt: RunAttempt, talk: interface.Conversation, text: str, transcript: Transcript
 ) -> None:
-    """Ask until an answer can be staged whole, sending back what was wrong with the one before."""
+    """Ask until an answer can be staged, sending back the errors of the previous one."""
     left, refused = MAX_RETRIES, ""
     while True:
         seconds = 0.0

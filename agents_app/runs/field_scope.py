@@ -1,7 +1,7 @@
-"""The fields that a run is limited to: `onlyFields` of its context, a list of paths of the post's document.
+"""The fields a run is limited to: `onlyFields` of its context, a list of paths of the document.
 
-The prompt names them, and whatever the model answers, nothing else is proposed: an answer that changes another path
-is refused as a whole, and such a run has only tools that read.
+The prompt names them, and the limit is enforced: an answer that changes another path is refused,
+and such a run has only reading tools.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Edit = Callable[[PostDocument], PostDocument]
 
 
 def only_fields(context: Mapping[str, Json]) -> frozenset[str]:
-    """The paths that a run with this context may propose values for; empty for any."""
+    """Return the paths a run with this context may change; empty for no limit."""
     paths = context.get(ONLY_FIELDS)
     return frozenset(str(path) for path in paths) if isinstance(paths, list) else frozenset()
 
@@ -66,7 +66,7 @@ def _is_field(document: PostDocument, path: str) -> bool:
 
 
 def limit_edit(edit: Edit, context: Mapping[str, Json]) -> Edit:
-    """The edit, refused where it changes anything but the fields of the run."""
+    """Return the edit, raising `RuleViolation` if it changes other fields than the run's."""
     allowed = only_fields(context)
     if not allowed:
         return edit

@@ -1,4 +1,4 @@
-"""The one field that a field agent is asked about: `post.title`, `post.customFields.x`, `module.hero.title`."""
+"""The field that a field agent works on: `post.title`, `post.customFields.x`, `module.hero.title`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.definitions import modules, post_types, props_of
 
 @dataclass(frozen=True, slots=True)
 class FieldTarget:
-    """A field of a post, or one place inside the props of a module (`module_id`, then the keys of `path`)."""
+    """A field of a post, or a place inside the props of a module (`module_id`, then the keys of `path`)."""
 
     key: str
     field_type: str
@@ -26,7 +26,7 @@ class FieldTarget:
     path: tuple[str, ...]
 
     def value(self, document: PostDocument) -> Json:
-        """Return the value of the field; None where there is none."""
+        """Return the value of the field; None without a value."""
         module = self.module(document)
         if module is None:
             return document.fields.get(".".join(self.path))
@@ -36,7 +36,7 @@ class FieldTarget:
         return found
 
     def document_path(self, document: PostDocument) -> str:
-        """The path that a layer, a review and a rejection know the field by: of the whole prop that it is part of."""
+        """Return the path of the field in layers, reviews and rejections: that of the whole prop it belongs to."""
         module = self.module(document)
         if module is None:
             return f"post.{'.'.join(self.path)}"
@@ -44,7 +44,7 @@ class FieldTarget:
         return f"modules.{module.id}.{part}.{self.path[0]}"
 
     def part_of(self, value: Json) -> Json:
-        """The field in a value that stands at `document_path`."""
+        """Return the field's part of a value at `document_path`."""
         for part in self.path[1:] if self.module_id is not None else ():
             value = _step(value, part)
         return value
@@ -53,9 +53,9 @@ class FieldTarget:
         return None if self.module_id is None else document.module(self.module_id)
 
     def value_within(self, prop: Json, current: Json) -> Json:
-        """Return the part of a new value of the whole prop that belongs to this field.
+        """Return the field's part of a new value of the whole prop.
 
-        Raises `RuleViolation` where the new value differs from the current one anywhere else.
+        Raises `RuleViolation` if the new value differs from the current one elsewhere.
         """
         found = prop
         for part in self.path[1:]:
@@ -70,7 +70,7 @@ class FieldTarget:
         return found
 
     def edit(self, value: Json) -> Callable[[PostDocument], PostDocument]:
-        """The edit that puts the value there."""
+        """Return the edit that sets the field to the value."""
 
         def edit(document: PostDocument) -> PostDocument:
             if self.module_id is None:
@@ -95,7 +95,7 @@ class FieldTarget:
 
 
 def find_field(document: PostDocument, key: str, post_module_id: str | None = None) -> FieldTarget:
-    """The field that a key names; of several modules of a type the first, unless `post_module_id` says which.
+    """Return the field of a key, in the first module of its type unless `post_module_id` selects one.
 
     Raises `RuleViolation` on `fieldKey` or `postModuleId`.
     """

@@ -1,4 +1,4 @@
-"""Labels of runs and steps, and the progress of a run as pages receive it, in the active language.
+"""Labels of runs and steps, and the progress messages of a run, in the active language.
 
 The worker stores English sentences; they are translated here.
 """
@@ -23,7 +23,7 @@ from proofroom.core.tools import get_tool
 
 _SMALLEST: Final = Decimal("0.0001")
 HEARTBEAT_MISSED_AFTER: Final = timedelta(seconds=15)
-"""Three heartbeats: sooner than the sweep takes the run from its worker."""
+"""Three heartbeats, which is before the sweep takes the run from its worker."""
 LONG_QUEUE_AFTER: Final = timedelta(seconds=60)
 _STANDING: Final[Mapping[str, Promise]] = {
     "silent": gettext_lazy(
@@ -41,7 +41,7 @@ _STANDING: Final[Mapping[str, Promise]] = {
 
 
 def format_money(amount: Decimal | None) -> str:
-    """US dollars, with as many digits as say something; empty for an unknown price."""
+    """Return US dollars with the significant digits; empty for an unknown price."""
     if amount is None:
         return ""
     if 0 < amount < _SMALLEST:
@@ -70,7 +70,7 @@ def format_duration(milliseconds: int) -> str:
 
 
 def tool_label(name: str) -> str:
-    """The title of a tool; its name where there is no such tool any more."""
+    """Return the title of a tool; its name if it no longer exists."""
     tool = get_tool(name)
     return tool.title if tool else name
 
@@ -85,7 +85,7 @@ def step_kind(step: RunStep) -> str:
 
 
 def delay_message(run: AgentRun) -> str:
-    """`silent` for a run whose worker is not heard of, `again` where it was taken from one, `waits` for long."""
+    """Return `silent` without heartbeats, `again` after a lost worker, `waits` after a long time in the queue."""
     now = timezone.now()
     if run.status == RunStatus.RUNNING:
         is_silent = run.heartbeat_at is not None and run.heartbeat_at < now - HEARTBEAT_MISSED_AFTER
@@ -98,7 +98,7 @@ def delay_message(run: AgentRun) -> str:
 
 
 def activity_label(run: AgentRun) -> str:
-    """Describe what a run does at present: its activity, that it waits, or what happens next where it is stuck."""
+    """Describe the current activity of a run: what it does, that it waits, or what happens next if it is stuck."""
     standing = delay_message(run)
     if standing:
         return str(_STANDING[standing])
@@ -110,7 +110,7 @@ def activity_label(run: AgentRun) -> str:
 
 
 def translate_activity(doing: str) -> str:
-    """The worker's words in the reader's language; as they are where nobody knows them."""
+    """Translate the worker's activity text; unknown texts stay unchanged."""
     for pattern, said in _DOING:
         found = pattern.fullmatch(doing)
         if found:
@@ -141,13 +141,13 @@ _DOING: Final[Sequence[tuple[re.Pattern[str], Callable[[Sequence[str]], str]]]] 
 
 
 def progress_version(run: AgentRun) -> tuple[object, ...]:
-    """Return a value that differs as soon as the run has news. A step always uses or does something."""
+    """Return a value that changes whenever the run has news. Every step changes usage or activity."""
     used = (run.input_tokens, run.output_tokens, run.cost)
     return (run.status, run.doing, *used, run.started_at, delay_message(run))
 
 
 def run_progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
-    """Return the progress of a run, small enough to be sent each time that it goes on."""
+    """Return the progress of a run, small enough to send on every change."""
     used = run.input_tokens + run.output_tokens
     since = run.started_at
     return {
@@ -165,7 +165,7 @@ def run_progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
 
 
 def step_lines(steps: Sequence[RunStep]) -> list[JsonObject]:
-    """The steps as a page lists them."""
+    """Return the steps for a page's list."""
     return [
         {
             "n": step.number,

@@ -1,7 +1,7 @@
-"""Keeps secrets and visitors' words out of what is kept of a run, and links that only visitors named out of answers.
+"""Keeps secrets and visitors' texts out of stored transcripts, and untrusted links out of answers.
 
-Stricter than need be where readings of a link differ: a text is read in each of the ways in which a link can be
-written, whatever a browser, a Markdown reader or a mail program would make of it.
+Deliberately strict: a text is read in every way in which browsers, Markdown renderers or mail
+programs may recognize a link.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from proofroom.core.redaction import (
 from proofroom.core.tools import get_tool
 from proofroom.core.validation.input_validation import parse_uuid
 
-# Characters that names of hosts may hold and readers drop.
+# Characters that host names may contain and readers ignore.
 _IGNORED: Final = re.compile("[\u00ad\u200b\u2060\ufeff\ufe00-\ufe0f]")
 _MARKDOWN_ESCAPE: Final = re.compile(r"\\([!-/:-@\[-`{-~])")
 _BREAKS: Final = re.compile(r"[\t\r\n]")
@@ -51,16 +51,16 @@ _NO_HOST: Final = re.compile(r"[^\w.\-:%\[\]~]")
 _FILES: Final = re.compile(
     r"avif|css|csv|docx?|gif|html?|jpe?g|js|json|md|mp[34]|pdf|png|pptx?|py|svg|ts|txt|webp|xlsx?|xml|ya?ml"
 )
-"""Ends of names that are rather a file's than a host's, where nothing else speaks for a host."""
+"""Endings that look like file names rather than hosts, if nothing else indicates a host."""
 
 
 def hosts_in(value: Json) -> frozenset[str]:
-    """Every host that a value leads to, in all its strings."""
+    """Return all hosts in the strings of a value."""
     return frozenset(host for _, text in strings_in(value) for host in hosts_of(text))
 
 
 def strings_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every string of a value with its path: names and entries alike."""
+    """Yield every string of a value with its path, both keys and values."""
     pending: list[tuple[str, Json]] = [(path, value)]
     while pending:
         here, item = pending.pop()
@@ -78,12 +78,13 @@ def strings_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
 
 
 def hosts_of(text: str) -> set[str]:
-    """The hosts that one text leads to, in lower case, without user, port and the dot at the end."""
-    # The text as it stands, with entities read, with the escapes of Markdown read, with both.
+    """Return the hosts in a text, in lower case, without user, port and trailing dot."""
+    # Read the text unchanged, with HTML entities decoded, with Markdown escapes removed, and with
+    # both.
     plain = unescape(text)
     readings = {text, plain, _MARKDOWN_ESCAPE.sub(r"\1", text), _MARKDOWN_ESCAPE.sub(r"\1", plain)}
     if " " not in text.strip():
-        # An address alone: browsers read it without line ends and tabs.
+        # Browsers remove line breaks and tabs from a URL.
         readings |= {_BREAKS.sub("", reading) for reading in readings}
     hosts: set[str] = set()
     for reading in {_spelled(reading) for reading in readings}:
@@ -105,12 +106,12 @@ def hosts_of(text: str) -> set[str]:
 
 
 def _spelled(text: str) -> str:
-    """As names of hosts are read: without what they may not hold, any kind of dot as a dot."""
+    """Return the text normalized like a host name: without ignored characters, with ASCII dots."""
     return _IGNORED.sub("", unicodedata.normalize("NFKC", text)).replace("\u3002", ".")
 
 
 def _host(authority: str) -> str:
-    """The host of an authority, as one spelling: what comes before the last @ is a user."""
+    """Return the host of a URL's authority in one spelling. The part before the last @ is a user."""
     _, has_user, rest = authority.rpartition("@")
     host = rest if has_user else _NO_HOST.split(authority, maxsplit=1)[0]
     host = _spelled(unquote(host)).lower()
@@ -126,16 +127,16 @@ def _host(authority: str) -> str:
 
 
 _VOCABULARIES: Final = frozenset({"schema.org", "www.schema.org", "www.w3.org"})
-"""Names in structured data that look like addresses, and lead nobody anywhere."""
+"""Names in structured data that look like URLs but are not links."""
 _MAX_SHOWN_CHARACTERS: Final = 80
 
 
 def refuse_new_links(
     run: AgentRun, agent: AgentDefinition, layers: Layers | None, answer: BaseModel
 ) -> None:
-    """Raise `RuleViolation` on each place of an answer that names a host which nothing trusted names.
+    """Raise `RuleViolation` for each place of an answer with a host that no trusted source names.
 
-    Only for runs that read what nobody vouches for. `layers` are those from before the run.
+    Only for runs that read untrusted content. `layers`: the state before the run.
     """
     if not run.has_read_untrusted:
         return
@@ -156,17 +157,20 @@ def refuse_new_links(
 
 
 def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) -> frozenset[str]:
-    """The hosts of the post in any layer, of this site, of the agent's own prompt, and of what a person asked for."""
+    """Return the hosts in the post's layers, of this site, in the agent's prompt, and in people's requests."""
     site = settings.CMS_ENV.site_url
     found = {
-        host for host in settings.ALLOWED_HOSTS if "*" not in host and not host.startswith(".")
+        # Wildcard entries are no hosts.
+        host
+        for host in settings.ALLOWED_HOSTS
+        if "*" not in host and not host.startswith(".")
     }
     found |= {urlsplit(str(site)).hostname or ""} if site else set()
     found |= _VOCABULARIES | hosts_of(agent.llm_config.system_prompt)
     found |= hosts_of(run.note)
     first = run.first_try or run  # whose context the later tries have
     is_handed_on = first.via == "agent" or first.cause_run_id is not None
-    # What another run handed on, here or through another system, may be words of visitors.
+    # Input from another run, also through another system, may contain visitors' texts.
     if not (run.has_read_untrusted and is_handed_on):
         context = run.context if isinstance(run.context, dict) else {}
         trusted = {name: value for name, value in context.items() if name != UNTRUSTED_KEY}
@@ -179,14 +183,14 @@ def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) ->
 
 
 def has_untrusted_changes(layers: Layers) -> bool:
-    """Return whether a layer of the post that is not live holds such changes."""
+    """Return True if a draft layer has changes of runs that read untrusted content."""
     return _is_any_untrusted(
         mark for view in (layers.review, layers.ai_review) for mark in view.marks.values()
     )
 
 
 def post_has_untrusted_changes(post_id: Json) -> bool:
-    """The same of a post by its id, as a tool was given it."""
+    """Return the same for the post id in a tool's arguments."""
     found = parse_uuid(post_id)
     if found is None:
         return False
@@ -202,11 +206,11 @@ def _is_any_untrusted(marks: Iterable[Mark]) -> bool:
 
 
 VISITOR_MASK: Final = "[words of a visitor]"
-# A shorter one would blank out ordinary words.
+# Shorter texts would mask ordinary words.
 _SHORTEST_WORD: Final = 3
 _SHORTEST_SENTENCE: Final = 12
 _MAX_WORDS: Final = 2000
-"""Of words of visitors that are looked for."""
+"""Maximum number of visitors' texts to search for."""
 _CREDENTIAL: Final = re.compile(
     r"(?i:\bbearer\s+)[^\s\"',]{8,}"
     r"|\bsk-[\w-]{8,}|\bAIza[\w-]{20,}|\bgh[pousr]_\w{16,}|\bxox[abeoprs]-[\w-]{8,}|\bAKIA[A-Z0-9]{12,}"
@@ -217,12 +221,12 @@ _PERSONAL_DATA: Final = re.compile(
     r"[^\s@<>\"',;]+@[^\s@<>\"',;]+|https?://\S+|\+?\d[\d\s()/.-]{4,}\d"
 )
 _TRUSTED_KEYS: Final = ("formSlug", "submissionId", "event", "id")
-"""Of what surrounds a visitor's words, what is none of them."""
+"""Keys next to visitors' texts whose values are not visitors'."""
 _JSON: Final = TypeAdapter[JsonValue](JsonValue)
 
 
 class RunRedactor:
-    """Knows the secrets of this service, and the words of visitors that one run met."""
+    """Masks the secrets of this service, and the visitors' texts one run has read."""
 
     def __init__(self, untrusted: Json = None) -> None:
         self._secrets = _pattern_of(all_secrets(), whole=False)
@@ -231,7 +235,7 @@ class RunRedactor:
         self.add_untrusted(untrusted)
 
     def add_untrusted(self, value: Json) -> None:
-        """From now on these words are a visitor's."""
+        """Mask these texts from now on."""
         known = len(self._words)
         for text in _texts(value):
             self._words |= dict.fromkeys(_pieces(text))
@@ -239,11 +243,11 @@ class RunRedactor:
             self._visitor = _pattern_of(list(self._words)[:_MAX_WORDS], whole=True)
 
     def add_tool_answer(self, name: str, text: str) -> None:
-        """A tool answered; what a tool that reads visitors' words says is theirs."""
+        """Mask the answer from now on if its tool reads visitors' texts."""
         tool = get_tool(name)
         if tool is None or not tool.reads_untrusted:
             return
-        # Marks stand around it, which say that it is not to be trusted.
+        # The text is fenced by untrusted marks; parse the JSON between them.
         begin = min((place for place in map(text.find, "{[") if place >= 0), default=0)
         end = max(map(text.rfind, "}]")) + 1
         try:
@@ -252,14 +256,14 @@ class RunRedactor:
             self.add_untrusted(text)
 
     def redact_answer(self, name: str, text: str) -> str:
-        """Return what is kept of a tool's answer; nothing of a tool that answers words of visitors."""
+        """Return a tool's answer for storage; only a mask for tools that read visitors' texts."""
         tool = get_tool(name)
         if tool is not None and tool.reads_untrusted:
             return VISITOR_MASK
         return self.redact(text)
 
     def redact(self, text: str) -> str:
-        """Without secrets, words of visitors, and the character NUL, which no database takes."""
+        """Return the text without secrets, visitors' texts and NUL, which PostgreSQL cannot store."""
         clean = text.replace("\x00", "�").encode("utf-8", "replace").decode()
         if self._secrets is not None:
             clean = self._secrets.sub(SECRET_MASK, clean)
@@ -268,12 +272,12 @@ class RunRedactor:
 
 
 def all_secrets() -> list[str]:
-    """Every secret of this service, and those in the files of agents."""
+    """Return all secrets of this service, including those in agents' files."""
     return [*secrets_of_service(), *agent_api_keys()]
 
 
 def agent_api_keys() -> list[str]:
-    """The keys that agents bring of their own."""
+    """Return the API keys in agents' files."""
     keys = (agent.llm_config.api_key for agent in all_agents())
     found = [key.get_secret_value() for key in keys if key is not None]
     return [value for value in found if len(value) >= MIN_SECRET_LENGTH]
@@ -294,8 +298,9 @@ def _texts(value: Json) -> Iterator[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """What of a visitor's text is looked for: all of it, its sentences, addresses and numbers; of a short one each
-    word, for it may be a name."""
+    """Yield the parts of a visitor's text to mask: the whole, sentences, addresses and numbers; for a
+    short text each word, because it may be a name.
+    """
     whole = text.strip()
     if len(whole) >= _SHORTEST_WORD:
         yield whole
@@ -303,7 +308,7 @@ def _pieces(text: str) -> Iterator[str]:
         if len(part.strip()) >= _SHORTEST_SENTENCE:
             yield part.strip()
     yield from (found.group().rstrip(".") for found in _PERSONAL_DATA.finditer(whole))
-    # A refused link is told by its host, which for an address of somebody says who they are.
+    # Errors about refused links contain hosts, and a personal domain can identify a visitor.
     yield from (host for host in hosts_of(whole) if len(host) >= _SHORTEST_WORD)
     words = whole.split()
     if len(words) <= 3:
@@ -311,7 +316,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _pattern_of(words: Iterable[str], *, whole: bool) -> re.Pattern[str] | None:
-    """Any spelling of these words, the longest first. A `whole` word stands for itself and never inside another."""
+    """Return a pattern for all spellings of the words, longest first. `whole`: match whole words only."""
     either = "|".join(map(re.escape, spellings_of_all(words)))
     if not either:
         return None

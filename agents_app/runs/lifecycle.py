@@ -1,7 +1,8 @@
-"""The life of a run after it was created: queued, waited for, ended, cancelled, and swept where its worker died.
+"""The life of a run after its creation: queueing, waiting, end, cancellation, and the sweep after a
+lost worker.
 
-The row is the truth and a message to a worker only a wake-up: the sweep makes good what a dead worker or a lost
-message left behind. It looks at rows only, and may run at any time, twice too.
+The row is authoritative, messages only wake workers: the sweep repairs what a dead worker or a lost
+message left. It reads rows only, and may run at any time, also concurrently.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from proofroom.core.task_queue import queue_task, send_after_commit
 
 
 def wake(run_id: UUID, event_id: int | None) -> None:
-    """Tell a worker of a run, after the commit. A lost message is made good by the sweep."""
+    """Queue a run after the commit. The sweep replaces a lost message."""
 
     def send() -> None:
         with bind_ids({"run_id": str(run_id), "cause_id": event_id}):
@@ -47,7 +48,7 @@ def wake(run_id: UUID, event_id: int | None) -> None:
 
 
 def wake_next(run: AgentRun) -> None:
-    """Tell a worker of the run that waited for this one: the next of the same event."""
+    """Queue the next run of the same event, which waited for this one."""
     if run.event_id is None:
         return
     following = AgentRun.objects.filter(
@@ -59,7 +60,7 @@ def wake_next(run: AgentRun) -> None:
 
 
 def held_back() -> models.Q:
-    """Runs whose event has an earlier run that is not finished."""
+    """Return a filter for runs whose event has an earlier unfinished run."""
     earlier = AgentRun.objects.filter(
         event_id=models.OuterRef("event_id"),
         position__lt=models.OuterRef("position"),
@@ -72,7 +73,7 @@ def held_back() -> models.Q:
 def end_run(
     run: AgentRun, status: RunStatus, error: str, *, silent_since: datetime | None = None
 ) -> bool:
-    """End a run whose attempt is still the one at hand (and silent since then). Answers whether it was."""
+    """End a run if its attempt is unchanged (and its heartbeat, if given). Return True if it ended."""
     lock_posts(run)
     changed = _running(run, silent_since).update(
         status=status, error=error[:MAX_ERROR_CHARACTERS], doing="", finished_at=timezone.now()
@@ -88,7 +89,7 @@ def end_run(
 
 @transaction.atomic
 def end_lost_run(run: AgentRun, error: str) -> bool:
-    """End a run that is silent: whatever it had under way counts as used."""
+    """End a run without heartbeats. Its pending requests count as used."""
     ended = end_run(run, RunStatus.FAILED, error, silent_since=run.heartbeat_at)
     if ended:
         settle_lost(run)
@@ -97,9 +98,9 @@ def end_lost_run(run: AgentRun, error: str) -> bool:
 
 @transaction.atomic
 def queue_again(run: AgentRun) -> bool:
-    """Take a run from a worker that is silent, for another attempt. Nothing of the last one stays."""
+    """Take a run from a silent worker for another attempt. The changes of the last attempt are reverted."""
     lock_posts(run)
-    # The attempt goes, so that the worker, if it still lives somewhere, can write nothing.
+    # Clearing the attempt keeps the worker from writing, in case it is still alive.
     changed = _running(run, run.heartbeat_at).update(
         status=RunStatus.QUEUED, attempt=None, doing="", queued_at=timezone.now()
     )
@@ -116,7 +117,7 @@ def _running(run: AgentRun, silent_since: datetime | None) -> QuerySet[AgentRun]
 
 
 def lock_posts(*runs: AgentRun) -> None:
-    """Lock what the runs wrote in, before their own rows: tools that write lock the post first, and the row last."""
+    """Lock the posts the runs wrote to. Do this before locking the runs: tools that write lock in this order."""
     written = RunPost.objects.filter(run_id__in=[run.pk for run in runs])
     ids: set[UUID] = set(written.values_list("post_id", flat=True))
     ids |= {run.post_id for run in runs if run.post_id is not None}
@@ -127,7 +128,7 @@ def lock_posts(*runs: AgentRun) -> None:
 MAX_ERROR_CHARACTERS: Final = 1000
 WAKE_AFTER: Final = timedelta(seconds=30)
 MAX_WAKE_PAUSE: Final = timedelta(minutes=10)
-"""Between two messages of a run that waits for hours: while no worker takes them, they heap up in the queue."""
+"""Maximum pause between messages for a waiting run: without a worker the messages would fill the queue."""
 SILENCE_TIMEOUT: Final = timedelta(seconds=30)
 """Six heartbeats."""
 DEADLINE_GRACE: Final = timedelta(seconds=30)
@@ -135,9 +136,9 @@ MAX_ATTEMPTS: Final = 2
 
 
 def sweep_runs() -> int:
-    """Queue again what waits, retry once what lost its worker, end what is overdue. Answers how many it touched."""
+    """Queue waiting runs, retry lost ones once, end overdue ones. Return the number of changed runs."""
     limit = timezone.now() - DEADLINE_GRACE
-    # Their worker lives and hangs: it could not end them by itself.
+    # The worker is alive but hangs, so it could not end these runs itself.
     overdue = AgentRun.objects.filter(status=RunStatus.RUNNING, deadline_at__lt=limit)
     silent = AgentRun.objects.filter(
         status=RunStatus.RUNNING, heartbeat_at__lt=timezone.now() - SILENCE_TIMEOUT
@@ -172,7 +173,7 @@ def _wake_waiting() -> int:
         .exclude(held_back())
         .values_list("pk", "event_id", "created_at", "queued_at")
     )
-    # The longer it waited until the last message, the longer until the next.
+    # Pauses grow with the waiting time, so that a long queue gets few messages.
     waiting = [
         (run_id, event_id)
         for run_id, event_id, created_at, queued_at in late
@@ -180,7 +181,7 @@ def _wake_waiting() -> int:
     ]
     for run_id, event_id in waiting:
         wake(run_id, event_id)
-    # Not again at the next sweep: the message may only be waiting behind others.
+    # The message may only be waiting behind others, so the next sweep must not repeat it.
     AgentRun.objects.filter(
         pk__in=[run_id for run_id, _ in waiting], status=RunStatus.QUEUED
     ).update(queued_at=now)
@@ -189,9 +190,10 @@ def _wake_waiting() -> int:
 
 @transaction.atomic
 def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
-    """Stop a run that is not finished. What its tools staged goes, and its worker stages nothing any more.
+    """Cancel an unfinished run. Its tools' changes are reverted, and its worker can stage nothing any
+    more.
 
-    Raises `NotAllowed` (`outside_of_scope`) where the actor may only read one of its posts.
+    Raises `NotAllowed` (`outside_of_scope`) if the actor may only read one of its posts.
     """
     run = find_run(run_id=run_id, actor=actor)
     if actor.is_person:
@@ -221,7 +223,7 @@ MAX_WAIT_SECONDS: Final = 60
 _POLL_SECONDS: Final = 0.2
 _LOOK_SECONDS: Final = 2.0
 MAX_WAITING_IN_WEB: Final = 6
-"""The most that wait at once in one web process: of its threads, some are left for everybody else."""
+"""Maximum number of waiting requests in a web process, so that threads stay free for other requests."""
 
 
 @dataclass(slots=True)
@@ -233,15 +235,15 @@ _limit: Final = _WaitingLimit()
 
 
 def limit_waiting(most: int) -> None:
-    """From now on at most so many wait at once in this process; for others the run is answered as it stands."""
+    """Limit the number of waiting requests in this process. Requests beyond it return immediately."""
     _limit.free = BoundedSemaphore(most)
 
 
 def wait_for_run(run: AgentRun, seconds: float) -> AgentRun:
-    """The run as it stands when it is finished, or when the time is over. Call it outside any transaction.
+    """Return the run when it is finished, or when the time is over. Call it outside any transaction.
 
-    A run that waits for another stops waiting when it is stopped itself: raises `ProviderStopped`. Who follows the
-    call is told what the run does, and may cancel the wait: raises `CallCancelled`.
+    Raises `ProviderStopped` if the calling run is stopped itself, and `CallCancelled` if the client
+    cancels. Reports the activity to clients that follow the call.
     """
     until = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
     run.refresh_from_db()
@@ -257,7 +259,7 @@ def wait_for_run(run: AgentRun, seconds: float) -> AgentRun:
 
 
 def _wait(run: AgentRun, until: float) -> AgentRun:
-    """Look when a run is said to go on, and now and then to be sure; all the time where nobody says so."""
+    """Read the run on every notification and every few seconds; without notifications poll continuously."""
     woken = Event()
     woken.set()
     subscription = listen(RUNS_CHANNEL, lambda _: woken.set(), lost=woken.set)

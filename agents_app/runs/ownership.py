@@ -1,4 +1,4 @@
-"""Ownership of runs: the worker with the attempt owns a run until it is cancelled, ends, or goes to another one."""
+"""Ownership of runs: a worker with the attempt owns a run until it is cancelled, ended, or taken over."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ _WRITE_EVENTS = (
     "post.ai-review.approve",
     "media.uploaded",
 )
-"""What tools record when they write."""
+"""Events recorded by tools that write."""
 _current_run: ContextVar[AgentRun | None] = ContextVar("run_at_work", default=None)
 
 
 def owned_rows(run: AgentRun) -> QuerySet[AgentRun]:
-    """The run, while it is still this worker's."""
+    """Return the run's row if this worker still owns it."""
     return AgentRun.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
 
 
 def require_ownership(run: AgentRun) -> None:
-    """Raise `ProviderStopped` where the run is no longer this worker's: cancelled, over, or given to another."""
+    """Raise `ProviderStopped` if this worker no longer owns the run: cancelled, ended or taken over."""
     if not owned_rows(run).exists():
         raise run_stopped()
 
@@ -47,20 +47,20 @@ def run_stopped() -> ProviderStopped:
 
 
 def require_current_ownership() -> None:
-    """`require_ownership` of the run that is done here, if one is."""
+    """Call `require_ownership` for the run executed in this context, if any."""
     run = _current_run.get()
     if run is not None:
         require_ownership(run)
 
 
 def run_at_work() -> AgentRun | None:
-    """The run that is done here, if one is."""
+    """Return the run executed in this context, if any."""
     return _current_run.get()
 
 
 @contextmanager
 def current_run(run: AgentRun) -> Iterator[None]:
-    """In the block, whatever is written for the run stands only while the run is this worker's."""
+    """In the block, writes for the run succeed only while this worker owns it."""
     token = _current_run.set(run)
     try:
         yield
@@ -69,16 +69,17 @@ def current_run(run: AgentRun) -> Iterator[None]:
 
 
 def refuse_late_write(event: Event) -> None:
-    """Undo what a tool writes for a run that was cancelled or given to another while it was called.
+    """Roll back a tool's write for a run that was cancelled or taken over during the call.
 
-    The row of the run stays locked until the tool's write stands, so that whoever ends the run finds it.
+    The row of the run stays locked until the write is committed, so that the code that ends the run
+    sees the write.
     """
     run = _current_run.get()
     if run is None or event.run_id != str(run.pk):
         return
     locked = AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk)
     row = locked.values_list("attempt", "status").first()
-    # It is `succeeded` already where its own answer is staged, in that very transaction.
+    # Staging the run's own answer happens after setting `succeeded`, in the same transaction.
     if row is None or row != (run.attempt, row[1]) or row[1] not in _WRITABLE_STATUSES:
         raise run_stopped()
 
@@ -87,7 +88,7 @@ _WRITABLE_STATUSES = (RunStatus.RUNNING, RunStatus.SUCCEEDED)
 
 
 def register_write_guard() -> None:
-    """Look at every write of a run. Called once, at start."""
+    """Check every write of a run. Called once, at start."""
     outbox.subscribe_inside(_WRITE_EVENTS, refuse_late_write)
 
 
@@ -96,10 +97,10 @@ BEAT_SECONDS: Final = 5.0
 
 
 class Heartbeat:
-    """`with Heartbeat(run) as beat:` writes `heartbeat_at` from a thread of its own.
+    """`with Heartbeat(run) as beat:` updates `heartbeat_at` from a separate thread.
 
-    When the run is no longer this attempt's (cancelled, or taken over by the sweep) `is_lost` is set and
-    `on_lost`, where there is one, is called once.
+    When the attempt has lost the run (cancelled, or taken over by the sweep), `is_lost` is set and
+    `on_lost` is called once.
     """
 
     def __init__(self, run: AgentRun, *, every: float | None = None) -> None:
@@ -124,7 +125,7 @@ class Heartbeat:
         self._thread.join()
 
     def _beat(self) -> bool:
-        """Wait, and beat. Returns False when the run has ended or is lost."""
+        """Wait and update. Return False when the run has ended or is lost."""
         try:
             if self._ended.wait(self._every):
                 return False
@@ -134,6 +135,8 @@ class Heartbeat:
                     self.on_lost()
                 return False
         finally:
+            # The thread's connection is closed after each beat, so that it occupies none in
+            # between.
             connection.close()
         return True
 
@@ -141,7 +144,7 @@ class Heartbeat:
         try:
             changed = AgentRun.objects.filter(**self._own).update(heartbeat_at=timezone.now())
         except Error:
-            # A beat that is missed is no reason to give up; the sweep waits for several.
+            # One missed heartbeat is harmless, because the sweep waits for several.
             logger.warning(
                 "could not write the heartbeat of run %s", self._own["pk"], exc_info=True
             )

@@ -1,4 +1,4 @@
-"""The payloads of the specification, key by key: the content that an agent works on."""
+"""The payloads of the specification: the content that an agent works on."""
 
 from __future__ import annotations
 
@@ -45,11 +45,13 @@ def canonical_payload(
     document: PostDocument | None,
     translation_of: TranslationSource | None = None,
 ) -> JsonObject:
-    """The payload of every scope but `field`. The content is AI Review's: what the answer is applied to.
+    """Return the payload of every scope except `field`. The content is AI Review's, to which the
+    answer is applied.
 
-    Beside the specification's keys a post has its `customFields`, a module its `postModuleId`: without them no
-    answer could name them. `translation_of` is the source of a translation; of a run that is limited to some fields,
-    what the source says there is told once more by the paths of the translation.
+    In addition to the specification's keys a post has its `customFields`, a module its
+    `postModuleId`, because answers must name them. `translation_of`: the source of a translation.
+    If the run is limited to some fields, the source's values of these fields are repeated by the
+    paths of the translation.
     """
     payload: JsonObject = {}
     if post is not None and document is not None:
@@ -75,8 +77,8 @@ def canonical_payload(
 
 @dataclass(frozen=True, slots=True)
 class TranslationSource:
-    """The live post that a translation is made from: as agents get it, and its values by the paths of the
-    translation, with their hashes.
+    """The live post that is translated: its payload, and its values by the paths of the translation,
+    with their hashes.
     """
 
     payload: JsonObject
@@ -87,7 +89,7 @@ class TranslationSource:
 def translation_source(
     post: Post | None, agent: AgentDefinition, actor: Actor
 ) -> TranslationSource | None:
-    """The live post that this one translates, for agents that translate and may see it."""
+    """Return the live source of a translation, for agents that translate and may see it."""
     if post is None or post.translated_from_id is None:
         return None
     if not agent.entries(Scope.CREATE_TRANSLATION) or not actor.can("posts.view"):
@@ -116,7 +118,7 @@ def _post(post: Post, document: PostDocument) -> JsonObject:
 
 
 def fields_json(document: PostDocument) -> JsonObject:
-    """The post's fields as agents get them: names of the wire, custom fields in one object."""
+    """Return the post's fields with wire names, custom fields in one object."""
     return cast(JsonObject, document.to_json()["post"])
 
 
@@ -140,7 +142,7 @@ def _modules(document: PostDocument) -> list[Json]:
 
 
 def shared_props(document: PostDocument) -> dict[str, JsonObject]:
-    """The props of the global modules of a document, by instance id."""
+    """Return the props of the global modules of a document, by instance id."""
     ids = [module.instance_id for module in document.modules if module.scope == "global"]
     if not ids:
         return {}
@@ -149,7 +151,7 @@ def shared_props(document: PostDocument) -> dict[str, JsonObject]:
 
 
 def field_payload(run: AgentRun, post: Post, layers: Layers, target: FieldTarget) -> JsonObject:
-    """The payload of the scope `field`."""
+    """Return the payload of the scope `field`."""
     document = layers.ai_review.document
     current = run.context.get("currentValue", target.value(document))
     module = target.module(document)
@@ -169,7 +171,7 @@ def field_payload(run: AgentRun, post: Post, layers: Layers, target: FieldTarget
 
 
 def _module_layers(layers: Layers, module: ModuleDocument) -> JsonObject:
-    """One module, live and where a layer differs from the one below."""
+    """Return one module: its live values, and the values of each layer that differ from the layer below."""
     live = layers.live.module(module.id)
     review = layers.review.document.module(module.id)
     definition = modules.get(module.type)
@@ -200,13 +202,15 @@ def _where_different(upper: ModuleDocument | None, lower: ModuleDocument | None,
 
 
 REJECTED_KEY: Final = "rejectedBefore"
-"""The key of the payload's context. What a caller sends under it is dropped: the system says it."""
+"""Key in the payload's context. Callers' values under it are dropped, because the system sets it."""
 _MAX_FIELD_REJECTIONS: Final = 5
 _MAX_POST_REJECTIONS: Final = 20
 _MAX_FIELD_VALUE_CHARACTERS: Final = 4_000
-"""Of a value as JSON, in the payload of a field; a longer one is left out, its note is not."""
+"""Maximum characters of a value as JSON, in the payload of a field; longer values are omitted; their
+notes are not.
+"""
 _MAX_POST_VALUE_CHARACTERS: Final = 400
-"""Of a text, in the payload of a whole post."""
+"""Maximum characters of a text, in the payload of a whole post."""
 
 
 def add_rejections(
@@ -215,7 +219,7 @@ def add_rejections(
     document: PostDocument | None,
     target: FieldTarget | None,
 ) -> JsonObject:
-    """The payload with what was rejected on the field, or anywhere in the post, the newest first. Two queries."""
+    """Return the payload with earlier rejections of the field, or of any field, newest first. Two queries."""
     context = payload.get("context")
     own = (
         {name: value for name, value in context.items() if name != REJECTED_KEY}
@@ -226,7 +230,7 @@ def add_rejections(
         paths = None if target is None else [target.document_path(document)]
         most = _MAX_POST_REJECTIONS if target is None else _MAX_FIELD_REJECTIONS
         found = earlier_rejections([post.pk], paths).latest()[:most]
-        # What runs wrote that had read words of visitors is told to no other run.
+        # Values written by runs that had read visitors' texts are not passed on to other runs.
         runs = {id_ for one in found for id_ in _runs(one)}
         rows = AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True)
         unvouched = {str(pk) for pk in rows.values_list("pk", flat=True)} if runs else set()

@@ -1,6 +1,6 @@
-"""The rights of a run: never more than its agent's, nor than those of whoever began it, along the whole chain.
+"""The rights of a run: at most its agent's and its starter's, along the whole chain.
 
-The tools that it may use are checked for what a model is shown, and again at each call.
+Tools are checked when they are listed for a model, and again at each call.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from proofroom.core.tools import Tool, all_tools
 from proofroom.core.tools.call import find_tool
 
 UNTRUSTED_KEY: Final = "untrusted"
-"""The key of a run's context that holds what visitors wrote."""
+"""Key of a run's context with visitors' data."""
 
 
 FORBIDDEN_GROUPS: Final = frozenset({"diagnostics"})
-"""Groups of tools that look into the site itself. No list of an agent lends them."""
+"""Groups of diagnostic tools, which agents can never use."""
 EXPLICIT_TOOLS: Final = frozenset({"submit_ai_review_to_review"})
-"""Tools that no empty list lends: an agent hands its words to people only where its file says so."""
+"""Tools that must be listed explicitly: an agent submits its proposals to people only if its file says so."""
 
 
 def listed_tools(agent: AgentDefinition) -> list[Tool[BaseModel]]:
-    """Return the tools that the agent's file lists, all where it lists none; nothing without useMCP."""
+    """Return the tools listed in the agent's file, or all if it lists none; none without useMCP."""
     return [tool for tool in all_tools() if _is_listed(tool, agent)]
 
 
 def usable_tools(agent: AgentDefinition, actor: Actor) -> list[Tool[BaseModel]]:
-    """Return the tools that the agent may use in a run that acts as `actor`, in order of name."""
+    """Return the tools the agent may use in a run that acts as `actor`, ordered by name."""
     return [tool for tool in listed_tools(agent) if _refusal(tool, agent, actor) is None]
 
 
 def usable_tool(name: str, agent: AgentDefinition, actor: Actor) -> Tool[BaseModel]:
-    """The tool of exactly that name. Raises `NotFound` or `NotAllowed`, saying why the run may not use it."""
+    """Return the tool with exactly that name. Raises `NotFound`, or `NotAllowed` with the reason."""
     tool = find_tool(name)
     refusal = _refusal(tool, agent, actor)
     if refusal is not None:
@@ -90,21 +90,21 @@ START_PERMISSIONS: Final[Mapping[str, str]] = {
     Scope.GLOBAL: "agents.global",
     Scope.BULK: "agents.edit",
 }
-"""The permission that a person needs to start a run by hand, by its scope."""
+"""The permission a user needs to start a run by hand, by scope."""
 _IMPLIED_BY: Final[Mapping[str, str]] = {
     "posts.ai-review.save": "posts.edit",
     "posts.ai-review.approve": "posts.edit",
 }
-"""Whoever may edit posts may have changes proposed and handed on."""
+"""Permissions implied by others: users who may edit posts may also let agents propose and submit changes."""
 
 
 def narrow_rights(run: AgentRun, actor: Actor) -> None:
-    """Write into a new run what its beginner lets it use.
+    """Store the limits a new run inherits from its starter.
 
-    People and events let an agent use all that is its own: the right to run it is theirs to have. An AI client or
-    another run lends only what it has itself. The content that whoever begins the run is limited to limits the run.
-    Those limits go with the chain, and so does that words of visitors were read, also where an event is between two
-    runs.
+    Users and events let an agent use all its rights, because starting it is their permission. An AI
+    client or another run passes on only what it has itself. The starter's content scope limits the
+    run. These limits, and the mark that untrusted content was read, apply to the whole chain, also
+    across events.
     """
     cause = run.cause_run
     context = run.context if isinstance(run.context, Mapping) else {}
@@ -129,14 +129,14 @@ def narrow_rights(run: AgentRun, actor: Actor) -> None:
         for right in rights
         if actor.can(right) or (right in _IMPLIED_BY and actor.can(_IMPLIED_BY[right]))
     ]
-    # None stands for all rights of agents.
+    # None means all rights of agents.
     run.permissions = None if len(lent) == len(rights) else sorted(lent)
 
 
 def run_actor(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:
-    """Return the actor of a run: the agent's own account, limited to the rights of the run.
+    """Return the actor of a run: the agent's account, limited to the rights of the run.
 
-    What the agent itself is limited to is asked now: it may be less than when the run was created. One query.
+    The agent's own content scope is read now, because it may have been reduced since. One query.
     """
     own = scope_of_agent(agent.id)
     return Actor(

@@ -1,4 +1,4 @@
-"""The prompt of a run: the agent's own with the variables filled, the rules, its tools, and the content as data."""
+"""The prompt of a run: the agent's text with its variables, the rules, the tools, and the fenced content."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ _MARK_LENGTH: Final = 16
 
 
 def fence_mark(run: AgentRun) -> str:
-    """The word that stands in every mark of this attempt. Nobody knows it who has not read this prompt."""
+    """Return the secret mark of this attempt, so that content cannot imitate the fences."""
     return salted_hmac("agents.fence", f"{run.pk}:{run.attempt}").hexdigest()[:_MARK_LENGTH]
 
 
 def fence_text(run: AgentRun, text: str) -> str:
-    """Content as data."""
+    """Fence content as data."""
     mark = fence_mark(run)
     return f"BEGIN {mark}\n{text}\nEND {mark}"
 
 
 def fence_untrusted(run: AgentRun, text: str) -> str:
-    """Fence what visitors or other sites wrote as untrusted data."""
+    """Fence content of visitors or other sites as untrusted data."""
     mark = fence_mark(run)
     return f"UNTRUSTED BEGIN {mark}\n{text}\nUNTRUSTED END {mark}"
 
 
 def split_untrusted(payload: JsonObject) -> tuple[JsonObject, Json]:
-    """The payload without what visitors wrote, and that; None where there is nothing of them."""
+    """Return the payload without visitors' content, and that content or None."""
     context = payload.get("context")
     if not isinstance(context, dict) or UNTRUSTED_KEY not in context:
         return payload, None
@@ -83,8 +83,8 @@ def system_prompt(
     document: PostDocument | None,
     tools: Sequence[ToolSpec] = (),
 ) -> str:
-    """The agent's prompt, the rules, the tools that it may use, and what the modules of the post are for."""
-    # But for what visitors wrote: that is no part of instructions.
+    """Return the agent's prompt, the rules, the usable tools, and the descriptions of the post's modules."""
+    # Visitors' content must not become part of the instructions.
     trusted = {name: value for name, value in run.context.items() if name != UNTRUSTED_KEY}
     values = {
         "agent": agent.name,
@@ -124,7 +124,7 @@ def system_prompt(
             lines.append(f"  Avoid when: {'; '.join(guidance.avoid_when)}.")
         if guidance.composition_notes:
             lines.append(f"  {guidance.composition_notes}")
-        # Where its name says prose, more than a line is asked for.
+        # Modules for prose need an explicit request for length.
         if "prose" in f"{definition.name} {definition.label}".lower():
             lines.append(f"  {_PROSE}")
         if run.scope != "field":
@@ -134,7 +134,7 @@ def system_prompt(
 
 
 def fill_template(template: str, values: Mapping[str, str]) -> str:
-    """Replace `{{name}}`. One pass: what a value holds is never read as a template. Unknown names stay."""
+    """Replace `{{name}}` in one pass, so that values are never read as templates. Unknown names stay."""
     parts = template.split("{{")
     filled = [parts[0]]
     for part in parts[1:]:
@@ -145,7 +145,7 @@ def fill_template(template: str, values: Mapping[str, str]) -> str:
 
 
 def fence_payload(run: AgentRun, payload: JsonObject) -> str:
-    """The payload as the message to the model; apart from it what visitors wrote. No content can close the marks."""
+    """Return the payload as the message to the model, with visitors' content fenced separately."""
     trusted, untrusted = split_untrusted(payload)
     text = fence_text(run, json.dumps(trusted, ensure_ascii=False))
     if untrusted is None:
@@ -158,16 +158,16 @@ def fence_payload(run: AgentRun, payload: JsonObject) -> str:
 
 
 def prompt_version(agent: AgentDefinition) -> str:
-    """The version of its prompt as its file has it: another one as soon as words, tools or options change.
+    """Return the version of the prompt: a digest that changes with text, tools or options of the file.
 
-    Who answers is no part of it, nor what a run is lent: both are told of each run by themselves.
+    Model and inherited rights are not part of it, because each run stores them.
     """
     text = json.dumps({"agent": agent.id, **_versioned_parts(agent)}, sort_keys=True)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_LENGTH]
 
 
 def save_prompt_version(agent: AgentDefinition) -> str:
-    """`prompt_version`, with its words kept where they are new. May be called by many workers at once."""
+    """Return the prompt version and store its text if it is new. Safe with concurrent workers."""
     digest = prompt_version(agent)
     if not PromptVersion.objects.filter(pk=digest).exists():
         row = PromptVersion(digest=digest, agent_id=agent.id, **_versioned_parts(agent))
@@ -177,12 +177,12 @@ def save_prompt_version(agent: AgentDefinition) -> str:
 
 
 def prompt_versions(agent_id: str) -> QuerySet[PromptVersion]:
-    """The versions that an agent ran with, the newest first."""
+    """Return the versions an agent has used, newest first."""
     return PromptVersion.objects.filter(agent_id=agent_id).order_by("-created_at", "pk")
 
 
 def find_prompt_version(*, agent_id: str, digest: str, actor: Actor) -> PromptVersion:
-    """One of them, for whoever may write agents. Raises `NotFound`, `NotAllowed`."""
+    """Return a version. Raises `NotFound`, or `NotAllowed` without `agents.edit`."""
     actor.require_person("read what an agent was told")
     actor.require("agents.edit")
     found = prompt_versions(agent_id).filter(pk=digest).first()
@@ -192,9 +192,9 @@ def find_prompt_version(*, agent_id: str, digest: str, actor: Actor) -> PromptVe
 
 
 def stored_instructions(agent: AgentDefinition) -> str:
-    """Its instructions, as they are kept and shown.
+    """Return the agent's instructions, as stored and shown.
 
-    A file may hold a key where none belongs, and a copy of it would outlive the file.
+    A file may contain a key by mistake, and the stored copy would outlive the file.
     """
     text = SecretRedactor().known(agent.llm_config.system_prompt)
     return text.replace("\0", "").encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Reads of runs: one by its id, its messages, and what became of the proposals of one or of an agent."""
+"""Queries of runs: one by its id, its messages, and the outcomes of proposals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from proofroom.core.validation.input_validation import parse_uuid
 
 
 def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
-    """A run, for whoever may see agents and what it is about. Raises `NotFound`."""
+    """Return a run. Raises `NotFound`, or `NotAllowed` without `agents.view`."""
     actor.require("agents.view")
     run = find_by_id(visible_runs(AgentRun.objects.all(), actor, actor.user.pk), run_id)
     if run is None:
@@ -54,13 +54,13 @@ _PROGRESS_COLUMNS: Final = (
 
 
 def load_runs(ids: Collection[UUID]) -> dict[UUID, AgentRun]:
-    """As much of these runs as their progress needs. One query."""
+    """Return these runs with only the columns of their progress. One query."""
     rows = AgentRun.objects.filter(pk__in=ids).only(*_PROGRESS_COLUMNS)
     return {run.pk: run for run in rows}
 
 
 def load_steps(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
-    """The steps of each, in order. One query."""
+    """Return the steps of each run, in order. One query."""
     found: dict[UUID, list[RunStep]] = defaultdict(list)
     for step in RunStep.objects.filter(run_id__in=ids).order_by("number"):
         found[step.run_id].append(step)
@@ -68,7 +68,7 @@ def load_steps(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
 
 
 def run_messages(run: AgentRun, actor: Actor) -> QuerySet[RunMessage]:
-    """The messages of a run, in their order. They hold whole posts and prompts, so they are for few."""
+    """Return the messages of a run, in order. They contain whole posts and prompts, hence the strict permission."""
     actor.require_person("read what was said in a run")
     actor.require("agents.edit")
     return RunMessage.objects.filter(run_id=run.pk).order_by("number")
@@ -80,7 +80,7 @@ _MAX_RUN_EVENTS: Final = 200
 
 
 class ProposalOutcome(StrEnum):
-    """`gone`: somebody wrote something else over it before anybody decided."""
+    """The outcome of a proposal. `gone`: overwritten before a decision."""
 
     WAITING = "waiting"
     SUBMITTED = "submitted"
@@ -92,16 +92,16 @@ class ProposalOutcome(StrEnum):
 
 
 def proposal_outcomes(run: AgentRun, layers: Layers) -> Mapping[str, ProposalOutcome]:
-    """The fate of each path that the run staged in its own post. Two queries."""
+    """Return the outcome of each path the run staged in its own post. Two queries."""
     staged = [str(path) for path in run.staged]
     live = Provenance.objects.filter(run_id=str(run.pk), post=run.post).order_by("pk")
-    # The paths that went live, and whether a person changed the words before.
+    # The paths that went live, and whether a person edited the value before.
     accepted = {path: bool(by) for path, by in live.values_list("path", "edited_by_name")}
     events = Event.objects.filter(
         post_id=run.post_id, name__in=_REJECTED + _RECONSIDERED, created_at__gte=run.created_at
     )
     rejected: set[str] = set()
-    # A list inside JSON is searched here: the databases don't share a lookup for it.
+    # Filtered in Python, because SQLite has no `contains` lookup for JSON.
     latest = list(events.order_by("-id").values_list("name", "payload")[:_MAX_RUN_EVENTS])
     for name, payload in reversed(latest):
         runs, paths = payload.get("runs"), payload.get("paths")
@@ -135,7 +135,7 @@ _MAX_RATE_EVENTS: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class AcceptanceRate:
-    """Of one agent since a moment. `accepted` and `rejected` are changes that people decided on."""
+    """The statistics of one agent since a moment. `accepted` and `rejected`: decided changes."""
 
     runs: int = 0
     failed: int = 0
@@ -149,12 +149,12 @@ class AcceptanceRate:
 
     @property
     def share(self) -> int | None:
-        """Accepted of what was decided, in percent; None where nothing was."""
+        """Return the accepted share of decided changes in percent; None without decisions."""
         return round(self.accepted * 100 / self.decided) if self.decided else None
 
 
 def acceptance_rates(since: datetime, actor: Actor) -> Mapping[str, AcceptanceRate]:
-    """By agent, of the runs and posts that somebody may see. Four queries, however many there are."""
+    """Return the rates by agent, of runs and posts visible to the actor. Always four queries."""
     counted_runs = AgentRun.objects.filter(created_at__gte=since, is_dry=False)
     rows = (
         visible_runs(counted_runs, actor, actor.user.pk)
@@ -166,7 +166,7 @@ def acceptance_rates(since: datetime, actor: Actor) -> Mapping[str, AcceptanceRa
             spent=Sum("cost"),
         )
     )
-    # What went live of agents' words, be it with edits.
+    # Proposals that went live, including edited ones.
     live = Provenance.objects.filter(created_at__gte=since).exclude(agent_id="").exclude(run_id="")
     live = about_visible(live, actor)
     counted = live.order_by().values("agent_id").annotate(number=Count("pk"))
@@ -184,7 +184,7 @@ def acceptance_rates(since: datetime, actor: Actor) -> Mapping[str, AcceptanceRa
 
 
 def _rejected_counts(since: datetime, actor: Actor) -> Counter[str]:
-    """The latest rejections that stand, path by path, for the agents whose runs had staged them."""
+    """Return the number of effective rejections by agent, from the latest events."""
     names = _REJECTED + _RECONSIDERED
     events = Event.objects.filter(name__in=names, created_at__gte=since).order_by("-id")
     events = about_visible(events, actor, "post_id")
@@ -201,7 +201,8 @@ def _rejected_counts(since: datetime, actor: Actor) -> Counter[str]:
         pk: set(_texts(payload, "paths")) for pk, name, payload in told if name in _REJECTED
     }
     for pk, name, payload in told:
-        # Of a rejection from before, only that it was taken back is told here.
+        # For a rejection before `since`, only its withdrawal is in these events, so it must not
+        # count.
         counted = rejected.get(payload.get("rejection", pk), set())
         sign = 1 if name in _REJECTED else -1
         paths = counted & set(_texts(payload, "paths"))
@@ -217,7 +218,7 @@ def _texts(payload: Mapping[str, object], key: str) -> list[str]:
 
 
 def read_run_metrics() -> Iterator[MetricReading]:
-    """Yield how many runs are not finished, by status, and for how long the first has waited. One query."""
+    """Yield the number of unfinished runs by status, and the longest waiting time. One query."""
     counts = AgentRun.objects.filter(status__in=UNFINISHED).values_list("status")
     rows = list(counts.annotate(Count("pk"), Min("queued_at")).order_by("status"))
     yield from count_readings(
@@ -235,7 +236,7 @@ def read_run_metrics() -> Iterator[MetricReading]:
 
 
 def texts_given_to(run_ids: Collection[str]) -> list[str]:
-    """Return the texts that people or triggers gave these runs to work from. One query."""
+    """Return the texts that people or triggers gave these runs as input. One query."""
     ids = [id_ for id_ in map(parse_uuid, run_ids) if id_ is not None]
     rows = AgentRun.objects.filter(pk__in=ids).values_list("open_ended_context", "context", "note")
     return [

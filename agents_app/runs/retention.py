@@ -1,4 +1,4 @@
-"""Runs forget the words of visitors together with the event that brought them, and transcripts after some days."""
+"""Retention: runs lose visitors' data together with its event, and transcripts after some days."""
 
 from __future__ import annotations
 
@@ -17,17 +17,19 @@ _MAX_DEPTH: Final = 10
 
 
 def register_run_forgetting() -> None:
-    """Have runs forget with events. Called once, at start."""
+    """Connect the erasure of events to runs. Called once, at start."""
     outbox.events_forgotten.register(forget_runs)
 
 
 def forget_runs(event_ids: list[int]) -> None:
-    """Empty what these events' runs, their further tries, and the runs that they started hold of the words.
+    """Erase the data of these events from their runs, including retries and runs started by them.
 
-    Inside the transaction of the deletion. What is staged already is content, and for people to decide on.
+    Called inside the transaction of the erasure. Staged changes are content and remain for people
+    to decide.
     """
     runs: set[UUID] = set()
-    # The runs of the events, and all that began because of them. A chain is short, so few queries are.
+    # The runs of the events and all their consequences. Chains are short, so this takes few
+    # queries.
     layer = Q(event_id__in=event_ids)
     for _ in range(_MAX_DEPTH):
         new = set(AgentRun.objects.filter(layer).values_list("pk", flat=True)) - runs
@@ -46,7 +48,7 @@ def forget_runs(event_ids: list[int]) -> None:
     found.update(context={}, open_ended_context="", note="", value=None, summary="")
     found.exclude(status=RunStatus.SUCCEEDED).update(error=FORGOTTEN_ERROR)
     RunMessage.objects.filter(run_id__in=runs).delete()
-    # Why an answer was refused, which may quote it.
+    # The reason why an answer was refused may quote it.
     RunStep.objects.filter(run_id__in=runs, kind="model", ok=False).update(summary="")
     RunReaction.objects.filter(run_id__in=runs).update(summary="")
 
@@ -55,7 +57,7 @@ _BATCH_ROWS: Final = 1000
 
 
 def prune_transcripts(*, days: int) -> int:
-    """Delete what was said more than that many days ago. Answers how many messages."""
+    """Delete messages older than `days`. Return their number."""
     old = RunMessage.objects.filter(created_at__lt=timezone.now() - timedelta(days=days))
     total = 0
     while ids := list(old.order_by("created_at").values_list("pk", flat=True)[:_BATCH_ROWS]):

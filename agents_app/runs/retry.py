@@ -1,4 +1,4 @@
-"""Further tries: at a run that is finished, at a proposal that waits in a layer, and the choice between them."""
+"""Retries of a finished run or of a pending proposal, and the choice between their answers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MAX_CANDIDATES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class FieldCandidate:
-    """One try. Only one that succeeded has a value; `note` is what a person said before it."""
+    """One try. Only a successful one has a value. `note`: the user's comment before it."""
 
     run_id: UUID
     value: Json
@@ -49,7 +49,7 @@ class FieldCandidate:
 
 
 def run_candidates(run: AgentRun) -> Sequence[FieldCandidate]:
-    """All tries of a field, oldest first. None where the run was about no field."""
+    """Return all tries at a field, oldest first; empty if the run was not about a field."""
     if run.scope != "field":
         return ()
     first = run.first_try_id or run.pk
@@ -70,10 +70,11 @@ def run_candidates(run: AgentRun) -> Sequence[FieldCandidate]:
 
 @transaction.atomic
 def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
-    """Put what a run of a field answered into AI Review, as the words of that run; a later try's give way to it.
+    """Stage the answer of a field run in AI Review as that run's proposal, replacing the ones of other
+    tries.
 
-    What stands there already is not put there twice.
-    Raises `RuleViolation` where the value may no longer stand there, `Conflict` (`run_unfinished`).
+    Does nothing if the value is already there. Raises `RuleViolation` if the value is no longer
+    valid, `Conflict` (`run_unfinished`).
     """
     actor.require_person("choose what an agent answered")
     actor.require("agents.field")
@@ -112,9 +113,9 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
 
 MAX_NOTE_CHARACTERS: Final = 2000
 _MAX_PREVIOUS_CANDIDATES: Final = 5
-"""Earlier candidates that the model is told of."""
+"""Maximum number of earlier candidates in the prompt."""
 _MAX_CANDIDATE_CHARACTERS: Final = 4000
-"""Of each of them, as JSON."""
+"""Maximum characters of each candidate as JSON."""
 _RETRY_KEYS: Final = ("note", "previousCandidates", "previousSummary")
 
 
@@ -122,9 +123,9 @@ _RETRY_KEYS: Final = ("note", "previousCandidates", "previousSummary")
 def retry_run(
     *, run_id: UUID | str, actor: Actor, note: str = "", new_id: UUID | None = None
 ) -> AgentRun:
-    """Begin a run with the input of one that is finished. The earlier one stays as it is.
+    """Start a run with the input of a finished one. The earlier run stays unchanged.
 
-    The rights are asked anew. Raises `Conflict` (`run_unfinished`), and whatever `create_run` raises.
+    Permissions are checked again. Raises `Conflict` (`run_unfinished`), and as `create_run`.
     """
     actor.require_person("run an agent again")
     run = find_run(run_id=run_id, actor=actor)
@@ -137,7 +138,7 @@ def retry_run(
     if run.is_dry:
         raise invalid("runId", _("Start another test run on the agent’s page."), code="dry_run")
     note = clean_note(note)
-    # What the run was given, and what came of it and of the tries before.
+    # The input of the run, without the results of earlier tries, which are added below.
     context = {name: value for name, value in run.context.items() if name not in _RETRY_KEYS}
     if note:
         context["note"] = note
@@ -179,7 +180,7 @@ def clean_note(note: str) -> str:
 
 
 def previous_candidates(run: AgentRun, room: int) -> list[Json]:
-    """The latest candidates that there is room for, oldest first."""
+    """Return the latest candidates that fit into `room` characters, oldest first."""
     found: list[Json] = []
     for one in reversed(run_candidates(run)):
         told: JsonObject = {"value": one.value, "note": one.note}
@@ -198,7 +199,7 @@ _RESERVED_CONTEXT_CHARACTERS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class EarlierProposal:
-    """An agent's or AI client's proposal for a field that waits in a layer, with who wrote and who edited it."""
+    """A pending proposal of an agent or AI client for a field, with its author and editors."""
 
     layer: Layer
     value: Json
@@ -210,7 +211,7 @@ class EarlierProposal:
 
 
 def earlier_proposal(layers: Layers, target: FieldTarget, layer: Layer) -> EarlierProposal | None:
-    """The proposal that is to be tried again; None where none of AI waits there any more."""
+    """Return the proposal to try again; None if no AI proposal is pending."""
     view = layers.view(layer)
     if not _changes(layers, target, layer):
         return None
@@ -221,7 +222,7 @@ def earlier_proposal(layers: Layers, target: FieldTarget, layer: Layer) -> Earli
 
 
 def pending_marks(layers: Layers, target: FieldTarget, layer: Layer) -> Sequence[Mark]:
-    """Return the marks of the pending change of a field in a layer; none where nothing is pending."""
+    """Return the marks of the pending change of a field in a layer; empty without one."""
     if not _changes(layers, target, layer):
         return ()
     view = layers.view(layer)
@@ -229,7 +230,7 @@ def pending_marks(layers: Layers, target: FieldTarget, layer: Layer) -> Sequence
 
 
 def _changes(layers: Layers, target: FieldTarget, layer: Layer) -> bool:
-    """Return whether a layer changes the field, or adds the module that it belongs to."""
+    """Return True if a layer changes the field, or adds its module."""
     view = layers.view(layer)
     if target.module_id is not None and target.module(view.document) is None:
         return False
@@ -248,16 +249,16 @@ def retry_change(
     note: str = "",
     run_id: UUID | None = None,
 ) -> AgentRun:
-    """Begin a run that answers another value for a field whose proposal waits in `layer`.
+    """Start a run that answers another value for a field whose proposal is pending in `layer`.
 
-    The agent is told the earlier value and the note. The answer is staged when a person chooses it, and then takes
-    the place of what waits in AI Review. Raises as `create_run`.
+    The agent receives the earlier value and the note. A user stages the answer later, which
+    replaces the pending proposal in AI Review. Raises as `create_run`.
     """
     actor.require_person("run an agent again")
     note = clean_note(note)
     earlier = earlier_proposal(layers, target, layer)
     maker = find_by_id(AgentRun.objects, earlier.mark.run_id) if earlier is not None else None
-    # Tries of one agent at one field stand side by side.
+    # Tries of the same agent at the same field are shown side by side.
     is_try_of_same = (
         maker is not None
         and maker.scope == Scope.FIELD
@@ -280,7 +281,7 @@ def retry_change(
         run_id=run_id,
     )
     if maker is not None and maker.has_read_untrusted and not run.has_read_untrusted:
-        # What visitors may have had a hand in is in its context now.
+        # Its context now contains a value that visitors may have influenced.
         run.has_read_untrusted = True
         run.save(update_fields=["has_read_untrusted"])
     return run
@@ -289,7 +290,7 @@ def retry_change(
 def _change_context(
     earlier: EarlierProposal | None, before: AgentRun | None, note: str
 ) -> JsonObject:
-    """The note and the earlier answers, the one that is to be bettered last."""
+    """Return the note and the earlier answers, the one to improve last."""
     context: JsonObject = {"note": note} if note else {}
     if earlier is None:
         return context
@@ -301,7 +302,7 @@ def _change_context(
         - len(json.dumps(last))
     )
     if room < 0:
-        # As long as that, it stands in `field.currentValue` only.
+        # Too long to repeat; the value is in `field.currentValue` only.
         return context
     others = previous_candidates(before, room) if before is not None else []
     context["previousCandidates"] = [

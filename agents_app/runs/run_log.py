@@ -1,4 +1,4 @@
-"""The log of a run at work: steps, usage, what is said in it, and what it does at present."""
+"""The log of an executing run: steps, usage, messages and current activity."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from proofroom.core.json import JsonObject
 
 
 def record_run(what: str, run: AgentRun, actor: Actor) -> None:
-    """Record, in the caller's transaction, what became of a run and by whom."""
+    """Record an event about a run in the caller's transaction."""
     if run.event_id is not None and actor.event_id is None:
         actor = replace(actor, event_id=run.event_id, hop=run.hop)
     payload: JsonObject = {
@@ -36,18 +36,18 @@ def record_run(what: str, run: AgentRun, actor: Actor) -> None:
 
 
 def record_run_end(run: AgentRun, actor: Actor | None = None) -> None:
-    """Record that a run ended. Where it was ended for its agent, the system did it."""
+    """Record that a run ended. Without an actor, the system ended it."""
     record_run("finished", run, actor or system_actor(run))
 
 
 def record_step(run: AgentRun) -> None:
-    """Tell the pages that show the run that it went on."""
+    """Notify the pages that show the run."""
     payload: JsonObject = {"id": str(run.pk)}
     outbox.record("run.step", actor=system_actor(run), post_id=run.post_id, payload=payload)
 
 
 def system_actor(run: AgentRun) -> Actor:
-    """The site, acting on behalf of a run."""
+    """Return the system as actor on behalf of a run."""
     return Actor(
         user=SYSTEM,
         via="system",
@@ -64,11 +64,11 @@ MAX_NAME_CHARACTERS: Final = 120
 
 @transaction.atomic
 def add_step(run: AgentRun, step: StepRecord) -> bool:
-    """Write down one more step, of a run that was cancelled meanwhile too.
+    """Store a step, also of a run that was cancelled meanwhile.
 
-    Answers False, and writes nothing, where another worker has the run.
+    Returns False and stores nothing if another worker has the run.
     """
-    # Locked, so that no two steps get one number.
+    # The lock keeps two steps from getting the same number.
     rows = AgentRun.objects.select_for_update(no_key=True).filter(pk=run.pk)
     if rows.values_list("attempt", flat=True).first() != run.attempt:
         return False
@@ -89,7 +89,7 @@ def add_step(run: AgentRun, step: StepRecord) -> bool:
 def add_usage(
     run: AgentRun, *, input_tokens: int = 0, output_tokens: int = 0, cost: Decimal | None = None
 ) -> None:
-    """Add what was used to what the run used so far; a cost that nobody knows adds nothing."""
+    """Add usage to the run. An unknown cost adds nothing."""
     spent: dict[str, object] = {
         "input_tokens": F("input_tokens") + input_tokens,
         "output_tokens": F("output_tokens") + output_tokens,
@@ -101,7 +101,7 @@ def add_usage(
 
 
 def mark_refused(run: AgentRun, refused: str) -> None:
-    """Say of the latest answer that the rules of the content refused it."""
+    """Mark the latest answer as refused by the content rules."""
     last = run.steps.filter(kind="model").order_by("-number").first()
     if last is not None:
         run.steps.filter(pk=last.pk).update(
@@ -115,7 +115,7 @@ _CHARACTERS_PER_WORD: Final = 6
 
 
 class ActivityText:
-    """Writes it into the row, about once a second where it only grows."""
+    """Writes the run's activity into its row, at most once a second while an answer grows."""
 
     def __init__(self, run: AgentRun) -> None:
         self._run = run
@@ -123,13 +123,13 @@ class ActivityText:
         self._next = 0.0
 
     def say(self, text: str) -> None:
-        """Something new; the words are of this service."""
+        """Store a new activity. The text must be this service's own."""
         if text != self._said:
             self._said, self._next = text, time.monotonic() + _ACTIVITY_SECONDS
             owned_rows(self._run).update(doing=text[:200])
 
     def wrote(self, characters: int) -> None:
-        """So much of an answer has come."""
+        """Report the length of the answer received so far."""
         if time.monotonic() >= self._next:
             words = max(characters // _CHARACTERS_PER_WORD, 1)
             rounded = words if words < 20 else words // 10 * 10
@@ -137,15 +137,15 @@ class ActivityText:
 
 
 MAX_MESSAGE_CHARACTERS: Final = 200_000
-"""Characters of one message."""
+"""Maximum characters of one message."""
 MAX_TRANSCRIPT_CHARACTERS: Final = 1_000_000
-"""Characters of one attempt at a run."""
+"""Maximum characters of one attempt at a run."""
 MAX_MESSAGES: Final = 500
 CUT_MARK: Final = "\n[…]"
 
 
 class Transcript:
-    """The messages of one attempt. What was said waits in memory for the next `keep`."""
+    """The messages of one attempt. They are buffered until the next `keep`."""
 
     def __init__(self, run: AgentRun, redactor: RunRedactor) -> None:
         self._run = run
@@ -180,12 +180,12 @@ class Transcript:
         )
 
     def keep(self) -> None:
-        """Store what waits, while the run is this worker's: one that is over says nothing more."""
+        """Store buffered messages if this worker still owns the run."""
         waiting, self._waiting = self._waiting, []
         if not waiting:
             return
         with transaction.atomic():
-            # Locked, so that no two messages get one number.
+            # The lock keeps two messages from getting the same number.
             if not owned_rows(self._run).select_for_update(no_key=True).values("pk"):
                 return
             rows = RunMessage.objects.filter(run_id=self._run.pk)
@@ -196,7 +196,7 @@ class Transcript:
 
 
 class RunWatcher(ConversationWatcher):
-    """A `Watcher` for one attempt at a run."""
+    """The conversation watcher of one attempt at a run."""
 
     def __init__(self, run: AgentRun, choice: ProviderChoice, transcript: Transcript) -> None:
         self._run = run
@@ -206,7 +206,7 @@ class RunWatcher(ConversationWatcher):
         self.doing = ActivityText(run)
 
     def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
-        """Raises `ProviderStopped`, or `BudgetExceeded`."""
+        """Reserve budget. Raises `ProviderStopped`, or `BudgetExceeded`."""
         require_ownership(self._run)
         self._transcript.keep()
         self.doing.say(WAITING_TEXT)
@@ -219,13 +219,13 @@ class RunWatcher(ConversationWatcher):
         )
 
     def after_request(self, step: StepRecord, *, input_tokens: int, output_tokens: int) -> None:
-        """The run and its budget count the same, be the run over or not: it was spent all the same."""
+        """Settle the request in the run and its budget, even if the run is over, because it was spent."""
         reservation, self._reservation = self._reservation, None
         with transaction.atomic():
-            # The run before the budget, as everybody locks them.
+            # Lock the run before the budgets, in the same order as all code that locks both.
             is_its = add_step(self._run, step)
             tokens = input_tokens + output_tokens
-            # What the sweep settled already counts as used whole.
+            # If the sweep settled the request, it already counts as fully used.
             if reservation is not None and settle(reservation, tokens=tokens, cost=step.cost):
                 add_usage(
                     self._run,

@@ -1,7 +1,7 @@
-"""The runs and batches that somebody may see, where their rights are limited to a part of the content.
+"""The runs and batches a user may see, if the user's content scope is limited.
 
-A run is where its post is, and where the posts are that it wrote in. One that is about no post is seen by who started
-it with the limits that they have. For those without limits nothing is added to a query.
+A run belongs to its post and to the posts it wrote to. A run without a post is visible to its
+starter, with the same limits as at its start. Without limits, queries are unchanged.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from proofroom.core.content_scope import Scoped, reading_scopes
 
 
 def visible_runs(runs: QuerySet[AgentRun], who: Scoped, user_id: int) -> QuerySet[AgentRun]:
-    """Those of the runs that somebody may see."""
+    """Return the runs the user may see."""
     if not reading_scopes(who):
         return runs
     seen = visible_to(Post.objects.all(), who).values("pk")
     elsewhere = RunPost.objects.filter(run=OuterRef("pk")).exclude(post__in=seen)
-    # What was begun with fewer limits may tell of what is outside of those that hold now.
+    # A run started with wider limits may contain content outside of the current ones.
     limits = [scope.to_json() for scope in who.scopes if scope.is_limited]
     own = Q(post=None, by=user_id, content_scopes=limits)
     return runs.filter(Q(post__in=seen) | own, ~Exists(elsewhere))
@@ -29,7 +29,7 @@ def visible_runs(runs: QuerySet[AgentRun], who: Scoped, user_id: int) -> QuerySe
 def visible_batches(
     batches: QuerySet[AgentBatch], who: Scoped, user_id: int
 ) -> QuerySet[AgentBatch]:
-    """Those of the batches of which somebody may see every run."""
+    """Return the batches whose runs are all visible to the user."""
     if not reading_scopes(who):
         return batches
     seen = visible_runs(AgentRun.objects.all(), who, user_id).values("pk")

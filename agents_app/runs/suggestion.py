@@ -1,8 +1,8 @@
-"""Answers of agents, and the edits of posts that they stand for.
+"""Answers of agents, and the edits they describe.
 
-The answer's parts are the specification's: `{post?, module?, modules?, value?, summary?}`. Of one field, `value`,
-`post` and `module` are three ways to say its new value. Whether the values may stand in the post is for
-`content.rules` to say, when the edit is staged.
+The keys are the specification's: `{post?, module?, modules?, value?, summary?}`. For a field,
+`value`, `post` and `module` are three forms of its new value. `content.rules` validates the values
+when the edit is staged.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class _Answer(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_null_keys(cls, answer: object) -> object:
-        """Leave out null, which strict schemas make models write for what they leave out; unknown keys too."""
+        """Remove nulls, which strict schemas make models write for omitted keys."""
         if not isinstance(answer, Mapping):
             return answer
         return {key: value for key, value in answer.items() if not cls._is_absent(key, value)}
@@ -44,7 +44,7 @@ class _Answer(BaseModel):
 
 
 class SuggestedModuleEdit(_Answer):
-    """New props of one module; what is not named stays. `overrides` are for shared (global) modules."""
+    """New props of one module; omitted props stay. `overrides` are for shared (global) modules."""
 
     post_module_id: str | None = Field(
         default=None, description="Which module; may be left out where the post has only one."
@@ -68,7 +68,7 @@ class SuggestedModuleEdit(_Answer):
 
 
 class Suggestion(_Answer):
-    """The changes that are proposed. Leave out what should stay as it is."""
+    """The proposed changes. Leave out what should stay unchanged."""
 
     post: dict[str, JsonValue] | None = Field(
         default=None, description=f"New values of post fields: {', '.join(sorted(POST_KEYS))}."
@@ -83,7 +83,7 @@ class Suggestion(_Answer):
 
 
 class FieldSuggestion(_Answer):
-    """A new value of the one field that was asked about, in one of three forms. `value` is the shortest."""
+    """A new value of the requested field, in one of three forms. `value` is the shortest."""
 
     value: JsonValue = Field(default=None, description="The new value, in the field's own form.")
     post: dict[str, JsonValue] | None = Field(
@@ -112,9 +112,9 @@ def output_type(scope: str) -> type[Suggestion] | type[FieldSuggestion]:
 
 
 def edit_for(answer: Suggestion | FieldSuggestion, target: FieldTarget | None = None) -> Edit:
-    """The edit that an answer is; for a field, `target` says which.
+    """Return the edit of an answer; `target` is the field of a field answer.
 
-    The edit raises `RuleViolation` or `NotFound` where it names what the post does not have.
+    The edit raises `RuleViolation` or `NotFound` for names the post does not have.
     """
     if isinstance(answer, FieldSuggestion):
         if target is None:
@@ -142,9 +142,9 @@ def edit_for(answer: Suggestion | FieldSuggestion, target: FieldTarget | None = 
 
 
 def value_of(answer: FieldSuggestion, target: FieldTarget, document: PostDocument) -> Json:
-    """The new value of the field, in whichever form it was answered.
+    """Return the new value of the field, from any form of the answer.
 
-    Raises `RuleViolation` where the answer speaks of anything else: a field agent changes what it was asked about.
+    Raises `RuleViolation` if the answer changes anything else.
     """
     if answer.post is not None:
         named: dict[str, Json] = {}
@@ -193,9 +193,10 @@ def _not_asked_for(path: str, target: FieldTarget) -> RuleViolation:
 
 
 def fields_named(answer: Suggestion, document: PostDocument) -> dict[str, str]:
-    """Return the fields that an answer names, `post.title` or `module.hero.title`, by their paths in the answer.
+    """Return the fields that an answer names, `post.title` or `module.hero.title`, by their paths in
+    the answer.
 
-    A module that the post does not have names none: the edit says so.
+    Unknown modules are skipped, because the edit reports them.
     """
     fields: dict[str, str] = {}
     for key, value in (answer.post or {}).items():
@@ -218,7 +219,7 @@ def fields_named(answer: Suggestion, document: PostDocument) -> dict[str, str]:
 
 
 def proposes_nothing(answer: Suggestion | FieldSuggestion) -> bool:
-    """Return whether the answer holds words for the editor and no change."""
+    """Return True if the answer has a summary but no change."""
     return isinstance(answer, Suggestion) and not (answer.post or answer.module or answer.modules)
 
 

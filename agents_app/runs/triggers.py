@@ -1,7 +1,7 @@
-"""Runs that begin by themselves: by events, and by other systems that know the secret.
+"""Runs started automatically: by events, and by other systems with the secret.
 
-An event starts one run per agent of its scope, in ascending order, one after the other. Another system starts runs
-as the agent with its own rights, and not too often on one post.
+An event starts one run per agent of its scope, in ascending order, one after another. Another
+system starts runs as the agent with its own rights, with a rate limit per post.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 _LONG_LIST: Final = 200
 _SHORT_LIST: Final = 20
 _ROOM: Final = 200
-"""Characters of a context beside the payload."""
+"""Characters of a context reserved for keys beside the payload."""
 
 
 def subscribe_triggers() -> None:
@@ -44,16 +44,17 @@ def subscribe_triggers() -> None:
 
 
 def start_event_runs(event: Event) -> None:
-    """Begin the runs of an event. Told twice, it begins none twice; one that cannot run does not stop the next.
+    """Start the runs of an event. Idempotent; a run that cannot start does not stop the others.
 
-    Where the database gives way to somebody else, none is begun, and the event is told again. Commands begin none:
-    sample content is whole, and must not send a site's first key to dozens of questions.
+    If the database aborts because of a lock conflict, none starts and the event is delivered again.
+    Commands start none: sample content is complete, and must not cause dozens of requests with a
+    site's first key.
     """
     if event.forgotten_at is not None or event.via == "command":
         return
     slug = event.payload.get("formSlug")
     found = agents_for(event.name, form_slug=slug if isinstance(slug, str) else "")
-    # What an agent wrote itself never calls it again.
+    # An agent is not started by its own changes.
     agents = only_enabled([agent for agent in found if agent.id != event.agent_id])
     if not agents:
         return
@@ -72,7 +73,7 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
                 logger.warning("%s does not start %s: its account is turned off", event, agent.id)
                 return
             key = "untrusted" if event.name == Scope.FORM_SUBMIT else "eventData"
-            # The payload, or its beginnings: what says too much must not keep agents from running.
+            # Shorten a payload that is too long, instead of failing.
             payload: JsonObject = event.payload
             for most in (_LONG_LIST, _SHORT_LIST):
                 if len(json.dumps(payload)) <= MAX_CONTEXT_CHARACTERS - _ROOM:
@@ -98,7 +99,7 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
     except DatabaseError:
         raise
     except Exception:
-        # Told again, it would fail again, and keep the others from starting.
+        # The event would be retried, fail again, and keep the other agents from starting.
         logger.exception("%s cannot start %s", event, agent.id)
 
 
@@ -113,12 +114,12 @@ def _cut(value: Json, most: int) -> Json:
 
 
 MAX_TRIGGERS_PER_HOUR: Final = 30
-"""The most runs of one agent on one post that begin so within an hour: a loop through another system is not seen."""
+"""Maximum runs of one agent on one post per hour, because loops through other systems cannot be detected."""
 _HOUR: Final = timedelta(hours=1)
 
 
 class TriggerRateExceeded(CmsError):
-    """`seconds` is when it may be tried again."""
+    """`seconds`: time until the next allowed attempt."""
 
     status = 429
     code = "too_many_requests"
@@ -137,8 +138,8 @@ def trigger_run(
     open_ended_context: str | None,
     caused_by: str = "",
 ) -> tuple[AgentRun, Actor]:
-    """Begin a run, and the actor who did. `caused_by` is the run whose reaction led here, where the caller says so:
-    it counts as the one before in their chain.
+    """Start a run; return it with its actor. `caused_by`: the run whose reaction led to the call, if
+    the caller names it, which counts as the previous run of the chain.
 
     Raises as `create_run`, and `TriggerRateExceeded`.
     """
@@ -151,7 +152,7 @@ def trigger_run(
         cause_id = parse_uuid(caused_by)
         if cause_id is None:
             raise invalid("X-Agent-Run", "X-Agent-Run must be the id of a run.")
-        # None again where that run is gone.
+        # The run may have been deleted; then the chain starts anew.
         cause = AgentRun.objects.filter(pk=cause_id).first()
     actor = Actor(
         user=account,

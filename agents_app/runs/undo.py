@@ -1,4 +1,4 @@
-"""Undo of runs: what stood in AI Review before a run wrote there, and taking back what it staged or brought live."""
+"""Undo of runs: the state of AI Review before a run, and the revert of its staged and live changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _recorded_run: ContextVar[AgentRun | None] = ContextVar("run_calling", default=N
 
 @contextmanager
 def undo_recording(run: AgentRun) -> Iterator[None]:
-    """In the block, what is staged for the run can be taken back with it."""
+    """In the block, changes staged for the run are recorded for undo."""
     token = _recorded_run.set(run)
     try:
         yield
@@ -37,9 +37,9 @@ def undo_recording(run: AgentRun) -> Iterator[None]:
 
 
 def record_before_write(view: LayerView, post: Post, actor: Actor, paths: Sequence[str]) -> None:
-    """Note the post, once what AI Review held, and all that is written in it.
+    """Store the previous state of AI Review once, and all paths written by the run.
 
-    Raises `NotAllowed` for a run that is to stage nothing.
+    Raises `NotAllowed` for a run that must not stage anything.
     """
     run = _recorded_run.get()
     if run is None or actor.run_id != str(run.pk) or view.layer != Layer.AI_REVIEW:
@@ -52,7 +52,7 @@ def record_before_write(view: LayerView, post: Post, actor: Actor, paths: Sequen
         run=run,
         post=post,
         defaults={
-            # A post that is proposed gets its first draft in the transaction that makes it.
+            # A proposed post gets its first draft in the transaction that creates it.
             "is_made": post.is_placeholder and view.draft is None,
             "before": Before.of(view).to_json() if view.exists else None,
             "paths": list(paths),
@@ -72,21 +72,23 @@ def paths_written(run: AgentRun) -> list[str]:
 
 
 def register_undo_log() -> None:
-    """Look at every proposal. Called once, at start."""
+    """Record every proposal. Called once, at start."""
     before_layer_staged.register(record_before_write)
 
 
 def take_back(run: AgentRun) -> None:
-    """Take what the run's tools staged out of AI Review, and put posts that they made into the trash.
+    """Remove the changes staged by the run's tools from AI Review, and move posts they created to the
+    trash.
 
-    What people or other runs did there since stays; a post that they touched stays whole. Call it in the
-    transaction that ends the run, or that gives it to another worker. Safe to call twice.
+    Later changes by people or other runs stay, and so do posts they edited. Call it in the
+    transaction that ends the run, or that gives it to another worker. Idempotent.
     """
     rows = {row.post_id: row for row in RunPost.objects.filter(run=run)}
     if not rows:
         return
     actor = system_actor(run)
-    # In the order in which everybody locks posts; what is in the trash keeps its layers as they are.
+    # Ordered by primary key, like all code that locks posts. Posts in the trash retain their
+    # layers.
     alive = Post.objects.filter(pk__in=rows, deleted_at__isnull=True).order_by("pk")
     for post_id in alive.values_list("pk", flat=True):
         row = rows[post_id]
@@ -100,14 +102,15 @@ def take_back(run: AgentRun) -> None:
             before=Before.from_json(row.before) if row.before is not None else None,
             paths=row.paths,
         )
-    # An attempt that follows starts from what stands now.
+    # The next attempt must record the current state.
     RunPost.objects.filter(run=run).delete()
 
 
 @dataclass(slots=True)
 class UndoneRun:
-    """The paths of all posts of a run: taken back from live content, kept because somebody changed them, and no
-    longer staged. `posts` has them by post; `deleted` are posts that the run made and nobody touched."""
+    """The paths of all posts of a run: reverted in live content, retained because of later edits, and
+    no longer staged. `posts`: the same by post; `deleted`: posts the run created and no one edited.
+    """
 
     posts: dict[UUID, Reverted] = field(default_factory=dict)
     deleted: list[UUID] = field(default_factory=list)
@@ -127,9 +130,9 @@ class UndoneRun:
 
 @transaction.atomic
 def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
-    """Take back everything of a run, live and staged, save what people changed since.
+    """Revert all changes of a run, live and staged, except later edits.
 
-    Raises `NotFound`, `NotAllowed`, and `RuleViolation` (`nothing_to_revert`) where there is nothing of it.
+    Raises `NotFound`, `NotAllowed`, and `RuleViolation` (`nothing_to_revert`) if there are none.
     """
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
@@ -138,7 +141,7 @@ def undo_run(*, run_id: UUID | str, actor: Actor) -> UndoneRun:
     made = dict(RunPost.objects.filter(run=run).values_list("post_id", "is_made"))
     if run.post_id is not None:
         made.setdefault(run.post_id, False)
-    # In the order in which everybody locks posts.
+    # Ordered by primary key, like all code that locks posts.
     alive = Post.objects.filter(pk__in=made, deleted_at__isnull=True).order_by("pk")
     for post_id in alive.values_list("pk", flat=True):
         if made[post_id] and discard_proposed(post_id=post_id, run_id=str(run.pk), actor=actor):

@@ -1,1 +1,1 @@
-"""The agents there are, and trying one out."""
+"""The list of agents, the page of an agent and its dry run."""

@@ -1,4 +1,4 @@
-"""Agents in the admin: which there are, what their files say, on and off, and a dry run on a post."""
+"""The admin pages of agents: list, definition file, switch, content limit, and a dry run on a post."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _LATEST: Final = 10
 
 @admin.register(AgentSwitch)
 class AgentAdmin(PermittedAdmin[AgentSwitch]):
-    """The list is of the files, not of the rows that people's switches leave."""
+    """The list shows the definition files; the model's rows are only the on/off switches."""
 
     view_permission = _VIEW
 
@@ -96,7 +96,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
 
 @answers_refusals
 def show(request: HttpRequest, agent_id: str) -> HttpResponse:
-    """One agent: its file, who would answer, what it did last. Its prompt only for whoever may switch it."""
+    """Show an agent: its file, provider, and latest runs. The prompt is shown only with `agents.edit`."""
     require(request, _VIEW)
     found = find_agent(agent_id=agent_id, actor=actor_of(request))
     definition = found.definition
@@ -129,7 +129,7 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
 
 @answers_refusals
 def limit(request: HttpRequest, agent_id: str) -> HttpResponse:
-    """Ask what content the agent is limited to."""
+    """Show and save the content the agent is limited to."""
     require(request, _EDIT)
     actor = actor_of(request)
     found = find_agent(agent_id=agent_id, actor=actor)
@@ -148,7 +148,7 @@ def limit(request: HttpRequest, agent_id: str) -> HttpResponse:
 @require_POST
 @answers_refusals
 def switch(request: HttpRequest, agent_id: str) -> HttpResponse:
-    """Switch it on or off, whatever its file says."""
+    """Turn the agent on or off, overriding its file."""
     require(request, _EDIT)
     wanted = request.POST.get("enabled")
     if wanted not in ("1", "0"):
@@ -168,7 +168,7 @@ def switch(request: HttpRequest, agent_id: str) -> HttpResponse:
 
 @answers_refusals
 def try_out(request: HttpRequest, agent_id: str) -> HttpResponse:
-    """GET asks on which post; POST begins a dry run."""
+    """GET: choose a post. POST: start a dry run."""
     require(request, "agents.edit")
     found = find_agent(agent_id=agent_id, actor=actor_of(request))
     definition = found.definition

@@ -1,4 +1,4 @@
-"""Labels of an agent's file, and of how often people accept its work."""
+"""Labels for an agent's file and for its acceptance rate."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ACCOUNTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """One scope of an agent, in words. `allowed` are the fields that it may propose; empty for all."""
+    """The labels of one scope of an agent. `allowed`: the fields it may propose; empty for all."""
 
     label: str
     limits: str
@@ -84,7 +84,7 @@ def username_of(account: AgentAccount) -> str:
 
 
 def options_of(definition: AgentDefinition) -> list[tuple[str, str]]:
-    """Return what else its file sets, in words. Never the key; that it has one of its own is told."""
+    """Return the other settings of the agent's file as labels. An own API key is mentioned, never shown."""
     config, words = definition.llm_config, definition.open_ended_context
     options = config.options
     found = [
@@ -109,7 +109,7 @@ def open_ended_label(rule: OpenEndedContext) -> str:
 
 
 def reaction_of(item: Reaction) -> dict[str, str]:
-    """A reaction in words: of an address only its host."""
+    """Return the labels of a reaction. Of a URL only the host is shown."""
     condition = ""
     if item.condition is not None:
         value = json.dumps(item.condition.value, ensure_ascii=False)
@@ -135,7 +135,7 @@ class ShownRate:
 
 
 def rate_of(rates: Mapping[str, AcceptanceRate], found: Agent) -> ShownRate:
-    """That of one agent; of zeros where it did not run."""
+    """Return the rate of one agent, with zeros if it had no runs."""
     rate = rates.get(found.definition.id) or AcceptanceRate()
     return ShownRate(
         rate.runs, rate.failed, rate.accepted, rate.decided, rate.share, format_money(rate.cost)

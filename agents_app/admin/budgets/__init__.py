@@ -1,1 +1,1 @@
-"""AI settings in the admin: providers, usage and budgets."""
+"""The admin page of AI settings: providers, usage and budgets."""

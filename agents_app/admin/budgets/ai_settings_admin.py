@@ -1,4 +1,4 @@
-"""The page of AI settings: providers and their tests, what agents cost, and what they may cost."""
+"""The page of AI settings: providers and their connection tests, usage, and budgets."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _PAGE: Final = "admin:agents_app_aisettings_changelist"
 
 @admin.register(AiSettings)
 class AiSettingsAdmin(PermittedAdmin[AiSettings]):
-    """One page instead of a list: there is one row at most."""
+    """One page instead of a list, because the model has at most one row."""
 
     view_permission = _PERMISSION
 
@@ -73,7 +73,7 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
         sent = request.POST if request.method == "POST" else None
         defaults = DefaultsForm(sent if sent and "defaults" in sent else None, row, found)
         budgets = [BudgetForm(sent if sent and "budgets" in sent else None, view) for view in views]
-        # The month and the unit that were looked at stay.
+        # Keep the selected month and unit after saving.
         query = request.GET.urlencode()
         shown = f"?{query}" if query else ""
         if (defaults.is_bound and save_defaults(request, defaults)) or (
@@ -112,7 +112,7 @@ _TITLE: Final = gettext_lazy("AI settings")
 
 
 def known_models(found: Sequence[Provider]) -> list[tuple[str, list[str]]]:
-    """The models by kind whose prices are known, of providers that can be used here; any other may be typed."""
+    """Return the priced models by kind, of usable providers. The form accepts other names too."""
     prices = price_list()
     usable = {(item.kind, item.id) for item in found if item.is_configured}
     texts = {name for id_, rows in prices.text.items() if ("text", id_) in usable for name in rows}
@@ -134,7 +134,7 @@ def save_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
 
 
 def save_budgets(request: HttpRequest, rows: list[BudgetForm]) -> bool:
-    """All of them or none."""
+    """Save all rows, or none if one is invalid."""
     valid = [row.is_valid() for row in rows]
     if not all(valid):
         return False
@@ -149,7 +149,7 @@ def save_budgets(request: HttpRequest, rows: list[BudgetForm]) -> bool:
 
 
 def usage_context(request: HttpRequest, views: list[BudgetView], now: date) -> dict[str, Any]:
-    # The first day of the month that is asked for; of this one for anything else.
+    # An invalid or missing `month` selects the current month.
     text = request.GET.get("month", "")
     try:
         day = date.fromisoformat(f"{text}-01") if len(text) == len("2030-01") else now
@@ -158,7 +158,7 @@ def usage_context(request: HttpRequest, views: list[BudgetView], now: date) -> d
     month = begin_of("month", min(day, now) if day.year >= 2000 else now)
     last = end_of("month", month) - timedelta(days=1)
     found = usage.usage(month, last)
-    # Money where it was spent, unless somebody asks for tokens.
+    # Show costs if there are any, unless the request selects tokens.
     unit: Unit = "cost" if found.total.cost or not found.total.tokens else "tokens"
     unit = next((name for name in UNITS if name == request.GET.get("unit", "")), unit)
     is_now = month == begin_of("month", now)
@@ -209,7 +209,7 @@ _PROBLEMS: Final[Mapping[str, Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProviderCheckResult:
-    """The result of the last test; `is_waiting` while a worker has not asked yet."""
+    """The result of the last test. `is_waiting`: no worker has run it yet."""
 
     said: str
     look: str
@@ -219,7 +219,7 @@ class ProviderCheckResult:
 
 @dataclass(frozen=True, slots=True)
 class ProviderConnectionRow:
-    """A provider on the page. Its button stands where it is first named, though it may serve two kinds."""
+    """A provider on the page. Only its first row has a test button, even if it serves both kinds."""
 
     provider: Provider
     can_be_tested: bool
@@ -227,7 +227,7 @@ class ProviderConnectionRow:
 
 
 def connections(found: Sequence[Provider]) -> list[ProviderConnectionRow]:
-    """The providers with what their tests said. One query."""
+    """Return the providers with the results of their tests. One query."""
     checks = ProviderCheck.objects.in_bulk([item.id for item in found if item.source])
     shown: list[ProviderConnectionRow] = []
     for item in found:
@@ -242,7 +242,7 @@ def connections(found: Sequence[Provider]) -> list[ProviderConnectionRow]:
 @require_POST
 @answers_refusals
 def test(request: HttpRequest, provider: str) -> HttpResponse:
-    """Have the provider asked; the page says what came back."""
+    """Request a connection test. The page shows the result."""
     require(request, "agents.edit")
     with refusals_as_messages(request):
         ask_check(provider=provider, actor=actor_of(request))
@@ -278,7 +278,7 @@ _AXIS_EVERY: Final = 7
 
 @dataclass(frozen=True, slots=True)
 class UsageColumn:
-    """A day."""
+    """The usage of one day."""
 
     day: date
     text: str
@@ -298,7 +298,7 @@ class Columns:
 
 
 def columns(found: BudgetUsage, unit: Unit, today: date) -> Columns:
-    """A column for each day of the range, the highest as high as there is room."""
+    """Return a column for each day of the range, scaled to the highest."""
     by_day = found.by_day()
     count = (found.last - found.first).days + 1
     days = [
@@ -325,7 +325,9 @@ def columns(found: BudgetUsage, unit: Unit, today: date) -> Columns:
 
 @dataclass(frozen=True, slots=True)
 class UsageBar:
-    """An agent. `share` is of all that was used, in percent; `limit` says how much of its month that is."""
+    """The usage of an agent. `share`: percent of the total; `limit`: the used part of its monthly
+    budget, as text.
+    """
 
     name: str
     text: str
@@ -339,7 +341,7 @@ class UsageBar:
 def bars(
     found: BudgetUsage, unit: Unit, budgets: Sequence[BudgetView], *, is_now: bool
 ) -> list[UsageBar]:
-    """The agents of the month, those that used most first."""
+    """Return the agents of the month, highest usage first."""
     views = (
         {view.agent_id: view for view in budgets if view.agent_id != ALL_AGENTS_KEY}
         if is_now

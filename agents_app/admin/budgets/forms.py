@@ -1,4 +1,4 @@
-"""The forms of the page of AI settings: the defaults, and a table of budgets."""
+"""The forms of the AI settings page: the defaults, and the table of budgets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _NEAR: Final = 80
 
 
 class DefaultsForm(forms.Form):
-    """Providers and models where an agent's file names none."""
+    """The provider and model for agents whose file names none."""
 
     textProvider = forms.ChoiceField(label=gettext_lazy("Text"), required=False)
     textModel = forms.CharField(
@@ -60,7 +60,7 @@ class DefaultsForm(forms.Form):
             self._offer(kind, found)
 
     def _offer(self, kind: Kind, found: Sequence[Provider]) -> None:
-        """The providers of a kind, and what each takes where nobody names a model."""
+        """Set the choices of a kind's provider field and the hint of its model field."""
         of_kind = [item for item in found if item.kind == kind]
         choices: list[tuple[str, str]] = [("", str(_FIRST))]
         for item in of_kind:
@@ -84,7 +84,7 @@ class DefaultsForm(forms.Form):
             ) % {"model": default.default_model}
 
     def changes(self) -> dict[str, Any]:
-        """As the service takes them."""
+        """Return the values as `update_ai_settings` expects them."""
         given = self.cleaned_data
         return {
             "text_provider": given["textProvider"],
@@ -97,7 +97,7 @@ class DefaultsForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class BudgetCell:
-    """One limit: its field, and how much of what holds is used. `percent` is None where there is no limit."""
+    """One limit: its field and its usage. `percent` is None without a limit."""
 
     field: forms.BoundField
     label: str
@@ -116,7 +116,7 @@ class BudgetCell:
 
 
 class BudgetForm(forms.Form):
-    """One row of the table. Only what somebody changed is sent on, so that two people can edit at once."""
+    """One row of the table. Only changed fields are saved, so that two editors can work at the same time."""
 
     tokens_per_day = forms.IntegerField(required=False, min_value=0, max_value=MAX_TOKENS_LIMIT)
     tokens_per_month = forms.IntegerField(required=False, min_value=0, max_value=MAX_TOKENS_LIMIT)
@@ -135,6 +135,7 @@ class BudgetForm(forms.Form):
             initial[f"{unit}_per_{period}"] = _plain(value) if isinstance(value, Decimal) else value
         super().__init__(data, prefix=self.wire_name, initial=initial)
         for name, field in self.fields.items():
+            # Compare with the value the form was rendered with, not with the current one.
             field.show_hidden_initial = True
             holding = getattr(view.holding, name)
             if holding is not None and getattr(view.limits, name) is None:
@@ -191,7 +192,7 @@ _LABELS: Final = {
 
 
 def _plain(value: int | Decimal) -> str:
-    """`12.5`, not `12.500000`."""
+    """Return the number without trailing zeros: `12.5`, not `12.500000`."""
     if not isinstance(value, Decimal):
         return str(value)
     text = f"{value:f}"
@@ -199,7 +200,7 @@ def _plain(value: int | Decimal) -> str:
 
 
 def show_refusal(rows: Sequence[BudgetForm], error: RuleViolation) -> None:
-    """Put what the service refused at the cells that it is about."""
+    """Add the service's validation errors to the cells they concern."""
     for row in rows:
         for wire, name in _BY_WIRE.items():
             for text in error.details.get(f"{row.wire_name}.{wire}", ()):

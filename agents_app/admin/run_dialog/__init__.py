@@ -1,1 +1,1 @@
-"""The pages and the dialog in which people start agents: on a post, on a field, from anywhere."""
+"""The pages and the dialog that start agents: on a post, on a field, or without either."""

@@ -1,4 +1,4 @@
-"""Agents on one field of a post: the links beside fields, and the page that they lead to."""
+"""Agents on one field of a post: the links next to fields, and the page they open."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _EARLIER: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class FieldRequest:
-    """The field that a page is about; `retry` where a proposal for it is to be tried again."""
+    """The field a page is about. `retry` is set if a proposal for it is to be tried again."""
 
     post: Post
     layers: Layers
@@ -64,7 +64,7 @@ class FieldRequest:
 
 
 def field_actions(request: HttpRequest, post: Post) -> FieldActions:
-    """A link for each agent that serves a field. One query for the whole form."""
+    """Return a function that lists the agents of a field. One query for the whole form."""
     agents: Sequence[AgentDefinition] = ()
     if may(request, "agents.field", post):
         agents = enabled_on(request, agents_for(Scope.FIELD))
@@ -111,9 +111,10 @@ def field_url(
 
 @answers_refusals
 def ask_field(request: HttpRequest) -> HttpResponse:
-    """`?post=&field=&module=`: GET shows the field and the agents that serve it, POST begins a run.
+    """`?post=&field=&module=`. GET: show the field and its agents. POST: start a run.
 
-    `&again=` names the layer whose proposal for the field is to be tried again: the agent that made it stands first.
+    `&again=` names the layer whose proposal is to be tried again; the agent that made it is listed
+    first.
     """
     require(request, "agents.field")
     try:
@@ -131,7 +132,7 @@ def ask_field(request: HttpRequest) -> HttpResponse:
 
 
 def read_request(request: HttpRequest) -> FieldRequest:
-    """Raises `Http404` without a post, `RuleViolation` where the post has no such field."""
+    """Read the post and field of the URL. Raises `Http404` without a post, `RuleViolation` for an unknown field."""
     key, module = request.GET.get("field", ""), request.GET.get("module", "")
     post_id = parse_uuid(request.GET.get("post"))
     if post_id is None:
@@ -169,7 +170,7 @@ def start_run(request: HttpRequest, asked: FieldRequest) -> AgentRun:
             field_key=asked.target.key,
             post_module_id=asked.target.module_id,
             open_ended_context=asked_words(request),
-            # Its answers are looked at side by side first; what is chosen is staged.
+            # The answers are first compared side by side; the user stages the chosen one.
             stages_value=False,
             run_id=run_id,
         )
@@ -223,7 +224,7 @@ def field_page(
 
 
 def earlier_runs(asked: FieldRequest) -> list[tuple[AgentRun, str]]:
-    """The latest runs about this field."""
+    """Return the latest runs on this field."""
     runs = AgentRun.objects.filter(
         post=asked.post,
         scope=Scope.FIELD,

@@ -1,4 +1,4 @@
-"""The form that every page for starting an agent shares: agents, words, estimate, and its frame in a dialog."""
+"""The form shared by all pages that start an agent: agents, instructions, estimate, dialog frame."""
 
 from __future__ import annotations
 
@@ -31,18 +31,20 @@ _HEADER: Final = "X-Dialog"
 
 
 def in_dialog(request: HttpRequest) -> bool:
-    """Return whether the dialog's script sent the request, to show the answer over the page at hand."""
+    """Return True if the dialog's script sent the request, to show the answer over the current page."""
     return bool(request.headers.get(_HEADER) == "1")
 
 
 def for_dialog(request: HttpRequest, page: TemplateResponse, template: str) -> TemplateResponse:
-    """The page, or where a dialog asks for it, its content by another template."""
+    """Return the page, rendered with the dialog's template if a dialog requested it."""
+    # Both variants have the same URL.
     patch_vary_headers(page, [_HEADER])
     if in_dialog(request):
         page.template_name = template
     return page
 
 
+# Cached by request, because a form asks once for each of its fields.
 _read: WeakKeyDictionary[HttpRequest, dict[str, bool]] = WeakKeyDictionary()
 
 
@@ -60,7 +62,7 @@ _SHOWN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class OfferedAgent:
-    """An agent to choose, with the box for words that it brings."""
+    """An agent to choose, with its box for instructions."""
 
     id: str
     name: str
@@ -76,7 +78,7 @@ class OfferedAgent:
 
 @dataclass(frozen=True, slots=True)
 class RunRefusal:
-    """The reasons why no run was begun: `words` concerns the words, `problem` the rest."""
+    """The reasons why no run was started. `words`: about the instructions; `problem`: anything else."""
 
     problem: str = ""
     words: str = ""
@@ -84,7 +86,7 @@ class RunRefusal:
 
 
 def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[OfferedAgent]:
-    """The agents as choices; the first is chosen where nobody chose one of them."""
+    """Return the agents as choices. The first is selected if `chosen` is not one of them."""
     known = {agent.id for agent in agents}
     if chosen not in known and agents:
         chosen = agents[0].id
@@ -110,7 +112,7 @@ def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[OfferedAgent
 
 
 def _titles(tools: Sequence[Tool[BaseModel]], *, is_reading: bool) -> str:
-    """The first tools that only read, or the others, by title; empty for none."""
+    """Return the titles of the first tools of that kind; empty if there are none."""
     titles = [tool.title for tool in tools if (tool.kind == "read") == is_reading]
     shown, more = titles[:_SHOWN], len(titles) - _SHOWN
     text = ", ".join(shown)
@@ -125,7 +127,7 @@ def _titles(tools: Sequence[Tool[BaseModel]], *, is_reading: bool) -> str:
 def choice_context(
     request: HttpRequest, agents: Sequence[AgentDefinition], refused: RunRefusal | None = None
 ) -> dict[str, Any]:
-    """Return the form's values: those that were sent, else those of the address."""
+    """Return the form's values: from the POST data, otherwise from the query string."""
     found = offered(agents, asked_agent(request))
     taking = [agent for agent in found if agent.takes_words]
     return {
@@ -145,23 +147,23 @@ def asked_agent(request: HttpRequest) -> str:
 
 
 def chosen_of(request: HttpRequest, agents: Sequence[AgentDefinition]) -> AgentDefinition | None:
-    """The agent whose card is marked: the asked one, else the first."""
+    """Return the selected agent: the requested one, otherwise the first."""
     asked = asked_agent(request)
     return next((agent for agent in agents if agent.id == asked), agents[0] if agents else None)
 
 
 def begins(request: HttpRequest) -> bool:
-    """Return whether a run is to begin, rather than only another agent to be estimated."""
+    """Return True if the POST starts a run, False if it only asks for another estimate."""
     return request.method == "POST" and request.POST.get("do") != "estimate"
 
 
 def asked_words(request: HttpRequest) -> str | None:
-    """The words that were sent; None for none."""
+    """Return the instructions that were sent, or None."""
     return request.POST.get("words", "").strip() or None
 
 
 def begin(start: Callable[[], AgentRun]) -> HttpResponse | RunRefusal:
-    """Begin a run and lead to its page, or say why it cannot be."""
+    """Start a run and redirect to its page, or return the refusal."""
     try:
         run = start()
     except CmsError as error:
@@ -170,7 +172,8 @@ def begin(start: Callable[[], AgentRun]) -> HttpResponse | RunRefusal:
 
 
 def refusal_of(error: CmsError) -> RunRefusal:
-    """A service's refusal in the form. What the person may not do at all is raised again."""
+    """Return a service's error for the form. Permission errors are raised again."""
+    # `agent_not_in_scope` is a 403 that the user can resolve by choosing another agent.
     if error.status == 403 and error.code != "agent_not_in_scope":
         raise error
     if WORDS in error.details:
@@ -181,7 +184,7 @@ def refusal_of(error: CmsError) -> RunRefusal:
 def estimate_context(
     agent: AgentDefinition | None, posts: Sequence[Post], words: str = ""
 ) -> dict[str, Any]:
-    """Return the estimate for the chosen agent; nothing where there is no agent or no post."""
+    """Return the estimate for the selected agent; empty without an agent or posts."""
     if agent is None or not posts:
         return {}
     found = estimate(agent, posts, words)

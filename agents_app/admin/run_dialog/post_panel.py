@@ -31,7 +31,7 @@ _AGENT_ACCOUNT: Final = "agent:"
 
 
 def agent_panel(request: HttpRequest, post: Post) -> PostPanel:
-    """The dropdown of agents for a post, with the latest runs."""
+    """Return the dropdown of agents for a post, with the latest runs."""
     if not may(request, "agents.dropdown", post):
         return PostPanel("agents", SafeString(""))
     agents = enabled_on(request, agents_for(Scope.DROPDOWN))
@@ -55,7 +55,7 @@ def agent_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:
 
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:
-    """Describe the runs for a review. One query, two for who is limited to a part of the content."""
+    """Describe the runs for a review. One query; two if the user's content scope is limited."""
     wanted: list[UUID] = []
     for id_ in ids:
         with suppress(ValueError):
@@ -91,13 +91,13 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
 
 
 def _starter(name: str) -> str:
-    """Who started a run: an agent is called by its name, not by the name of its account."""
+    """Return who started a run. An agent is called by its name, not by its account's."""
     agent_id = name.removeprefix(_AGENT_ACCOUNT)
     return name if agent_id == name else agent_name(agent_id)
 
 
 def translation_run_url(request: HttpRequest, post: Post) -> str:
-    """The dialog that starts an agent which translates, with the first of them chosen. No query of its own."""
+    """Return the URL of the dialog with the first translating agent selected. No query of its own."""
     if post.translated_from_id is None or not may(request, "agents.dropdown", post):
         return ""
     agents = enabled_on(request, translators())

@@ -1,4 +1,4 @@
-"""Another try at a proposal: its layer and its agent, and what a new proposal does to what waits already."""
+"""Another try at a proposal: its layer, its agent, and its effect on pending changes."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from proofroom.core.database.lookups import find_by_id
 
 @dataclass(frozen=True, slots=True)
 class ProposalEffect:
-    """A sentence; `is_careful` where a person's words are at stake."""
+    """The effect as a sentence. `is_careful`: a person's changes would be replaced."""
 
     text: str
     is_careful: bool = False
 
 
 def proposal_effects(layers: Layers, target: FieldTarget) -> list[ProposalEffect]:
-    """Return what the new proposal does to the pending changes of the field in AI Review and in Review."""
+    """Return how the new proposal affects the field's pending changes in AI Review and in Review."""
     found = [
         effect_in_ai_review(pending_marks(layers, target, Layer.AI_REVIEW)),
         effect_in_review(pending_marks(layers, target, Layer.REVIEW)),
@@ -68,7 +68,7 @@ def effect_in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
 
 
 def last_person(hands: Sequence[Mark]) -> str:
-    """The last person whose hand is in it; empty where the words are agents' alone."""
+    """Return the last person who edited the change; empty if only agents did."""
     people = [mark for mark in hands if not mark.is_agents]
     if not people:
         return ""
@@ -78,7 +78,7 @@ def last_person(hands: Sequence[Mark]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RetryOption:
-    """A proposal of `layer` that is to be tried again. `earlier` is None where it was decided on meanwhile."""
+    """A proposal in `layer` to try again. `earlier` is None if it was decided on in the meantime."""
 
     layer: Layer
     earlier: EarlierProposal | None
@@ -89,7 +89,7 @@ class RetryOption:
 
 
 def retry_of(request: HttpRequest, layers: Layers, target: FieldTarget) -> RetryOption | None:
-    """Return the proposal that the address asks to try again; None where it asks anew."""
+    """Return the proposal to try again that the URL names, or None."""
     wanted = request.GET.get("again", "")
     if wanted not in Layer.values:
         return None
@@ -98,7 +98,7 @@ def retry_of(request: HttpRequest, layers: Layers, target: FieldTarget) -> Retry
 
 
 def maker_first(agents: Sequence[AgentDefinition], made_by: str) -> list[AgentDefinition]:
-    """The agents with the one that made a proposal first; the others keep their order."""
+    """Return the agents, the author of the proposal first; the others keep their order."""
     return sorted(agents, key=lambda agent: agent.id != made_by)
 
 
@@ -113,7 +113,7 @@ def retry_context(
     target: FieldTarget,
     agents: Sequence[AgentDefinition],
 ) -> dict[str, Any]:
-    """Return the page's text about a further try; nothing where a field is asked about anew."""
+    """Return the page's text about another try; empty if there is none."""
     if retry is None:
         return {}
     is_offered = any(agent.id == retry.made_by for agent in agents)
@@ -124,13 +124,13 @@ def retry_context(
         "maker_run_url": "" if is_offered else whole_run_url(request, retry.earlier),
         "proposal_effects": proposal_effects(layers, target),
         "note": asked_note(request),
-        # The note is for every agent, also those that take no words of their own.
+        # Every agent takes the note, even one that takes no instructions.
         "taking_words": (),
     }
 
 
 def why_other_agent(earlier: EarlierProposal | None) -> str:
-    """Explain why another agent is asked than the one that made the proposal."""
+    """Explain why the agent that made the proposal cannot be asked again."""
     if earlier is None:
         return _(
             "Somebody already decided on this proposal. The agent will be told what was rejected."
@@ -144,7 +144,7 @@ def why_other_agent(earlier: EarlierProposal | None) -> str:
 
 
 def whole_run_url(request: HttpRequest, earlier: EarlierProposal | None) -> str:
-    """The run on the whole post that made the proposal, which can be tried again with a note."""
+    """Return the URL of the run on the whole post that made the proposal; it can be retried with a note."""
     if earlier is None or not earlier.mark.run_id or not may(request, "agents.view"):
         return ""
     run = find_by_id(AgentRun.objects.exclude(scope=Scope.FIELD), earlier.mark.run_id)

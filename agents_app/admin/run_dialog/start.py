@@ -1,4 +1,4 @@
-"""The pages, and dialogs over the editor, that start an agent: on one post, or from anywhere without one."""
+"""The pages and dialogs that start an agent on a post, or without one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url,
 
 @answers_refusals
 def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET shows the agents, `?agent=` with one of them chosen; POST begins a run."""
+    """GET: show the agents, `?agent=` selects one. POST: start a run."""
     require(request, "agents.dropdown")
     post, layers = read(request, post_id)
     fields = asked_fields(request, post, layers)
@@ -85,14 +85,15 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 def asked_fields(request: HttpRequest, post: Post, layers: Layers) -> list[str]:
-    """The fields of a translation that the run is to be limited to; `stale` is every text that is out of date
-    or not translated yet."""
+    """Return the fields of a translation to limit the run to. `stale` selects all outdated or
+    untranslated texts.
+    """
     values = request.POST.getlist("fields") or request.GET.getlist("fields")
     if values != ["stale"]:
         return list(dict.fromkeys(values))
     found = texts_to_translate(post, layers.ai_review.document)[:MAX_ONLY_FIELDS]
     if not found:
-        # Without fields the run would be one that may write anywhere.
+        # An empty list would mean no limit, and the run could change any field.
         raise NotFound(_("No text in this translation is out of date or untranslated."))
     return found
 
@@ -103,7 +104,7 @@ _EARLIER: Final = 5
 
 @answers_refusals
 def ask(request: HttpRequest) -> HttpResponse:
-    """GET shows the agents, `?post=` chooses a post beforehand; POST begins a run."""
+    """GET: show the agents, `?post=` selects a post. POST: start a run."""
     require(request, "agents.global")
     refused = None
     if begins(request):
@@ -143,13 +144,13 @@ def ask(request: HttpRequest) -> HttpResponse:
 
 
 def chosen_post(request: HttpRequest) -> Post | None:
-    """The post that was chosen, or that the address names, if there is one."""
+    """Return the selected post, or the one in the URL; None without one."""
     chosen = request.POST.get("post", "") or request.GET.get("post", "")
     return find_by_id(in_scope_of(Post.objects.alive(), actor_of(request)), chosen)
 
 
 def posts_to_choose(own: Post | None, who: Scoped) -> list[tuple[str, str, bool]]:
-    """The posts that changed last, and the chosen one."""
+    """Return the most recently changed posts as choices, including the selected one."""
     alive = in_scope_of(Post.objects.alive(), who).order_by("-updated_at")
     rows = list(alive.values_list("pk", "title", "locale")[:_POSTS])
     if own is not None and own.pk not in {row[0] for row in rows}:

@@ -1,1 +1,1 @@
-"""Runs: the list, a page for each, and what can be done with them."""
+"""The list of runs, the page of a run and its actions."""

@@ -1,4 +1,4 @@
-"""Actions on runs in the admin: cancel, retry, choose an answer, take back."""
+"""Actions on runs in the admin: cancel, retry, use an answer, revert."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from proofroom_apps.editorial.posts.post_pages import page, review_url
 @require_POST
 @answers_refusals
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Stop a run that is not finished."""
+    """Cancel an unfinished run."""
     require(request, *START_PERMISSIONS.values())
     with refusals_as_messages(request):
         cancel_run(run_id=run_id, actor=actor_of(request))
@@ -44,7 +44,7 @@ def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 @answers_refusals
 def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """The same once more, with a note on what to do otherwise."""
+    """Run again with the same input and an optional note."""
     note = request.POST.get("note", "").strip()
     actor = actor_of(request)
 
@@ -62,7 +62,7 @@ def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_POST
 @answers_refusals
 def use(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Stage the answer of a field's run in AI Review."""
+    """Stage the answer of a run on a field in AI Review."""
     require(request, "agents.field")
     run = find_run(run_id=run_id, actor=actor_of(request))
     with refusals_as_messages(request):
@@ -78,7 +78,7 @@ def use(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @answers_refusals
 def revert(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """GET says what will be taken back, POST does it."""
+    """GET: show what will be reverted. POST: revert it."""
     require(request, "posts.revisions.manage")
     run = find_run(run_id=run_id, actor=actor_of(request))
     if request.method == "POST":
@@ -96,13 +96,13 @@ def revert(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def sentence_of(done: UndoneRun) -> str:
-    """Describe what was taken back."""
+    """Describe what was reverted."""
     made = len(done.deleted)
     return sentence_of_numbers(len(done.reverted), len(done.unstaged), len(done.kept), made)
 
 
 def sentence_of_numbers(reverted: int, unstaged: int, kept: int, made: int = 0) -> str:
-    """Return how many changes went, how many people's later changes kept, and how many posts were only its own."""
+    """Describe the numbers of reverted, unstaged and retained changes, and of trashed posts."""
     parts = [
         sentence % {"n": n}
         for n, sentence in (

@@ -1,4 +1,4 @@
-"""Two runs of one agent side by side: what they were given, took, cost, and proposed."""
+"""Two runs of one agent side by side: input, duration, cost and proposals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _MAX_OTHERS: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One thing of both runs, in words."""
+    """One property of both runs as text."""
 
     name: str
     first: str
@@ -47,7 +47,7 @@ class ComparisonRow:
 
 
 def others_of(run: AgentRun, actor: Actor) -> QuerySet[AgentRun]:
-    """The other runs of its agent about the same thing that somebody may see, latest first."""
+    """Return the agent's other runs on the same target that the user may see, latest first."""
     same = AgentRun.objects.filter(
         Q(agent_id=run.agent_id, post_id=run.post_id, scope=run.scope),
         field_key=run.field_key,
@@ -58,7 +58,7 @@ def others_of(run: AgentRun, actor: Actor) -> QuerySet[AgentRun]:
 
 
 def others_context(run: AgentRun, actor: Actor) -> dict[str, Any]:
-    """Return the runs that the page of a run offers for comparison. One query."""
+    """Return the runs offered for comparison on a run's page. One query."""
     rows = others_of(run, actor).only("status", "created_at", "by_name", "note", "prompt_version")[
         :_MAX_OTHERS
     ]
@@ -69,7 +69,7 @@ def others_context(run: AgentRun, actor: Actor) -> dict[str, Any]:
 @require_GET
 @answers_refusals
 def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """`?with=` names the other run."""
+    """Compare the run with the one named in `?with=`."""
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
     other = find_by_id(others_of(run, actor_of(request)), request.GET.get("with"))
@@ -113,7 +113,9 @@ def compare_rows(first: AgentRun, second: AgentRun) -> list[ComparisonRow]:
 
 
 def compare_proposals(first: AgentRun, second: AgentRun, who: Scoped) -> dict[str, Any]:
-    """The changes of both, of the first only and of the second only; of a field what the answers differ in."""
+    """Return the changes proposed by both runs and by only one of them; for a field also the diff of
+    the answers.
+    """
     if first.post is None or first.post.deleted_at is not None:
         return {}
     layers = open_layers(first.post)

@@ -1,4 +1,4 @@
-"""The list of runs in the admin, and the addresses of what can be done with one."""
+"""The list of runs in the admin, and the URLs of a run's pages."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RunAgentFilter(SimpleListFilter):
     ) -> Iterable[tuple[str, str]]:
         found = [(agent.id, agent.name) for agent in all_agents()]
         asked = request.GET.get(self.parameter_name, "")
-        # Runs outlive the files of their agents.
+        # Runs remain after the file of their agent is deleted.
         if asked and asked not in {id_ for id_, _name in found}:
             found.append((asked[:80], agent_name(asked[:80])))
         return found
@@ -60,7 +60,7 @@ class RunAgentFilter(SimpleListFilter):
 
 
 class PromptFilter(SimpleListFilter):
-    """Shown where the list is of one agent: versions of many would say nothing."""
+    """Empty unless the list is filtered by agent, because versions of different agents are unrelated."""
 
     title = gettext_lazy("prompt version")
     parameter_name = "prompt"

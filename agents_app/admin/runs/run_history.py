@@ -1,4 +1,4 @@
-"""Around a run: what led to it, what followed it, and what was said in it."""
+"""What surrounds a run: its causes, its consequences, reactions and transcript."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from proofroom_apps.editorial.posts.post_pages import page
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """One event or run of a chain. `url` is empty for what has no page of its own, or not for this reader."""
+    """One event or run of a chain. `url` is empty if it has no page, or none this user may open."""
 
     label: str
     at: datetime
@@ -38,7 +38,7 @@ class Station:
 
 
 def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
-    """Return the chain, the reactions and the other surroundings of a run for its page."""
+    """Return the chain, the reactions and the transcript link of a run."""
     chain = chain_of(run, actor_of(request))
     may_see_calls = may(request, "webhooks.manage")
     reactions = [
@@ -83,7 +83,7 @@ def _station(request: HttpRequest, link: ChainLink, *, is_self: bool = False) ->
 @require_GET
 @answers_refusals
 def transcript(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Answer the transcript of a run as text."""
+    """Show the transcript of a run."""
     require(request, "agents.edit")
     run = find_run(run_id=run_id, actor=actor_of(request))
     context = {
@@ -93,5 +93,6 @@ def transcript(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "back": reverse("admin:agents_app_agentrun_change", args=[run.pk]),
     }
     answer = page(request, "admin/agents/transcript.html", context, title=_("Conversation"))
+    # The transcript contains prompts, so no cache may store the page.
     answer["Cache-Control"] = "no-store"
     return answer

@@ -1,4 +1,4 @@
-"""The page of one run: how far it is, what it did and said, what it proposed and what came of that, other tries."""
+"""The page of one run: progress, steps, messages, proposals and their outcomes, other tries."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _DIALOG: Final = "admin/agents/dialog/run.html"
 
 @answers_refusals
 def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """One run. Asks again by itself until it is finished."""
+    """Show a run. The page polls for progress until the run is finished."""
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
     name = agent_name(run.agent_id)
@@ -95,7 +95,8 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "once": uuid4(),
         "revert_url": _url("run_revert", run),
     }
-    # While it goes on the page follows it, and a heading with its status would stay behind.
+    # While the run goes on, a script updates the page but not its heading, so the status is left
+    # out there.
     title = name
     if run.is_finished:
         said = {"agent": name, "status": str(run.get_status_display()).lower()}
@@ -124,7 +125,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
 @require_GET
 @answers_refusals
 def status(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Answer the progress of a run for the page that shows it. Small: it is asked for every second."""
+    """Return the progress of a run as JSON. Kept small, because pages request it every second."""
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
     answer = JsonResponse(run_progress(run, run.steps.all()))
@@ -149,7 +150,7 @@ _WORDS: Final[Mapping[ProposalOutcome, tuple[Promise, str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProposedChange:
-    """One change of a run: where, and what became of it."""
+    """One proposed change of a run and its outcome."""
 
     label: str
     word: str
@@ -158,7 +159,7 @@ class ProposedChange:
 
 
 def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any]:
-    """Return the proposed changes of a run, with what became of each."""
+    """Return the proposed changes of a run with their outcomes."""
     document = layers.ai_review.document
     names = module_names(document, layers.live)
     fates = proposal_outcomes(run, layers)
@@ -183,7 +184,7 @@ def proposed_context(run: AgentRun, post: Post, layers: Layers) -> dict[str, Any
 
 
 def hint_context(request: HttpRequest, run: AgentRun) -> dict[str, str]:
-    """Return advice for a run that failed or took too long."""
+    """Return advice for a run that failed or timed out."""
     if run.status not in (RunStatus.FAILED, RunStatus.TIMED_OUT):
         return {}
     error = run.error.lower()
@@ -206,9 +207,8 @@ def hint_context(request: HttpRequest, run: AgentRun) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """One try. `shown` is None where nothing was answered; `is_here` where it is the page's own run.
-
-    `is_same`: it answered what stands there without it.
+    """One try. `shown` is None without an answer; `is_here` marks the page's own run. `is_same`: the
+    answer equals the value without the proposal.
     """
 
     number: int
@@ -226,7 +226,7 @@ class CandidateRow:
 
 
 def candidates_context(request: HttpRequest, run: AgentRun, layers: Layers) -> dict[str, Any]:
-    """Return the answers of all tries at a field; nothing for a run that was about no field."""
+    """Return the answers of all tries at a field; empty if the run was not about a field."""
     if run.scope != Scope.FIELD:
         return {}
     proposed, below = layers.ai_review.document, layers.ai_review.below
@@ -235,7 +235,7 @@ def candidates_context(request: HttpRequest, run: AgentRun, layers: Layers) -> d
     except RuleViolation as error:
         return {"field_gone": error.message}
     tries = run_candidates(run)
-    # Nothing stands below AI Review where the module is only proposed.
+    # A module that is only proposed does not exist below AI Review.
     has_before = target.module_id is None or target.module(below)
     before = target.value(below) if has_before else None
     view = field_view(target, proposed, [before, *(one.value for one in tries)], actor_of(request))
@@ -267,7 +267,7 @@ def candidates_context(request: HttpRequest, run: AgentRun, layers: Layers) -> d
 
 
 def rehearsed_context(request: HttpRequest, run: AgentRun, layers: Layers) -> dict[str, Any]:
-    """The cards of a dry run that answered, over the post as it stands now; nothing for other runs."""
+    """Return the cards of a successful dry run, applied to the current post; empty for other runs."""
     if not run.is_dry or run.value is None:
         return {}
     before = layers.ai_review.document
@@ -283,12 +283,12 @@ def rehearsed_context(request: HttpRequest, run: AgentRun, layers: Layers) -> di
 
 
 _NARROWEST: Final = 0.4
-"""Percent, so that a quick step can still be seen."""
+"""Minimum width in percent, so that a short step stays visible."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """One step. `x` and `width` are parts of the whole time, in percent, as the chart has them."""
+    """One step. `x` and `width` are percentages of the whole duration."""
 
     number: int
     name: str
@@ -304,7 +304,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Waterfall:
-    """All steps, and the whole time from the begin of the run to its end."""
+    """All steps, and the duration of the whole run."""
 
     lanes: Sequence[Lane]
     whole: str
@@ -313,10 +313,11 @@ class Waterfall:
 
 
 def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
-    """The chart of a run; None where there is nothing to draw."""
+    """Return the chart of a run, or None without steps."""
     if not steps:
         return None
     spans = [
+        # A step is stored at its end, so its start is computed from its duration.
         (step.created_at - timedelta(milliseconds=step.milliseconds), step.created_at)
         for step in steps
     ]

@@ -1,4 +1,4 @@
-"""`manage.py new_agent ID`: writes a file to begin an agent with, commented where there is something to choose."""
+"""`manage.py new_agent ID`: writes a commented file as the start of a new agent."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ scopes:
 
 
 def markdown_of(name: str, scopes: Sequence[Scope]) -> str:
-    """The agent as Markdown with front matter."""
+    """Return the agent as Markdown with front matter."""
     entries = ""
     for scope in dict.fromkeys(scopes):
         entries += f"  - scope: {scope}\n    order: 50\n"
@@ -75,7 +75,7 @@ def markdown_of(name: str, scopes: Sequence[Scope]) -> str:
 
 
 def json_of(name: str, scopes: Sequence[Scope]) -> str:
-    """The same as JSON, which has no comments."""
+    """Return the same agent as JSON, which has no comments."""
     values: JsonObject = {
         "name": name,
         "description": "What it does, in one sentence, for the people who start it.",
@@ -98,10 +98,10 @@ _NAME_MAX = 120
 
 
 class Command(BaseCommand):
-    """Never writes over a file, and refuses an id that an agent has, wherever its file lies."""
+    """Never overwrites a file, and refuses an id that exists in any folder."""
 
     help = "Write the file of a new agent: valid as it stands, commented where there is something to choose."
-    # Files that are broken are no reason not to begin a sound one.
+    # Broken files of other agents must not prevent a new one.
     requires_system_checks: list[str] = []  # Django's own shape
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -130,7 +130,7 @@ class Command(BaseCommand):
             raise CommandError(f"A name has 1 to {_NAME_MAX} characters in one line.")
         scopes = [Scope(scope) for scope in options["scope"] or [Scope.DROPDOWN]]
         text = (json_of if options["json"] else markdown_of)(name.strip(), scopes)
-        # An app's `agents/`, a folder by its path, or CMS_AGENTS_DIR.
+        # An app's `agents/`, the given path, or CMS_AGENTS_DIR.
         named = options["folder"]
         folder: Path | None = settings.CMS_ENV.cms_agents_dir
         if named in apps.app_configs:
@@ -140,7 +140,7 @@ class Command(BaseCommand):
         if folder is None:
             raise CommandError("Set CMS_AGENTS_DIR, or say with --folder where the file belongs.")
         path = folder / f"{agent_id}{'.json' if options['json'] else '.md'}"
-        # Nothing is left where the folder takes no file, or the file would not be read.
+        # Leave no file if the folder is not writable or the file would be invalid.
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("x", encoding="utf-8") as file:

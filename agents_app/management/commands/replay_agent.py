@@ -1,4 +1,6 @@
-"""`manage.py replay_agent AGENT --last N`: how the present prompt and model would do on what people decided."""
+"""`manage.py replay_agent AGENT --last N`: compares the current prompt and model with people's
+decisions on past runs.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ _LAST_MOST = 500
 
 
 class Command(BaseCommand):
-    """Stages nothing; what it asks is paid from the agent's budget. Ctrl-C ends it with what is there so far."""
+    """Stages nothing. Costs are charged to the agent's budget. Ctrl-C ends it with the results so far."""
 
     help = "Ask an agent again what past runs were asked, and compare with what people approved and rejected."
 
@@ -59,7 +61,7 @@ class Command(BaseCommand):
                 raise CommandError(str(error)) from None
             who, answering = f"{choice.provider}:{choice.model}", by_asking(agent, choice)
         else:
-            # One answer a line: `{"runId", "answer"}`.
+            # One JSON object per line: `{"runId", "answer"}`.
             try:
                 lines = recorded.read_text(encoding="utf-8").splitlines()
                 rows = [json.loads(line) for line in lines if line]
@@ -110,7 +112,7 @@ def _figures(done: Sequence[ReplayedRun]) -> dict[str, Any]:
     agreed = sum(path.agrees for path in compared)
     paths: dict[str, Counter[str]] = {}
     for path in compared:
-        # Without the id of its module, so that posts can be put together.
+        # Drop the module id, so that the same props of different posts are counted together.
         kind, _, rest = path.path.partition(".")
         place = path.path if kind == "post" else f"module.{rest.partition('.')[2]}"
         paths.setdefault(place, Counter())[path.outcome] += 1

@@ -1,5 +1,6 @@
-"""The built-in provider "Demo (no AI)": rules in place of a model, so that everything runs without a key.
+"""The built-in provider "Demo (no AI)": rules instead of a model, so that everything works without a
+key.
 
-Its answers go through the same parsing, validation and staging as those of a model, and its tools through the same
-toolbox. Same post and same question, same answer.
+Its answers use the same parsing, validation and staging as a model's, and its tools the same
+toolbox. It is deterministic: the same post and question give the same answer.
 """

@@ -1,7 +1,7 @@
-"""A conversation with the rules of the demo, and which rule answers.
+"""A conversation with the demo, and the choice of the rule that answers.
 
-No `Model` of pydantic-ai: its import takes 1.3 s of CPU, which a site without a key does not pay now, and each call
-of a tool would add a request to the steps of a run that asks no model.
+It is not a `Model` of pydantic-ai: that import takes 1.3 s of CPU, which a site without a key need
+not pay, and each tool call would add a model request to the steps of the run.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from proofroom.core.validation.json_schema import Schema
 
 
 class DemoConversation:
-    """Answers by rules. Asked again, it has nothing better to say and gives up."""
+    """Answers by rules. A second question fails, because the rules have only one answer."""
 
     def __init__(
         self,
@@ -78,11 +78,11 @@ class DemoConversation:
             raise ProviderError(f"{LABEL} has no rule for this.") from None
 
     def stop(self) -> None:
-        """There is nothing to wait for."""
+        """Do nothing: the demo answers immediately."""
 
 
 class _ReportedToolbox(Toolbox):
-    """A toolbox whose calls the watcher is told of, as those of a model are."""
+    """A toolbox that reports its calls to the watcher, like those of a model."""
 
     def __init__(self, toolbox: Toolbox, watcher: ConversationWatcher) -> None:
         self._toolbox = toolbox
@@ -99,7 +99,7 @@ class _ReportedToolbox(Toolbox):
 
 
 def limit_answer(said: JsonObject, schema: Schema) -> JsonObject:
-    """Leave out of an answer what its schema does not name: the rules do not know what an agent may propose."""
+    """Remove what the schema does not name: the rules do not know which fields an agent may propose."""
     parts: Schema = schema["properties"]
     limited = {name: value for name, value in said.items() if name in parts}
     fields = parts.get("post", {}).get("properties")
@@ -116,7 +116,7 @@ def limit_answer(said: JsonObject, schema: Schema) -> JsonObject:
 
 
 def _limit_edit(edit: JsonObject, choices: Sequence[Schema]) -> JsonObject | None:
-    """The edit with the props that the schema of its module names; None where none is left."""
+    """Return the edit with only the props in the schema of its module; None if none is left."""
     for known in choices:
         if edit["postModuleId"] in known["postModuleId"]["enum"]:
             part = "props" if "props" in known else "overrides"
@@ -127,7 +127,7 @@ def _limit_edit(edit: JsonObject, choices: Sequence[Schema]) -> JsonObject | Non
 
 
 def answer(agent_id: str, payload: JsonObject, tools: Toolbox | None = None) -> JsonObject:
-    """The answer of the rules to a payload: which rule, says the agent of that id and the scope."""
+    """Return the demo's answer to a payload. The agent's id and the scope select the rule."""
     tools = tools or Toolbox()
     context = section(payload, "context")
     if payload.get("scope") == "field":

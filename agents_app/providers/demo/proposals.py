@@ -1,4 +1,4 @@
-"""What the rules propose: field values, search texts, tidied or changed texts, pictures, and answers in words."""
+"""The proposals of the demo: field values, search texts, cleaned or changed texts, images, and answers in words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from proofroom.definitions.richtext.nodes import children, kind, to_text
 
 
 def answer_question(context: Values, tools: Toolbox) -> JsonObject:
-    """Describe what the site holds, as far as the tools tell; the question itself needs a model."""
+    """Describe the site's posts as far as the tools show them; answering the question itself needs a model."""
     question = clean(context.get("openEndedContext"))
     asked = f" A model would answer “{shorten(question, 120)}”." if question else ""
     posts = call_tool(tools, "list_posts", {"limit": 3})
@@ -53,7 +53,7 @@ def answer_question(context: Values, tools: Toolbox) -> JsonObject:
 
 
 def call_tool(tools: Toolbox, name: str, arguments: JsonObject) -> Values:
-    """Return a tool's answer; nothing where it may not be used, refused, or answered no JSON."""
+    """Return a tool's answer; empty if the tool is not available, refused, or did not answer JSON."""
     if name not in {spec.name for spec in tools.specs()}:
         return {}
     told = tools.call(name, arguments)
@@ -72,14 +72,14 @@ _ALT_MAX: Final = 125
 
 
 def propose_picture(post: Values, context: Values, tools: Toolbox) -> JsonObject:
-    """A featured picture for the post."""
+    """Propose a featured image for the post."""
     chosen, said = _picture(_subject(context, post), frozenset(), tools)
     patch: JsonObject = {"featuredMediaId": chosen} if chosen else {}
     return {"post": patch, "summary": said}
 
 
 def propose_picture_for_field(payload: Values, tools: Toolbox) -> JsonObject:
-    """A picture for the field, other than the present one and those that were not good enough."""
+    """Propose an image for the field, other than the current one and earlier candidates."""
     context, current = section(payload, "context"), section(payload, "field").get("currentValue")
     earlier = context.get("previousCandidates")
     passed = {current} if isinstance(current, str) else set()
@@ -101,8 +101,8 @@ def _subject(context: Values, post: Values) -> str:
 
 
 def _picture(subject: str, passed: frozenset[str], tools: Toolbox) -> tuple[str, str]:
-    """The id of a picture and what to say of it; "" where there is none."""
-    # What to look for: the subject, then its longest words one by one.
+    """Return the id of an image and a summary; an empty id if none was found."""
+    # Search for the subject, then for its longest words one by one.
     words = sorted(dict.fromkeys(_WORD.findall(subject)), key=len, reverse=True)
     searches = [subject[:200]] if subject else []
     for query in searches + words[: _SEARCHES - 1]:
@@ -128,13 +128,13 @@ _TEXTS: Final = frozenset({"text", "textarea", ""})
 
 
 def propose_field_value(payload: Values, tools: Toolbox) -> JsonObject:
-    """The value of the field that is asked about, other than the candidates before it where there is another."""
+    """Propose a value for the field, different from earlier candidates if possible."""
     field, context = section(payload, "field"), section(payload, "context")
     current, type_ = field.get("currentValue"), _type_of(payload)
     words = context.get("openEndedContext")
     if type_ == "media":
         return propose_picture_for_field(payload, tools)
-    # The candidates that were not good enough, what was said of the last, and what people rejected here before.
+    # Earlier candidates, the note on the last one, and values rejected here before.
     found = context.get("previousCandidates")
     rows = found if isinstance(found, Sequence) and not isinstance(found, str) else ()
     candidates = [row for row in rows if isinstance(row, Mapping)]
@@ -182,7 +182,7 @@ def _candidates(payload: Values, current: Json) -> list[Json]:
 
 
 def _type_of(payload: Values) -> str:
-    """The type of the field that is asked about; "" where nobody says."""
+    """Return the type of the field; empty if unknown."""
     key = str(section(payload, "field").get("key"))
     kind, _, rest = key.partition(".")
     if kind == "post":
@@ -199,16 +199,16 @@ def _type_of(payload: Values) -> str:
 
 
 _LENGTHS: Final = {"metaTitle": (10, 60), "metaDescription": (50, 160), "excerpt": (40, 300)}
-"""The characters that a good text has, least and most."""
+"""Minimum and maximum characters of a good text."""
 _LEAST_LINE: Final = 10
 _ABOUT: Final = {"en": "Questions about {}", "de": "Fragen zu: {}"}
 
 
 def propose_search_texts(post: Values, modules: Sequence[Values]) -> JsonObject:
-    """What search engines read, where it is missing or too long or short; the opening and the questions, sharper."""
+    """Improve missing, too long or too short search texts, the hero's subtitle and the FAQ's heading."""
     title, excerpt = clean(post.get("title")), clean(post.get("excerpt"))
     body = clean(" ".join(words_of(module) for module in modules)) or excerpt or title
-    # The present text where that is good: never the body's first lines over a good text.
+    # Keep the current text if it is good; never replace it with the first lines of the body.
     others = {
         "metaTitle": _search_title(title, modules),
         "metaDescription": excerpt if _fits("metaDescription", excerpt) else shorten(body, 155),
@@ -220,7 +220,8 @@ def propose_search_texts(post: Values, modules: Sequence[Values]) -> JsonObject:
         value = present
         if name == "metaTitle" and value.casefold() == title.casefold():
             value = ""  # repeating the title tells a search engine nothing
-        # The other text where there is none, or where it alone has a good length; a long one is cut at last.
+        # Take the other text if there is none, or if only that has a good length. Otherwise shorten
+        # a long text.
         if not value or (_fits(name, other) and not _fits(name, value)):
             value = other
         elif not _fits(name, value):
@@ -244,7 +245,7 @@ def _fits(name: str, value: str) -> bool:
 
 
 def _search_title(title: str, modules: Sequence[Values]) -> str:
-    """The title with the first topic of the text that there is room for."""
+    """Return the title with the first topic of the text that fits."""
     most = _LENGTHS["metaTitle"][1]
     texts = [value for module in modules for value in section(module, "props").values()]
     nodes = [node for value in texts if isinstance(value, Mapping) for node in children(value)]
@@ -257,7 +258,7 @@ def _search_title(title: str, modules: Sequence[Values]) -> str:
 
 
 def _module_values(module: Values, post: Values, modules: Sequence[Values]) -> JsonObject:
-    """A subtitle of one line for the opening, a heading that says what the questions are about."""
+    """Return a one-line subtitle for a hero, and a heading with the topic for an FAQ."""
     props = values_of(module)
     title = clean(post.get("title"))
     if module.get("type") == "hero":
@@ -286,12 +287,12 @@ _NAMES: Final = {
     "excerpt": re.compile(r"\b(excerpt|introduction|intro|teaser|lead)\b", re.I),
     "title": re.compile(r"(?<!meta )(?<!search )\b(title|headline)\b", re.I),
 }
-"""How people call the fields of a post."""
+"""Patterns for the names of post fields in instructions."""
 _READABLE: Final = frozenset({"text", "textarea", "richtext"})
 
 
 def propose_cleanup(post: Values, modules: Sequence[Values], context: Values) -> JsonObject:
-    """Carry out the editor's instruction where the rules know it; else remove superfluous blanks."""
+    """Carry out the editor's instruction if the rules know it; otherwise remove superfluous blanks."""
     words = context.get("openEndedContext")
     wish = wish_of(words)
     patch: JsonObject = {}
@@ -325,7 +326,7 @@ def propose_cleanup(post: Values, modules: Sequence[Values], context: Values) ->
 
 
 def _edits(modules: Sequence[Values], change: Callable[[Json], Json]) -> list[Json]:
-    """An edit of each module with its readable texts changed, where that makes a difference."""
+    """Return an edit for each module whose readable texts change."""
     edits: list[Json] = []
     for module in modules:
         schema, changed = schema_of(module), {}

@@ -1,4 +1,4 @@
-"""Texts as the rules handle them, where they stand in a payload, and the few wishes in words that the rules know."""
+"""Text functions of the demo, access to payloads, and the few instructions the rules understand."""
 
 from __future__ import annotations
 
@@ -20,23 +20,25 @@ _NOT_THE_BODY: Final = frozenset({"hero", "faq", "breadcrumb"})
 
 
 def clean(value: Json) -> str:
-    """Text on one line, without doubled blanks."""
+    """Return the text on one line, without repeated blanks."""
     return _SPACE.sub(" ", value).strip() if isinstance(value, str) else ""
 
 
 def tidy(text: str) -> str:
-    """Single blanks, none before punctuation, none at the ends."""
+    """Return the text with single blanks, none before punctuation, none at the ends."""
     return tidy_inside(text).strip()
 
 
 def tidy_inside(text: str) -> str:
-    """Single blanks, none before punctuation; the ends as they are, for what stands between other texts."""
+    """Return the text with single blanks, none before punctuation. Blanks at the ends stay, for text
+    between others.
+    """
     text = re.sub(r"[ \t]{2,}", " ", text)
     return re.sub(r"[ \t]+([,.;:!?])(?=\s|$)", r"\1", text)
 
 
 def shorten(text: str, limit: int) -> str:
-    """The text, cut at a word so that it and its ellipsis have at most `limit` characters."""
+    """Return the text, cut at a word to at most `limit` characters including the ellipsis."""
     text = clean(text)
     if len(text) <= limit:
         return text
@@ -45,7 +47,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def section(payload: Values, name: str) -> Values:
-    """The object under a name; an empty one where there is none."""
+    """Return the object under a name; empty if there is none."""
     value = payload.get(name)
     return value if isinstance(value, Mapping) else {}
 
@@ -56,25 +58,25 @@ def modules_of(payload: Values) -> Sequence[Values]:
 
 
 def values_of(module: Values) -> Values:
-    """The props as the page shows them: overrides on top."""
+    """Return the props as the page shows them, with overrides applied."""
     return {**section(module, "props"), **section(module, "overrides")}
 
 
 def schema_of(module: Values) -> Values:
-    """The fields of the module by name, as its JSON Schema has them."""
+    """Return the fields of the module by name, from its JSON Schema."""
     definition = definitions.get(str(module.get("type")))
     return section(definition.props_schema(), "properties") if definition else {}
 
 
 def words_of(module: Values) -> str:
-    """Return the module's text, where it belongs to the body."""
+    """Return the module's text if it is part of the body."""
     if module.get("type") in _NOT_THE_BODY:
         return ""
     return text_of(str(module.get("type")), section(module, "props"))
 
 
 def edit_of(module: Values, values: JsonObject) -> JsonObject:
-    """The edit that puts the values into the module: a shared one is changed for this post only."""
+    """Return the edit that sets the values of a module. A shared module is changed for this post only."""
     part = "overrides" if module.get("scope") == "global" else "props"
     return {"postModuleId": module.get("postModuleId"), part: values}
 
@@ -84,7 +86,9 @@ def is_document(value: Json) -> bool:
 
 
 def with_texts(node: Json, change: Callable[[str], str]) -> Json:
-    """A rich-text document with every text changed; code stays. What becomes empty stays as it was."""
+    """Return a rich-text document with every text changed, except code. Text that would become empty
+    stays unchanged.
+    """
     if isinstance(node, Mapping):
         marks = node.get("marks")
         is_code = (
@@ -131,7 +135,7 @@ class Wish:
 
 
 def wish_of(words: Json) -> Wish | None:
-    """The wish in what an editor wrote, if the rules know it."""
+    """Return the instruction in an editor's text, or None if the rules do not know it."""
     text = words[:_MOST_WORDS] if isinstance(words, str) else ""
     if replacing := _REPLACE.search(text):
         old, new = replacing.groups()
@@ -151,13 +155,13 @@ def wish_of(words: Json) -> Wish | None:
 
 
 def shorter(text: str) -> str:
-    """The text at about two thirds of its length."""
+    """Return the text shortened to about two thirds."""
     text = clean(text)
     return shorten(text, max(len(text) * 2 // 3, 10))
 
 
 def fulfilled(wish: Wish, value: Json) -> Json:
-    """The text or rich text as the wish wants it; anything else as it is."""
+    """Return the text or rich text after the instruction; other values unchanged."""
     if isinstance(value, str):
         return wish.change(value) or value
     if not is_document(value) or not isinstance(value, dict):

@@ -1,4 +1,6 @@
-"""Marks every text of a translation that still stands in the source's language: no translation, but its shape."""
+"""Marks texts of a translation that are still in the source's language. It shows the process without
+translating.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ _FIELDS: Final = {
     for name, field in POST_FIELDS.items()
     if field.is_text and field.translatable
 }
-"""The post's texts, with the characters that each may have."""
+"""Maximum characters of each text field of a post."""
 _TEXT_MAX: Final = 200
 _GLOSSARY: Final[Mapping[str, Mapping[str, str]]] = {
     "de": {
@@ -37,17 +39,17 @@ _GLOSSARY: Final[Mapping[str, Mapping[str, str]]] = {
         "what you need": "Was Sie brauchen",
     },
 }
-"""The few texts that the demo really translates."""
+"""The few texts that the demo can translate."""
 
 
 def propose_translation(post: Values, modules: Sequence[Values], context: Values) -> JsonObject:
-    """Texts that are the source's, marked with the language that they should be in. What differs is left alone."""
+    """Mark texts equal to the source's with the target language. Texts that differ are left unchanged."""
     source = section(context, "translationOf")
     if not source:
         return {
             "summary": f"{LABEL}: this post is no translation, so there is nothing to translate. {NOTE}"
         }
-    # Every text of the source, on one line.
+    # All texts of the source, each on one line.
     original = section(source, "post")
     known = {clean(original.get(name)) for name in _FIELDS}
     for module in modules_of(source):
@@ -82,7 +84,7 @@ def propose_translation(post: Values, modules: Sequence[Values], context: Values
 def _only(
     wanted: Values, post: Values, modules: Sequence[Values]
 ) -> tuple[Values, Sequence[Values]]:
-    """The fields that a run is limited to, with what the source says there."""
+    """Return the fields that a run is limited to, with the source's values."""
     fields: JsonObject = {"locale": post.get("locale")}
     props: dict[str, JsonObject] = {}
     for path, value in wanted.items():
@@ -112,7 +114,7 @@ def _texts_in(value: Json) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Marking:
-    """Marks what stands in `known`, the texts of the source."""
+    """Marks texts that are in `known`, the texts of the source."""
 
     locale: str
     known: frozenset[str]
@@ -130,7 +132,7 @@ class _Marking:
         return f"{mark}{value}" if len(mark) + len(value) <= most else value
 
     def changed(self, schema: Values, values: Values) -> JsonObject:
-        """The translatable values that come out otherwise, by name."""
+        """Return the translatable values that change, by name."""
         found: JsonObject = {}
         for name, value in values.items():
             field = section(schema, name)
@@ -140,7 +142,7 @@ class _Marking:
         return found
 
     def value(self, field: Values, value: Json) -> Json:
-        """One value, by the type of its field; of objects and lists what is inside."""
+        """Return one value marked according to its field type; objects and lists recursively."""
         kind, most = field.get("field"), field.get("maxLength")
         if isinstance(value, str) and kind in ("text", "textarea"):
             return self.text(value, most if isinstance(most, int) else _TEXT_MAX)
@@ -157,7 +159,7 @@ class _Marking:
         return value
 
     def blocks(self, node: Json) -> Json:
-        """Rich text with the first text of each block marked; links, marks and structure stay."""
+        """Return rich text with the first text of each block marked; links, marks and structure stay."""
         if isinstance(node, Sequence) and not isinstance(node, str):
             return [self.blocks(item) for item in node]
         if not isinstance(node, Mapping) or node.get("type") == "codeBlock":

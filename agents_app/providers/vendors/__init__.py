@@ -1,4 +1,4 @@
-"""The AI providers: those of the product, one file each here, and those of apps in `<app>/ai_providers/`."""
+"""The AI providers: the product's, one file each, and those of apps in `<app>/ai_providers/`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ SHIPPED_VENDORS: Final[dict[str, Vendor]] = {
         (cast(Vendor, module.VENDOR) for module in _found), key=lambda vendor: vendor.order
     )
 }
-"""Those of the product, by id. The environment declares their variables before there are apps."""
+"""The product's vendors by id. The environment declares their variables before apps are loaded."""
 
 _own_vendors: Final[Registry[Vendor]] = Registry("ai_providers", Vendor, key="id")
 
 
 @cache
 def all_vendors() -> Mapping[str, Vendor]:
-    """Every vendor by id, in the order in which the environment's default is looked for."""
+    """Return all vendors by id, in the order in which the default is searched."""
     taken = {*SHIPPED_VENDORS, DEMO_PROVIDER}
     for vendor in _own_vendors:
         if vendor.id in taken or not vendor.id.isidentifier() or vendor.id != vendor.id.lower():

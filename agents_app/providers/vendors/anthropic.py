@@ -27,7 +27,8 @@ class AnthropicVendor(Vendor):
         return AnthropicModel(model, provider=AnthropicProvider(**access))
 
     def text_settings(self, settings: ModelSettings) -> ModelSettings:
-        # Tools and instructions repeat in every step of a run, so writing them to the cache pays at the second.
+        # Tools and instructions repeat in every step of a run, so caching them pays from the second
+        # step.
         return {**settings, "anthropic_cache_instructions": True}  # type: ignore[typeddict-unknown-key]
 
     def model_list_request(self, address: str, key: str) -> tuple[str, dict[str, str]]:

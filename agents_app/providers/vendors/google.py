@@ -37,7 +37,7 @@ class GoogleVendor(Vendor):
         return f"{address}/v1beta/models?pageSize=1000", {"x-goog-api-key": key}
 
     def refuses_key(self, status: int, body: bytes) -> bool:
-        # It answers like to any other wrong request.
+        # Google reports an invalid key with status 400, like any invalid request.
         return status == 400 and b"API_KEY_INVALID" in body
 
 
