@@ -1,4 +1,4 @@
-"""The MCP server as a Django app: its call log and its commands."""
+"""The app configuration of the MCP server: its call log and its commands."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy

@@ -42,7 +42,7 @@ def calls(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> QuerySet[McpCall]:
-    """The calls that fit, latest first, each with its account."""
+    """Return the matching calls with their accounts, latest first."""
     wanted = {
         "tool": tool,
         "principal": principal,
@@ -59,14 +59,14 @@ def calls(
 
 
 def principal_of(token: McpToken | UUID) -> str:
-    """Return the principal that calls made with the token have in the log."""
+    """Return the principal in the log for calls with the token."""
     return f"{_CLIENT}{token.pk if isinstance(token, McpToken) else token}"
 
 
 def caller_names(principals: Iterable[str]) -> dict[str, str]:
-    """Return the name of each caller: of a token its own, of a connected client that of the client.
+    """Return the name of each caller: the name of its token or connected client.
 
-    One query for all tokens and one for all clients, where there are any.
+    At most one query for tokens and one for clients.
     """
     principals = set(principals)
     ids = {id_ for principal in principals if (id_ := token_id_of(principal)) is not None}
@@ -86,7 +86,7 @@ def caller_names(principals: Iterable[str]) -> dict[str, str]:
 
 
 def client_names(principals: Collection[str], actor: Actor) -> dict[str, str]:
-    """The names of those callers that have one, for who may view posts. Two queries at most."""
+    """Return the names of callers that have one, for users who may view posts. At most two queries."""
     if not (actor.diagnoses or actor.can("posts.view")):
         return {}
     return {known: name for known, name in caller_names(principals).items() if name != known}
@@ -102,7 +102,7 @@ def with_caller_names(found: Iterable[McpCall]) -> list[McpCall]:
 
 
 def token_id_of(principal: str) -> UUID | None:
-    """The id of the token behind a caller, where it is one."""
+    """Return the id of the caller's token; None for other callers."""
     if not principal.startswith(_CLIENT):
         return None
     try:
@@ -112,12 +112,14 @@ def token_id_of(principal: str) -> UUID | None:
 
 
 def parse_span(text: str | None) -> Span | None:
-    """The span of that name, if it is one."""
+    """Return the span with that name, or None."""
     return next((span for span in SPANS if span == text), None)
 
 
 def span_begin(span: Span) -> datetime:
-    """Its first whole hour or day in the reader's zone, so that the first column of a picture is whole too."""
+    """Return the first full hour or day of the span in the user's time zone, so that the chart starts
+    with a full column.
+    """
     begin = timezone.localtime(timezone.now() - SPANS[span])
     if span == "day":
         hour = begin.replace(minute=0, second=0, microsecond=0)
@@ -127,7 +129,7 @@ def span_begin(span: Span) -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class CallCount:
-    """An hour or a day: its calls, and how many of them failed."""
+    """The number of calls in an hour or a day, and of failed ones."""
 
     begin: datetime
     total: int
@@ -135,7 +137,7 @@ class CallCount:
 
 
 def count_by_time(rows: QuerySet[McpCall], span: Span) -> list[CallCount]:
-    """The calls of the span by hour, of a longer one by day, quiet ones included. One query."""
+    """Return the calls by hour, or by day for longer spans, including empty periods. One query."""
     begin, step = span_begin(span), timedelta(hours=1) if span == "day" else timedelta(days=1)
     place = TruncHour("created_at") if span == "day" else TruncDay("created_at")
     grouped = (
@@ -145,7 +147,7 @@ def count_by_time(rows: QuerySet[McpCall], span: Span) -> list[CallCount]:
         .values("begin")
         .annotate(total=Count("pk"), failed=Count("pk", filter=Q(ok=False)))
     )
-    # By moments of UTC: hours that a zone has twice are equal to no other zone's.
+    # Keyed by UTC, because local hours are ambiguous at the end of daylight saving time.
     found = {row["begin"].astimezone(UTC): CallCount(**row) for row in grouped}
     moments = (begin + number * step for number in range(24 if span == "day" else 366))
     now = timezone.now()
@@ -154,7 +156,7 @@ def count_by_time(rows: QuerySet[McpCall], span: Span) -> list[CallCount]:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """The number of times that a tool was refused for one reason."""
+    """The number of refusals of a tool for one reason."""
 
     tool: str
     code: str

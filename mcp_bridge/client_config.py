@@ -1,6 +1,7 @@
 """Configurations of AI clients for this server.
 
-A secret is in it only where the caller hands one over; else the client reads it from a variable, or asks for it.
+They contain a secret only if the caller passes one; otherwise the client reads it from a variable,
+or asks for it.
 """
 
 from __future__ import annotations
@@ -42,13 +43,13 @@ _SERVER_VARIABLES: Final = (
     "CMS_LOG_FILE",
     "CMS_STATIC_DIR",
 )
-# Between double quotes these mean themselves in POSIX shells, PowerShell and cmd alike.
+# In double quotes these characters are literal in POSIX shells, PowerShell and cmd.
 _UNQUOTED: Final = re.compile(r"[\w@+=:,./~ -]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class ClientCredential:
-    """The credential that a client sends in `header`. Without a `secret` it is read from `variable`."""
+    """The credential a client sends in `header`. Without a `secret` it is read from `variable`."""
 
     variable: str
     header: str = "Authorization"
@@ -56,17 +57,17 @@ class ClientCredential:
     secret: str = field(default="", repr=False)
 
     def value(self, placeholder: str) -> str:
-        """Return the header's value; `placeholder` is how the client writes a variable, with `{}` for its name."""
+        """Return the header's value. `placeholder`: the client's syntax of a variable, with `{}` for its name."""
         return self.scheme + (self.secret or placeholder.format(self.variable))
 
 
 def token_credential(secret: str = "") -> ClientCredential:
-    """A token that was made in the admin."""
+    """Return the credential of a token created in the admin."""
     return ClientCredential("CMS_MCP_TOKEN", secret=secret)
 
 
 def usual_credential(url: str) -> ClientCredential | None:
-    """Return the credential of usual clients: the static one, a token where other machines reach it, else none."""
+    """Return the usual credential: the static one; a token if the URL is not local; otherwise None."""
     environment = settings.CMS_ENV
     if environment.mcp_auth_token:
         return ClientCredential("MCP_AUTH_TOKEN")
@@ -87,7 +88,7 @@ class _ConfigRequest:
         return {"headers": {self.credential.header: self.credential.value(placeholder)}}
 
     def entry(self, placeholder: str, *, typed: bool = True) -> JsonObject:
-        """Return the description of one server as most clients have it."""
+        """Return the description of a server in the format most clients use."""
         kind: JsonObject = {"type": _TRANSPORT_TYPES[self.transport]} if typed else {}
         if self.transport == "stdio":
             return {**kind, **_program(placeholder)}
@@ -97,9 +98,10 @@ class _ConfigRequest:
 def client_config(
     client: str, *, url: str, transport: Transport, credential: ClientCredential | None = None
 ) -> str:
-    """The configuration for `client`, one of `CLIENTS`: JSON, for `claude-code` a command.
+    """Return the configuration for `client`, one of `CLIENTS`: JSON, or a command for `claude-code`.
 
-    Where the client cannot do `transport`, the nearest that it can. A program started over stdio needs no credential.
+    If the client does not support `transport`, the nearest supported one is used. A stdio program
+    needs no credential.
     """
     return _CLIENTS[client](_ConfigRequest(url, transport, credential))
 
@@ -109,15 +111,16 @@ def _json(value: JsonObject) -> str:
 
 
 def manage_command(*arguments: str) -> tuple[str, ...]:
-    """The words that run a command of this installation, from any folder."""
+    """Return the command line of a management command, usable from any directory."""
     return (sys.executable, str(settings.BASE_DIR / "manage.py"), *arguments)
 
 
 def site_variables() -> dict[str, str | None]:
-    """The variables of this process that make another one the same site, where its `.env` does not say them.
+    """Return the environment variables that another process needs to run the same site and that `.env`
+    does not set.
 
-    The value of a secret is None: nothing tells it on. Those of ports, limits, logs and the MCP server's own
-    credentials change nothing of what a program over stdio does.
+    The value of a secret is None. Variables of ports, limits, logs and the server's credentials are
+    omitted, because they do not matter over stdio.
     """
     environment = type(settings.CMS_ENV)
     kept = DotEnvSettingsSource(environment, case_sensitive=True).env_vars
@@ -135,12 +138,12 @@ def site_variables() -> dict[str, str | None]:
         found["CMS_DATA_DIR"] = str(settings.CMS_ENV.cms_data_dir)
     module = os.environ.get("DJANGO_SETTINGS_MODULE", "")
     if module and module != f"{module.partition('.')[0]}.settings":
-        found["DJANGO_SETTINGS_MODULE"] = module  # else `manage.py` says it
+        found["DJANGO_SETTINGS_MODULE"] = module  # the default is set by `manage.py`
     return found
 
 
 def _program(placeholder: str) -> JsonObject:
-    """The program with the variables that make it this site: a client starts it in an environment of its own."""
+    """Return the program with the variables of this site, because clients start it in their own environment."""
     command, *arguments = manage_command("run_mcp", "--transport", "stdio")
     program: JsonObject = {"command": command, "args": list(arguments)}
     variables = site_variables()
@@ -153,7 +156,7 @@ def _program(placeholder: str) -> JsonObject:
 
 
 def quote_word(text: str) -> str:
-    """The text as one word of a command, in as many shells as can be: a secret or an address must not run."""
+    """Return the text quoted as one argument for most shells, so that a secret or URL cannot run code."""
     if text.startswith("-") or not _UNQUOTED.fullmatch(text):
         return shlex.quote(text)
     return f'"{text}"' if " " in text or "~" in text else text
@@ -169,18 +172,21 @@ def _claude_code(asked: _ConfigRequest) -> str:
             given = f"${{{name}}}" if value is None else value
             words += ["--env", quote_word(f"{name}={given}")]
         if variables:
-            words += ["--transport", "stdio"]  # else the name would be read as another variable
+            words += [
+                "--transport",
+                "stdio",
+            ]  # without it the name would be parsed as another variable
         return " ".join([*words, SERVER_KEY, "--", *quoted])
     words += ["--transport", _TRANSPORT_TYPES[asked.transport], SERVER_KEY, quote_word(asked.url)]
     if asked.credential is not None:
-        # In single quotes: it is Claude Code that reads the variable, each time it connects.
+        # In single quotes, because Claude Code itself expands the variable on every connection.
         value = asked.credential.value("${{{}}}")
         words += ["--header", quote_word(f"{asked.credential.header}: {value}")]
     return " ".join(words)
 
 
 def _claude_desktop(asked: _ConfigRequest) -> str:
-    """Its file starts programs only, so another program has to reach the server."""
+    """Return the configuration of Claude Desktop, which only starts programs, so `mcp-remote` connects to HTTP."""
     if asked.transport == "stdio":
         return _json({"mcpServers": {SERVER_KEY: _program("<value of {}>")}})
     arguments: list[Json] = ["-y", "mcp-remote", asked.url]
@@ -190,7 +196,7 @@ def _claude_desktop(asked: _ConfigRequest) -> str:
         arguments.append("--allow-http")
     entry: JsonObject = {"command": "npx", "args": arguments}
     if asked.credential is not None:
-        # No blank in an argument: on Windows it would end there.
+        # No blank in an argument, because on Windows it would end there.
         arguments += ["--header", f"{asked.credential.header}:${{{_DESKTOP_VARIABLE}}}"]
         entry["env"] = {_DESKTOP_VARIABLE: asked.credential.value("<value of {}>")}
     return _json({"mcpServers": {SERVER_KEY: entry}})
@@ -212,7 +218,7 @@ def _vscode(asked: _ConfigRequest) -> str:
 
 
 def _n8n(asked: _ConfigRequest) -> str:
-    """A node to paste into a workflow. It starts no programs, and its credentials are kept apart."""
+    """Return a node to paste into a workflow. n8n starts no programs, and stores credentials separately."""
     is_http = asked.transport == "streamable-http"
     parameters: JsonObject = {
         "endpointUrl": asked.url,

@@ -1,4 +1,4 @@
-"""Refusals that the HTTP application answers before anything reaches the protocol."""
+"""Errors answered by the HTTP application before the protocol."""
 
 from __future__ import annotations
 
@@ -12,5 +12,5 @@ CREDENTIAL_ENDED: Final = "The credential was revoked, has expired, or its accou
 def refusal(
     status: int, error: str, code: str, headers: dict[str, str] | None = None
 ) -> JSONResponse:
-    """An error of the HTTP face in the shape that every endpoint of the product uses."""
+    """Return an error in the format of all endpoints of the product."""
     return JSONResponse({"error": error, "code": code, "details": {}}, status, headers)

@@ -1,5 +1,7 @@
-"""The credentials of AI clients, the log of their calls, and the processes that serve them. Never the arguments of a
-call, never a secret itself."""
+"""Credentials of AI clients, the log of their calls, and the processes that serve them.
+
+Arguments of calls and secrets are never stored.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,9 @@ from proofroom.accounts.models import AccountToken
 class McpToken(AccountToken):
     """The token of one AI client for the MCP server.
 
-    An empty list of `tools` means all that the account may use. `diagnostics` grants those tools, whatever the
-    account. Without `starts_agents` it starts none: an agent proposes changes for the client, also where `tools`
-    names no tool that stages.
+    An empty list of `tools` allows all that the account may use. `diagnostics` grants the
+    diagnostics tools for any account. Without `starts_agents` it starts none, because an agent
+    proposes changes for the client even if none of its `tools` does.
     """
 
     user = models.ForeignKey(
@@ -68,7 +70,7 @@ class McpCall(models.Model):
 
 
 class McpProcess(models.Model):
-    """A process of the MCP server that runs: where the others reach it, and when it last said so."""
+    """A running process of the MCP server: its address for other processes, and its last report."""
 
     key = models.CharField(max_length=8, primary_key=True)
     address = models.CharField(max_length=60)

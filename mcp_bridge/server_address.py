@@ -1,4 +1,4 @@
-"""The address at which clients reach the MCP server, and a check that it answers there."""
+"""The URL where clients reach the MCP server, and a check that it answers there."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from proofroom.oauth.addresses import resource
 State = Literal["answers", "silent", "wrong_host", "elsewhere", "not_asked"]
 _TIMEOUT_SECONDS: Final = 2.0
 _PATH: Final = "/mcp"
-# With it a GET opens no stream: it is answered at once, whether a credential is wanted or not.
+# With this header a GET opens no stream but is answered immediately, with or without
+# authentication.
 _HEADERS: Final = {"MCP-Protocol-Version": "2025-11-25"}
 
 
 def server_url(host: str = "127.0.0.1", port: int | None = None) -> str:
-    """The address of the endpoint: MCP_URL, or the local one where a host or port is named."""
+    """Return the URL of the endpoint: MCP_URL, or the local one if a host or port is given."""
     if host == "127.0.0.1" and port is None:
         return resource()
     shown = f"[{host}]" if ":" in host else host
@@ -28,7 +29,7 @@ def server_url(host: str = "127.0.0.1", port: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """The result of the check. `note` gives the reason where there is one."""
+    """The result of the check. `note`: the reason, if any."""
 
     state: State
     url: str
@@ -36,7 +37,7 @@ class ServerStatus:
 
 
 def check_server() -> ServerStatus:
-    """Ask the server at its address for a sign of life, without a credential. Takes two seconds at most."""
+    """Check the server at its URL without a credential. Takes two seconds at most."""
     url = server_url()
     if not settings.CMS_ENV.mcp_url:
         return ServerStatus(

@@ -14,7 +14,7 @@ CALLS_KEPT_DAYS = 90
 
 @shared_task(name="mcp_bridge.tasks.prune_calls")
 def prune_calls() -> int:
-    """Delete the calls older than `CALLS_KEPT_DAYS` days. Answers how many. Safe to run twice."""
+    """Delete the calls older than `CALLS_KEPT_DAYS` days. Return the number. Idempotent."""
     old = timezone.now() - timedelta(days=CALLS_KEPT_DAYS)
     count, _ = McpCall.objects.filter(created_at__lt=old).delete()
     return count

@@ -1,8 +1,8 @@
-"""Worker threads for synchronous work (the ORM, the tools), seen from the event loop.
+"""Worker threads for synchronous work (the ORM, the tools), used from the event loop.
 
 A bounded pool of threads, each call between two `close_old_connections()`: without the bound every
-client takes a database connection of its own, without the closing a connection is never given back
-to the pool.
+client would take its own database connection, without closing a connection would never return to
+the pool.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from django.db import close_old_connections
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# Each holds a connection of the database while it works.
+# Each uses a database connection while it works.
 DATABASE_THREADS = 6
 DATABASE_PER_CREDENTIAL: Final = 4
 WAITING_THREADS = 4
@@ -30,7 +30,7 @@ APART_THREADS = 2
 
 
 class SharedThreads:
-    """Threads of which one credential takes so many at most, and leaves the rest to others."""
+    """A thread pool of which one credential can use only a part."""
 
     def __init__(self, threads: int, per_credential: int) -> None:
         self.limiter = anyio.CapacityLimiter(threads)
@@ -38,13 +38,13 @@ class SharedThreads:
         self._shares = WeakValueDictionary[str, anyio.CapacityLimiter]()
 
     def share_of(self, credential: str) -> anyio.CapacityLimiter:
-        """To be held while a thread works for the credential."""
+        """Return the limiter to hold while a thread works for the credential."""
         return self._shares.setdefault(credential, anyio.CapacityLimiter(self._per_credential))
 
 
 class Workers:
-    """The threads of one server. `waiting` is for tools that wait for something outside, so that a
-    few agent runs at once don't keep every reader out.
+    """The threads of one server. `waiting` is for tools that wait for other systems, so that a few
+    agent runs do not block all other calls.
 
     The setting `MCP_DB_EXECUTOR = "sensitive"` runs the work on the main thread instead, inside the
     transaction of a test.
@@ -56,25 +56,27 @@ class Workers:
         self._apart = anyio.CapacityLimiter(APART_THREADS)
 
     async def run(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result of `work`, for anything that is quick."""
+        """Run quick `work` and return its result."""
         return await self._run(self._database.limiter, partial(work, *args, **kwargs))
 
     async def run_waiting(
         self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """The result of `work` that may wait long for something outside. `whose` is the credential it is done for."""
+        """Run `work` that may wait long for other systems. `whose`: the credential it is done for."""
         async with self._waiting.share_of(whose):
             return await self._run(self._waiting.limiter, partial(work, *args, **kwargs))
 
     async def run_for(
         self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
-        """The result of `work` that is quick, unless the database has it wait: for a lock, say. `whose` as above."""
+        """Run `work` that is quick unless the database waits, for example for a lock. `whose`: as in
+        `run_waiting`.
+        """
         async with self._database.share_of(whose):
             return await self._run(self._database.limiter, partial(work, *args, **kwargs))
 
     async def run_apart(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result of `work` that must not wait behind calls: who may come in, who has to go."""
+        """Run `work` that must not queue behind calls, such as authentication."""
         return await self._run(self._apart, partial(work, *args, **kwargs))
 
     async def _run(self, limiter: anyio.CapacityLimiter, work: Callable[[], R]) -> R:

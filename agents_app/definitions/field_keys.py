@@ -67,7 +67,7 @@ def prop_type(path: str, type_name: str) -> str:
 
 def list_index(part: str) -> int | None:
     """Return the list index in a part of a key; None if it is not an index."""
-    # Bounded before `int`, because keys come from requests and `int` is slow for very long numbers.
+    # Bounded first: keys come from requests, and `int` raises for thousands of digits.
     is_short = len(part) <= _INDEX_DIGITS
     # `isdigit` alone accepts digits that `int` rejects, such as superscripts.
     return int(part) if is_short and part.isascii() and part.isdigit() else None

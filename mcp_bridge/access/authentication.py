@@ -1,7 +1,7 @@
-"""Authentication of HTTP requests, from their headers alone, with a limit on wrong credentials per address.
+"""Authentication of HTTP requests by their headers, with a limit on wrong credentials per address.
 
-A credential that was right from an address stays let in there: a client that was set up wrongly must not keep out
-the others behind the same address.
+A credential that was valid from an address is accepted there even while the address must wait, so
+that one misconfigured client does not lock out others behind the same address.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ _MAX_ENTRIES: Final = 10_000
 
 
 class FailedAttempts:
-    """The addresses that have to wait, and the credentials that were right."""
+    """The addresses that must wait, and the credentials that were valid."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}
         self._right: dict[tuple[str, bytes], None] = {}
 
     def seconds_to_wait(self, address: str, credential: bytes) -> int:
-        """The seconds that the credential has to wait before it is looked at; 0 for none."""
+        """Return the seconds until the credential may be checked; 0 for now."""
         left = self._until.get(rate_limit_key(address), 0.0) - time.time()
         if left <= 0 or _entry_key(address, credential) in self._right:
             return 0
@@ -70,7 +70,7 @@ class FailedAttempts:
         self._right[_entry_key(address, credential)] = None
 
     def record_failure(self, address: str) -> int:
-        """Count the try. The seconds to wait where that were too many, else 0. Asks the cache."""
+        """Count a failed attempt. Return the seconds to wait after too many, otherwise 0. Uses the cache."""
         if is_allowed_freely(address):
             return 0
         count = HitCount("login", f"mcp:{rate_limit_key(address)}")
@@ -89,14 +89,15 @@ def _entry_key(address: str, credential: bytes) -> tuple[str, bytes]:
 logger = logging.getLogger("mcp_bridge")
 RawHeaders = Iterable[tuple[bytes, bytes]]
 ACCOUNT_CACHE_SECONDS: Final = 1.0
-"""How long a credential is believed to be as it was, where nobody tells of a change."""
+"""Maximum age of a cached credential, if no change is notified."""
 _FORWARDED: Final = (b"forwarded", b"x-forwarded-for", b"x-real-ip", b"via")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestCredentials:
-    """The credentials of a request. `bearer` and `key` are None where they were not sent;
-    `is_silent` where there was no `Authorization` of any kind either."""
+    """The credentials of a request. `bearer` and `key` are None if not sent; `is_silent` if there was
+    no `Authorization` header of any kind.
+    """
 
     bearer: bytes | None
     key: bytes | None
@@ -107,14 +108,15 @@ class RequestCredentials:
 
     @property
     def credential(self) -> bytes | None:
-        """The credential that was presented, right or wrong."""
+        """The presented credential, valid or not."""
         return self.bearer if self.bearer is not None else self.key
 
 
 def read_credentials(headers: RawHeaders, client: str | None) -> RequestCredentials:
-    """`headers` are raw; `client` is the address that the connection came from."""
+    """Read the credentials from raw `headers`; `client` is the address of the connection."""
     values: dict[bytes, bytes] = {}
     for name, value in headers:
+        # The first of repeated headers counts.
         values.setdefault(name.lower(), value.strip(b" \t"))
     scheme, _, token = values.get(b"authorization", b"").partition(b" ")
     name = (settings.CMS_ENV.mcp_auth_header_name or "").lower().encode()
@@ -130,7 +132,7 @@ def read_credentials(headers: RawHeaders, client: str | None) -> RequestCredenti
 
 
 def static_principal(shown: RequestCredentials) -> Principal | None:
-    """The operator's credential. Compared in constant time; an unset secret matches nothing."""
+    """Return the principal of the static credential. Compared in constant time; an unset secret matches nothing."""
     environment = settings.CMS_ENV
     if _matches(shown.bearer, environment.mcp_auth_token):
         return Principal(id="token", diagnostics=environment.mcp_diagnostics)
@@ -140,11 +142,12 @@ def static_principal(shown: RequestCredentials) -> Principal | None:
 
 
 def is_local(shown: RequestCredentials) -> bool:
-    """Return whether the caller shows no credential, needs none here, and is on this machine itself."""
+    """Return True if the caller is on this machine, sends no credential and needs none."""
     return (
         not credentials_configured()
         and shown.is_silent
         and not shown.is_forwarded
+        # Requests through a proxy on this machine also come from a loopback address.
         and is_loopback_host(shown.peer)
     )
 
@@ -154,7 +157,7 @@ def _matches(given: bytes | None, expected: str | None) -> bool:
 
 
 class Authenticator:
-    """Lets requests in. `serves_local`: whether callers of this machine need no credential."""
+    """Authenticates requests. `serves_local`: callers of this machine need no credential."""
 
     def __init__(self, workers: Workers, access: ServerAccess, *, serves_local: bool) -> None:
         self._workers = workers
@@ -163,7 +166,7 @@ class Authenticator:
         self._attempts = FailedAttempts()
 
     async def admit(self, scope: Scope) -> TokenHolder | JSONResponse:
-        """Return the holder of the credential, or the answer that refuses the request."""
+        """Return the holder of the credential, or the response that rejects the request."""
         try:
             return await self.authenticate(scope)
         except DatabaseAway as error:
@@ -185,7 +188,7 @@ class Authenticator:
                 return unauthenticated()
             return await self.holder_of(local_principal(), shown)
         known = self._access.known
-        # Where it was sent matters too: a token is no value of the other header.
+        # The header is part of the key, because a token is not valid in the other header.
         key = shown.address, credential, shown.bearer is None
         holder: TokenHolder | None = known.find(key)
         if holder is not None:
@@ -202,7 +205,7 @@ class Authenticator:
             found = await self._workers.run_apart(find_holder, secret)
         elif secret.startswith(ACCESS_PREFIX) and was_issued(secret):
             found = await self._workers.run_apart(find_client_holder, secret)
-            if found is None:  # it has ended, which is no guess
+            if found is None:  # issued here but ended, so it is no guess to count as a failure
                 return unauthenticated()
         elif has_external_server() and secret.count(".") == 2:
             try:
@@ -212,7 +215,7 @@ class Authenticator:
                 if isinstance(error, ExpiredToken):
                     return unauthenticated()
             else:
-                if found is None:  # nobody here is meant, or the person ended the client
+                if found is None:  # the subject has no account here, or disconnected the client
                     return unauthenticated()
         if found is None:
             seconds = await self._workers.run_apart(self._attempts.record_failure, shown.address)
@@ -238,7 +241,7 @@ class Authenticator:
 
 
 def unauthenticated() -> JSONResponse:
-    """Answer no and wrong credentials."""
+    """Return the response to missing and wrong credentials."""
     return refusal(
         401,
         "No valid credential: send `Authorization: Bearer <token>` or the configured header.",
@@ -257,7 +260,7 @@ def too_many_attempts(seconds: int) -> JSONResponse:
 
 
 def _without_rate_limit_if_allowed(holder: TokenHolder, shown: RequestCredentials) -> TokenHolder:
-    """The holder, whose calls are not counted where they come from the allow-list."""
+    """Return the holder, with uncounted calls if the address is on the allow-list."""
     if not is_allowed_freely(shown.address):
         return holder
     return replace(holder, principal=replace(holder.principal, is_counted=False))

@@ -1,4 +1,4 @@
-"""AI clients that people connected with OAuth, at the door of the MCP server."""
+"""Access of AI clients that people connected with OAuth."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REALM: Final = 'Bearer realm="mcp"'
 
 
 def challenge(error: str, scopes: Collection[str] = USUAL_SCOPES) -> dict[str, str]:
-    """The header of a refusal. Clients learn from it where to ask for a token, and for which scopes."""
+    """Return the header that tells clients where to request a token, and with which scopes."""
     parts = [f'{_REALM}, error="{error}"']
     if settings.CMS_ENV.mcp_oauth:
         parts += [
@@ -39,22 +39,22 @@ def challenge(error: str, scopes: Collection[str] = USUAL_SCOPES) -> dict[str, s
 
 
 def find_client_holder(token: str) -> TokenHolder | None:
-    """Return the holder of an access token that this site issued for its MCP server. Records the use.
+    """Return the holder of an access token issued by this site for its MCP server. Records the use.
 
-    The holder stays the same when the client refreshes its token: sessions go on.
+    The holder stays equal when the client refreshes its token, so that its sessions continue.
     """
     found = find_connected_client(token) if issues_tokens() else None
     return _holder_of(found) if found is not None else None
 
 
 def find_external_holder(token: str) -> TokenHolder | None:
-    """The same for a token of the authorization server that the operator named. Raises `BadSignature`."""
+    """Return the holder of a token of the configured authorization server. Raises `BadSignature`."""
     found = find_external_client(token)
     return _holder_of(found) if found is not None else None
 
 
 def has_external_server() -> bool:
-    """Return whether another server than this site issues the tokens."""
+    """Return True if another server than this site issues the tokens."""
     environment = settings.CMS_ENV
     return environment.mcp_oauth and environment.mcp_oauth_issuer is not None
 
@@ -72,7 +72,7 @@ def _holder_of(found: ConnectedClient) -> TokenHolder:
 
 
 def still_connected(holders: Collection[TokenHolder]) -> set[TokenHolder]:
-    """Return those of the holders whose connection stands, limited as it was. One query."""
+    """Return the holders whose connection still exists with the same limits. One query."""
     ids = {one: UUID(one.principal.id.removeprefix(CONNECTION_PREFIX)) for one in holders}
     usable = usable_connections(set(ids.values())) if ids else {}
     found = set()
@@ -84,9 +84,10 @@ def still_connected(holders: Collection[TokenHolder]) -> set[TokenHolder]:
 
 
 def refuse_missing_scope(principal: Principal, body: bytes) -> JSONResponse | None:
-    """Return the answer to a call of a tool that the person did not allow this client, so that it can ask them.
+    """Return the response to a call of a tool outside of the client's scopes, so that the client can
+    request more.
 
-    A body that is no call is for the protocol to judge.
+    A body that is not a call is left to the protocol.
     """
     if principal.scopes is None or principal.scopes.issuperset(SCOPES):
         return None

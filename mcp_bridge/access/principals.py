@@ -1,8 +1,8 @@
-"""Principals, and the actors that they stand for.
+"""Principals, and their actors.
 
-A principal is a credential, not a person; the person behind it is read again for every call that writes, and each
-second for those that read, so that an account that was disabled, deleted or demoted loses its rights, open streams
-included.
+A principal is a credential, not a person. Its account is read again for every call that writes, and
+at most a second old for calls that read, so that a disabled, deleted or demoted account loses its
+rights, including open streams.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from proofroom.core.tools import Tool
 from proofroom.oauth.scopes import AGENTS, DIAGNOSTICS, DIAGNOSTICS_PERMISSION, PROPOSE, READ
 
 SCOPE_KEY = "cms.mcp.principal"
-"""Where the accepted principal travels in the scope of a request."""
+"""Key of the accepted principal in the scope of a request."""
 ACTOR_CACHE_SECONDS: Final = 1.0
 TOKEN_PREFIX: Final = "client:"  # noqa: S105  # not a password
-"""What the principal of a token begins with; its id follows."""
+"""Prefix of a token's principal, followed by the token's id."""
 NO_ACCOUNT_MESSAGE: Final = (
     "No active account stands behind this credential: it was disabled or deleted, or there is no account with "
     "the role ai_agent. An administrator can set MCP_SYSTEM_USER_ID to an active account's id."
 )
 
-# "agents.*" governs people; whoever may see the agents may let an AI client run one. People who
-# edit posts may let their own client stage. What such a call can reach is held by the services all
-# the same.
+# "agents.*" are permissions of people; callers who may see agents may let an AI client run one.
+# People who edit posts may let their own client stage changes. The services check the content of
+# each call in any case.
 SUBSTITUTE_PERMISSIONS = {
     "posts.ai-review.save": "posts.edit",
     "agents.dropdown": "agents.view",
@@ -46,14 +46,13 @@ SUBSTITUTE_PERMISSIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A credential that was accepted.
+    """An accepted credential.
 
-    `id` is what sessions, rates and the log are keyed on. `user_id` is the account it is bound to,
-    or None for the system's AI user; with another role than `role`, where set, it is not that
-    account any more. `tools`, where set, are the only tools it may see and call, and without `starts_agents` none
-    that starts an agent; `scopes`, where set, what a
-    person allowed a client that they connected. `content_scope` is the content that it is limited to, within that of
-    the account.
+    `id` is the key of sessions, rates and the log. `user_id` is its account, or None for the
+    system's AI user; if `role` is set and differs from the account's, the credential is not valid
+    any more. `tools`, if set, are the only tools it may see and call; without `starts_agents` it
+    may not start agents. `scopes`, if set, are those a person granted to a connected client.
+    `content_scope` limits it further than its account.
     """
 
     id: str
@@ -68,13 +67,12 @@ class Principal:
 
 
 def local_principal() -> Principal:
-    """The caller on the same machine when no credentials are configured, and whoever starts the
-    stdio server."""
+    """Return the principal of a caller on this machine without configured credentials, and of the stdio server."""
     return Principal(id="local", diagnostics=settings.CMS_ENV.mcp_diagnostics)
 
 
 def credentials_configured() -> bool:
-    """Return whether a static credential is set. Raises `ImproperlyConfigured` for half a header pair."""
+    """Return True if a static credential is set. Raises `ImproperlyConfigured` for half a header pair."""
     environment = settings.CMS_ENV
     if bool(environment.mcp_auth_header_name) != bool(environment.mcp_auth_header_value):
         raise ImproperlyConfigured(
@@ -84,8 +82,9 @@ def credentials_configured() -> bool:
 
 
 def actor_for(principal: Principal) -> Actor:
-    """The actor of one call, read from the database now. Raises `NotAuthenticated` when nobody
-    stands behind it."""
+    """Return the actor of one call, read from the database now. Raises `NotAuthenticated` without a
+    usable account.
+    """
     if principal.user_id is not None:
         user = load_user(principal.user_id)
     else:
@@ -96,14 +95,15 @@ def actor_for(principal: Principal) -> Actor:
         user=user,
         via="mcp",
         principal=principal.id,
-        # A token that is bound to an agent's account writes as that agent.
+        # A token bound to an agent's account writes as that agent.
         names_agent=principal.user_id is not None and bool(user.agent_id),
         tools=principal.tools,
         diagnoses=principal.diagnostics
         and not principal.content_scope.is_limited
         and not user.scopes
         and (principal.scopes is None or user.has_perm(DIAGNOSTICS_PERMISSION)),
-        # A copy: what is looked up for a scope holds for a call, and a principal for as long as a session.
+        # A copy, because a scope caches its lookups: an actor lives for a call, a principal as long
+        # as a session.
         limited_to=(replace(principal.content_scope),)
         if principal.content_scope.is_limited
         else (),
@@ -111,7 +111,7 @@ def actor_for(principal: Principal) -> Actor:
 
 
 def known_actor(principal: Principal, access: ServerAccess) -> Actor:
-    """The same for a call that only reads, as it was within the last second."""
+    """Return the actor for a call that only reads, at most one second old."""
     known = access.known
     actor: Actor | None = known.find(principal)
     if actor is None:
@@ -121,15 +121,14 @@ def known_actor(principal: Principal, access: ServerAccess) -> Actor:
 
 
 def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
-    """Return whether the tool is on the caller's list at all: granted to the credential and permitted to
-    the user."""
+    """Return True if the tool is granted to the credential and permitted to its user."""
     if principal.tools is not None and tool.name not in principal.tools:
         return False
     if not principal.starts_agents and is_agent_start(tool):
         return False
     if missing_scope(principal, tool):
         return False
-    if tool.group == DIAGNOSTICS:  # a grant of the operator's: it asks no right of the account
+    if tool.group == DIAGNOSTICS:  # granted by the operator, so it needs no right of the account
         return actor.diagnoses
     if not tool.permission or actor.can(tool.permission):
         return True
@@ -138,12 +137,12 @@ def may_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> bool:
 
 
 def is_agent_start(tool: Tool[BaseModel]) -> bool:
-    """Return whether the tool starts an agent, which proposes changes whatever tools its caller has."""
+    """Return True if the tool starts an agent, which may propose changes even if its caller's tools may not."""
     return tool.group == "agents" and tool.kind != "read"
 
 
 def missing_scope(principal: Principal, tool: Tool[BaseModel]) -> str:
-    """Return the scope that the tool needs and the person did not allow; empty where none is missing."""
+    """Return the scope that the tool needs and the client does not have; empty if none."""
     needed = PROPOSE
     if tool.group == DIAGNOSTICS:
         needed = DIAGNOSTICS
@@ -155,7 +154,7 @@ def missing_scope(principal: Principal, tool: Tool[BaseModel]) -> str:
 
 
 def require_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> None:
-    """Raise `NotAllowed`, saying why, unless the caller may use the tool."""
+    """Raise `NotAllowed` with the reason, unless the caller may use the tool."""
     if may_use(principal, actor, tool):
         return
     if scope := missing_scope(principal, tool):

@@ -1,4 +1,4 @@
-"""Rate limits per credential: counters per window of time."""
+"""Rate limits per credential: counters in fixed time windows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from proofroom.core.errors import CmsError
 from proofroom.core.tools import Tool
 
 Hit: TypeAlias = Callable[[str, int], int]
-"""Counts one more hit of a key that ends so many seconds after its first; how many there are now."""
+"""Counts a hit of a key that expires that many seconds after its first hit; returns the number of hits."""
 
 
 class TooManyCalls(CmsError):
-    """The caller's window is used up."""
+    """The rate limit of the caller is reached."""
 
     status = 429
     code = "too_many_calls"
@@ -29,7 +29,7 @@ class TooManyCalls(CmsError):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The time in which a credential may call so often, at a moment of it."""
+    """A time window with its rate limit. `left`: remaining seconds."""
 
     key: str
     limit: int
@@ -39,7 +39,7 @@ class Window:
     left: float
 
     def count(self, hit: Hit) -> None:
-        """Raises `TooManyCalls` beyond the limit."""
+        """Count a hit. Raises `TooManyCalls` beyond the limit."""
         if hit(self.key, 2 * self.length) > self.limit:
             raise TooManyCalls(
                 f"Too many calls{self.of}: the limit is {self.limit} a {self.period} for this credential. "
@@ -51,9 +51,11 @@ class Window:
 def windows_of(
     principal: Principal, tool: Tool[BaseModel] | None = None, now: float | None = None
 ) -> Iterator[Window]:
-    """The windows in which a request of the principal counts, for `tool` where it is a call, at `now` (default the
-    present): those of the rates `throttle_mcp` of all, and `throttle_mcp_tool` of one tool, or
-    `throttle_mcp_costly` where the tool costs.
+    """Yield the windows that count a request of the principal, for a call with `tool`, at `now`
+    (default: now).
+
+    `throttle_mcp` limits all requests, `throttle_mcp_tool` each tool, `throttle_mcp_costly` each
+    tool that costs money.
     """
     if not principal.is_counted:
         return
@@ -78,7 +80,6 @@ def count_call(
     now: float | None = None,
     hit: Hit = count_hit,
 ) -> None:
-    """Count one request in each of its windows, by `hit`, until one is full: that raises `TooManyCalls`, with the
-    seconds to wait."""
+    """Count one request in each of its windows. Raises `TooManyCalls` with the seconds to wait."""
     for window in windows_of(principal, tool, now):
         window.count(hit)

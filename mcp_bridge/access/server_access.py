@@ -1,4 +1,4 @@
-"""What a server knows of credentials and accounts: believed for a moment, and forgotten when one of them changes."""
+"""A server's cache of credentials and accounts: short-lived, and cleared when one of them changes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _MAX_ENTRIES: Final = 10_000
 
 
 class KnownAccess:
-    """Answers by key. Threads share it: each step is one operation of a dict."""
+    """A cache of answers by key. Thread-safe, because each step is a single dict operation."""
 
     def __init__(self) -> None:
         self._answers: dict[Hashable, tuple[float, Any]] = {}
 
     def find(self, key: Hashable) -> Any:
-        """The answer of the key; None where there is none, or it is too old."""
+        """Return the cached answer; None if missing or expired."""
         found = self._answers.get(key)
         return found[1] if found is not None and time.monotonic() < found[0] else None
 
@@ -31,9 +31,10 @@ class KnownAccess:
 
 
 class ServerAccess:
-    """What one server knows of credentials: who they stand for, and how often they called.
+    """A server's cache of credentials and accounts, and its call counts.
 
-    Take `known` before reading, so that what is forgotten meanwhile is not kept.
+    Read `known` into a variable before querying, so that results queried before a change are not
+    cached after it.
     """
 
     def __init__(self) -> None:
@@ -41,11 +42,11 @@ class ServerAccess:
         self.counts = HitBatches()
 
     def forget(self) -> None:
-        """Read everything anew from now on; calls stay counted."""
+        """Clear the cache; call counts stay."""
         self.known = KnownAccess()
 
     def follow_changes(self, changed: Callable[[], None]) -> Subscription:
-        """Forget when a process tells of a change, then call `changed`, from the thread that listens."""
+        """Clear the cache when another process reports a change, then call `changed` from the listening thread."""
 
         def forget() -> None:
             self.forget()
@@ -55,5 +56,5 @@ class ServerAccess:
 
 
 def tell_of_change(*_: object) -> None:
-    """Tell every server that an account or a credential changes with the caller's transaction."""
+    """Notify every server of a change to an account or credential, with the caller's transaction."""
     notify(CHANNEL)

@@ -1,4 +1,4 @@
-"""Tokens of AI clients: what people may set, and what the API answers."""
+"""Fields of MCP tokens: user input and API answers."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class McpTokenAnswer(AccountTokenAnswer):
 
 
 class MadeMcpTokenAnswer(McpTokenAnswer):
-    """A token with its secret, which is answered this once."""
+    """A token with its secret, which is answered only once."""
 
     token: str
 
 
 class AccountWithRoleField(AccountField):
-    """An account of a person or an agent, named with its role."""
+    """A field to choose an account, labelled with its role."""
 
     def label_from_instance(self, user: Any) -> str:
         return f"{user.username} ({user.role})"

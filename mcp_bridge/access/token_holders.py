@@ -1,4 +1,4 @@
-"""Who stands behind a credential that was let in."""
+"""The holders of accepted credentials."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from mcp_bridge.access.principals import Principal
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The account behind a credential. With another role it is another."""
+    """The account of a credential. After a change of its role it compares unequal."""
 
     id: int
     role: str
@@ -17,7 +17,7 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class TokenHolder:
-    """A credential that was let in, and who stood behind it then."""
+    """An accepted credential, and its account at that time."""
 
     principal: Principal
     account: Account

@@ -1,4 +1,4 @@
-"""Tokens of AI clients: made, revoked, and found by their secret."""
+"""Tokens of AI clients: creation, revocation, and lookup by secret."""
 
 from __future__ import annotations
 
@@ -49,10 +49,11 @@ def create_token(
     expires_at: datetime | None = None,
     scope: ContentScope | None = None,
 ) -> tuple[McpToken, str]:
-    """A token that is bound to the account, and its secret, which nobody can read again.
+    """Create a token bound to the account. Return it with its secret, which cannot be read again.
 
-    Without `tools` it may call all that the account may use, without `starts_agents` no tool that starts an agent;
-    `scope` limits it to a part of the content. Raises `NotAllowed`, or `RuleViolation` by field.
+    Without `tools` it may call all that the account may use; without `starts_agents` no tool that
+    starts an agent; `scope` limits it to a part of the content. Raises `NotAllowed`, or
+    `RuleViolation` by field.
     """
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
@@ -90,7 +91,8 @@ def create_token(
 
 @transaction.atomic
 def limit_token(*, token_id: UUID, scope: ContentScope, actor: Actor) -> McpToken:
-    """Limit a token to a part of the content. What is open with it ends within seconds, and can be opened again.
+    """Limit a token to a part of the content. Its open sessions end within seconds and can be opened
+    again.
 
     Raises `NotAllowed`, `NotFound`, or `RuleViolation` by part.
     """
@@ -106,7 +108,7 @@ def limit_token(*, token_id: UUID, scope: ContentScope, actor: Actor) -> McpToke
 
 @transaction.atomic
 def revoke_token(*, token_id: UUID, actor: Actor) -> McpToken:
-    """End a token, and what is open with it within seconds. Safe to call again. Raises `NotAllowed` or `NotFound`."""
+    """Revoke a token; its open sessions end within seconds. Idempotent. Raises `NotAllowed` or `NotFound`."""
     account_tokens.allow(actor)
     token, is_new = account_tokens.revoke(McpToken, token_id)
     if is_new:
@@ -128,7 +130,7 @@ def _describe_use(token_id: UUID) -> TokenUse:
 def _check_tools(
     names: Collection[str], owner: User, diagnostics: bool, starts_agents: bool
 ) -> list[str]:
-    """The names in order. Raises `RuleViolation` for one that is no tool, or that the account could never call."""
+    """Return the names sorted. Raises `RuleViolation` for an unknown tool, or one the account could never call."""
     holder = Principal(id="new", user_id=owner.pk, diagnostics=diagnostics)
     client = Actor(user=owner, via="mcp", diagnoses=diagnostics)
     for name in names:
@@ -179,7 +181,8 @@ _TOKEN: Final = Statement(
 
 
 def find_holder(secret: str) -> TokenHolder | None:
-    """Return the holder of a token that was made in the admin, by its secret. Records the use."""
+    """Return the holder of a token by its secret. Records the use."""
+    # Longer secrets cannot match, so they are not even hashed.
     rows = _TOKEN.rows(hash_of(secret)) if len(secret) <= _MAX_SECRET_LENGTH else []
     now = timezone.now()
     if not rows or (rows[0]["expires_at"] is not None and rows[0]["expires_at"] <= now):
@@ -200,15 +203,15 @@ def find_holder(secret: str) -> TokenHolder | None:
 
 
 def system_account() -> Account | None:
-    """Return the account behind the static credential and the callers of this machine."""
+    """Return the account of the static credential and of callers on this machine."""
     user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     return None if user is None else Account(user.pk, user.role)
 
 
 def still_authorized(holders: Collection[TokenHolder]) -> set[TokenHolder]:
-    """Return the holders that would still be let in unchanged.
+    """Return the holders that would still be accepted unchanged.
 
-    One query for tokens, one for connected clients, one for the system's account.
+    One query for tokens, one for connected clients, one for the system account.
     """
     tokens = {one for one in holders if one.principal.id.startswith(TOKEN_PREFIX)}
     ids = {UUID(one.principal.id.removeprefix(TOKEN_PREFIX)) for one in tokens}
@@ -225,6 +228,6 @@ def still_authorized(holders: Collection[TokenHolder]) -> set[TokenHolder]:
 
 
 def active_tokens() -> QuerySet[McpToken]:
-    """The tokens that open something now."""
+    """Return the tokens that are valid now."""
     is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
     return McpToken.objects.filter(is_open, user__is_active=True, user__role=F("role")).order_by()

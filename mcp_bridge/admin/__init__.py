@@ -1,4 +1,4 @@
-"""The admin of the MCP server: the tokens of AI clients, and the log of their calls."""
+"""The admin of the MCP server: tokens of AI clients, and the call log."""
 
 from mcp_bridge.admin import calls, tokens
 

@@ -63,7 +63,7 @@ class CallOutcomeFilter(ValueFilter):
 
 
 class LinkedFilter(ValueFilter):
-    """Only shown where a link led here: the list of its values would be long, and search finds them."""
+    """Shown only if a link set its value: the list of all values would be long, and search finds them."""
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> FilterChoices:
         value = request.GET.get(self.parameter_name or "", "")[:_MAX_VALUE_LENGTH]
@@ -114,7 +114,7 @@ class CallAgentFilter(ValueFilter):
 
 @dataclass(frozen=True, slots=True)
 class CallChartColumn:
-    """A stretch of time. `drawn_failed` is the part of its column that failed."""
+    """A period of time. `drawn_failed`: the part of its column that failed."""
 
     begin: datetime
     total: int
@@ -126,7 +126,7 @@ class CallChartColumn:
 
 @dataclass(frozen=True, slots=True)
 class CallChart:
-    """The picture, and the same in figures: `busy` are the stretches in which anything happened."""
+    """The chart, and its data as a table: `busy` are the periods with calls."""
 
     columns: list[CallChartColumn]
     total: int
@@ -158,7 +158,7 @@ def draw_chart(found: Sequence[CallCount]) -> CallChart:
 
 
 class CallChangeList(ViewChangeList):
-    """Rows with the names of their callers, found for the whole page at once; and the figures above them."""
+    """A list whose rows have the names of their callers, loaded with one query, and a chart above it."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
@@ -205,7 +205,7 @@ class McpCallAdmin(ListAdmin[McpCall]):
         text = search_term.strip()[:100]
         if not text:
             return queryset, False
-        # Tools are found by a part of their name: the registry knows them, so the log is not searched.
+        # Tools are matched in the registry, because a substring search of the log would be slow.
         tools = [tool.name for tool in all_tools() if text.lower() in tool.name]
         tokens = McpToken.objects.filter(name__icontains=text).values_list("pk", flat=True)[:100]
         callers = [call_log.principal_of(id_) for id_ in tokens]
@@ -233,10 +233,10 @@ class McpCallAdmin(ListAdmin[McpCall]):
 
     @admin.display(description=gettext_lazy("Caller"))
     def caller(self, call: McpCall) -> SafeString:
-        """The credential, and beneath it the account and the agent that the call was made as."""
+        """Return the credential, with the account and the agent of the call."""
         name: SafeString | str = call.caller_name
         token_id = call_log.token_id_of(call.principal)
-        if token_id is not None and name != call.principal:  # its token is still there
+        if token_id is not None and name != call.principal:  # the token still exists
             url = reverse("admin:mcp_bridge_mcptoken_change", args=[token_id])
             name = format_html('<a href="{}">{}</a>', url, name)
         whose = " · ".join(filter(None, [str(call.user) if call.user else "", call.agent_id]))
@@ -244,7 +244,7 @@ class McpCallAdmin(ListAdmin[McpCall]):
 
     @admin.display(description=gettext_lazy("Result"))
     def outcome(self, call: McpCall) -> SafeString:
-        """Return how it ended, and beneath it how long it took."""
+        """Return the outcome of the call and its duration."""
         look, text = ("succeeded", "ok") if call.ok else ("failed", call.error_code or "failed")
         return format_html(
             '<span class="badge badge-{}">{}</span> <span class="quiet">{} ms</span>',

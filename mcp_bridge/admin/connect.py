@@ -1,4 +1,4 @@
-"""The page that connects an AI client: the address of the server, its state, and the configuration of each client."""
+"""The page that connects an AI client: server URL, server status, and the configuration of each client."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LABELS: Final[dict[Transport, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class TransportConfig:
-    """One transport of a client. `id` is its place in the page."""
+    """One transport of a client. `id`: its HTML id."""
 
     id: str
     transport: Transport
@@ -38,7 +38,7 @@ class TransportConfig:
 
 @dataclass(frozen=True, slots=True)
 class ClientInstructions:
-    """One client. `kind` says which words of the template tell where it goes."""
+    """One client. `kind` selects its instructions in the template."""
 
     kind: str
     name: str
@@ -49,7 +49,7 @@ _KNOWN: Final[tuple[tuple[str, str, tuple[Transport, ...]], ...]] = (
     ("claude-code", "Claude Code", _ALL),
     ("claude", "Claude Code (.mcp.json)", _ALL),
     ("claude-desktop", "Claude Desktop", _ALL),
-    # It finds out by itself which of the two a server speaks.
+    # Cursor detects which of the two HTTP transports a server uses.
     ("cursor", "Cursor", ("streamable-http", "stdio")),
     ("vscode", "VS Code", _ALL),
     ("n8n", "n8n", _HTTP),
@@ -59,7 +59,7 @@ _KNOWN: Final[tuple[tuple[str, str, tuple[Transport, ...]], ...]] = (
 def client_instructions(
     *, url: str, credential: ClientCredential | None, stdio: bool = False
 ) -> list[ClientInstructions]:
-    """Every client. `stdio` where the reader may start programs on the server's machine."""
+    """Return all clients. `stdio`: the user may start programs on the server's machine."""
     return [
         ClientInstructions(
             kind,
@@ -80,12 +80,12 @@ def client_instructions(
 
 
 PERMISSIONS: Final = ("posts.edit", "settings.manage")
-"""Who sees the address and the lane. What is configured is told to `settings.manage` alone."""
+"""Permissions to see the page. The configured credentials are shown only with `settings.manage`."""
 
 
 @require_safe
 def connect(request: HttpRequest) -> HttpResponse:
-    """The page. It asks the server for a sign of life, which takes two seconds at most."""
+    """Show the page. It checks the server, which takes two seconds at most."""
     require(request, *PERMISSIONS)
     url, manages = server_url(), may(request, "settings.manage")
     context: dict[str, Any] = {
@@ -95,7 +95,7 @@ def connect(request: HttpRequest) -> HttpResponse:
         "has_oauth": bool(settings.CMS_ENV.mcp_oauth and settings.CMS_ENV.mcp_url),
         "may_make_tokens": may(request, "tokens.manage"),
         "clients": client_instructions(url=url, credential=token_credential(), stdio=manages),
-        # From a mere question to a proposal.
+        # From a simple question to a proposal.
         "prompts": [
             gettext("Which posts are on this site? List the five most recently changed."),
             gettext(
@@ -113,7 +113,7 @@ def connect(request: HttpRequest) -> HttpResponse:
         ],
     }
     if manages:
-        # Which credentials there are, never what they are.
+        # Only which credentials are configured, never their values.
         environment = settings.CMS_ENV
         has_static = bool(environment.mcp_auth_token or environment.mcp_auth_header_name)
         is_open = not (has_static or environment.mcp_url or environment.mcp_allowed_hosts)

@@ -1,4 +1,4 @@
-"""Tokens of AI clients: made, shown once with what a client needs to connect, revoked."""
+"""Tokens of AI clients: creation, one-time display with client configurations, revocation."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ CALL_PARAMETERS: Final = [
 
 
 class CallQuery(Body):
-    """Which calls are asked for."""
+    """The filter of the call log."""
 
     tool: Words | None = Field(None, max_length=128)
     principal: Words | None = Field(None, max_length=100)
@@ -48,14 +48,14 @@ class CallQuery(Body):
 
 
 class CallerAnswer(Answer):
-    """The account that the call was made as."""
+    """The account of the call."""
 
     id: int = Field(ge=1)
     username: str
 
 
 class McpCallAnswer(Answer):
-    """One call of a tool. What was sent and answered is not kept, only how long it was."""
+    """One tool call. Arguments and answer are not stored, only their lengths."""
 
     id: int = Field(ge=1)
     tool: str
@@ -83,7 +83,7 @@ class McpCallViewSet(ApiViewSet):
         parameters=CALL_PARAMETERS, responses=list_of(McpCallAnswer, "Calls, latest first.")
     )
     def list(self, request: Request) -> Response:
-        """Calls, latest first, of the last 90 days. `total` is exact to 10,000; `until` keeps pages still."""
+        """Calls, latest first, of the last 90 days. `total` counts to 10,000; use `until` for stable pages."""
         page, asked = page_of(request), read_query(request, CallQuery)
         found = call_log.calls(**{**asked.model_dump(), "ok": is_yes(asked.ok)})
         rows = call_log.with_caller_names(found[page.slice])

@@ -1,4 +1,4 @@
-"""`/api/mcp-tokens`: the tokens with which AI clients open the MCP server."""
+"""`/api/mcp-tokens`: the tokens of AI clients for the MCP server."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class McpTokenViewSet(ApiViewSet):
         parameters=TOKEN_PARAMETERS, responses=list_of(McpTokenAnswer, "Tokens, newest first.")
     )
     def list(self, request: Request) -> Response:
-        """Tokens of AI clients with when they were last used, newest first. Their secrets cannot be read."""
+        """Tokens of AI clients with their last use, newest first. Their secrets cannot be read."""
         page, asked = page_of(request), read_query(request, TokenQuery)
         user_id = int(asked.user_id) if asked.user_id is not None else None
         found = list_tokens(McpToken, user_id=user_id, is_active=is_yes(asked.active))
@@ -52,10 +52,11 @@ class McpTokenViewSet(ApiViewSet):
 
     @extend_schema(request=NewMcpToken, responses={201: MadeMcpTokenAnswer})
     def create(self, request: Request) -> Response:
-        """Make a token for an AI client, bound to the account of a person or an agent. Needs a session.
+        """Make a token for an AI client, bound to the account of a person or an agent. Needs a
+        session.
 
-        Without `tools` it may call all that the account may use; `diagnostics` grants the diagnostics tools,
-        whatever the account. The secret is in `token`, this once.
+        Without `tools` it may call all that the account may use; `diagnostics` grants the
+        diagnostics tools, for any account. The secret is in `token`, only once.
         """
         body = read_body(request, NewMcpToken)
         with named_on_the_wire():
@@ -77,14 +78,14 @@ class McpTokenViewSet(ApiViewSet):
 
     @extend_schema(request=TokenLimits, responses=McpTokenAnswer)
     def update(self, request: Request, token_id: str) -> Response:
-        """Limit a token to a part of the content; what is open with it ends within seconds. Needs a session."""
+        """Limit a token to a part of the content; its open sessions end within seconds. Needs a session."""
         scope = read_body(request, TokenLimits).scope.read()
         token = limit_token(token_id=read_id(token_id), scope=scope, actor=self.actor)
         return Response(McpTokenAnswer.model_validate(token))
 
     @extend_schema(responses=McpTokenAnswer)
     def destroy(self, request: Request, token_id: str) -> Response:
-        """Revoke a token; what is open with it ends within seconds. Needs a session."""
+        """Revoke a token; its open sessions end within seconds. Needs a session."""
         return Response(
             McpTokenAnswer.model_validate(
                 revoke_token(token_id=read_id(token_id), actor=self.actor)

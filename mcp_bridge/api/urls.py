@@ -1,4 +1,4 @@
-"""Addresses of the MCP server's tokens and its log under `/api/`."""
+"""URLs of the MCP server's tokens and its log under `/api/`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The protocol over the tool registry, whatever the transport."""
+"""The protocol over the tool registry, independent of the transport."""

@@ -1,6 +1,6 @@
-"""The call log of what was read and answered, written by many calls at once.
+"""The call log of successful reads, written in batches.
 
-A row each would cost such a call more than most of what it reads. What else is called is logged before its answer.
+An insert per call would cost more than most reads. Other calls are logged before their answer.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from proofroom.core.database.inserts import insert_rows
 logger = logging.getLogger("mcp_bridge")
 T = TypeVar("T")
 WRITE_SECONDS: Final = 0.02
-"""How long a row may wait: what a process that is killed loses."""
+"""Seconds a row may wait. A killed process loses the rows of this time."""
 RETRY_SECONDS: Final = 1.0
 MAX_WAITING: Final = 500
-"""Rows that wait; the call that adds one more writes them."""
+"""Maximum waiting rows; the call that exceeds it writes them."""
 
 
 class CallBatches:
-    """The rows of one server that wait. Any thread may add one."""
+    """The waiting rows of one server. Thread-safe."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -47,11 +47,11 @@ class CallBatches:
         return len(self._rows) >= MAX_WAITING
 
     def add(self, row: McpCall) -> None:
-        """Add a row; `wake` has to follow on the event loop."""
+        """Add a row. Call `wake` on the event loop afterwards."""
         self._rows.append(row)
 
     def tell_later(self, tell: Callable[[], None]) -> None:
-        """Call this with the next rows: it tells other processes of hits, which an event loop cannot wait for."""
+        """Call `tell` with the next batch. It reports hits to other processes, which would block the event loop."""
         self._untold.append(tell)
 
     def wake(self) -> None:
@@ -59,7 +59,7 @@ class CallBatches:
             self._added.set()
 
     async def run(self) -> None:
-        """Write what waits, a moment after the first of it came, until cancelled."""
+        """Write waiting rows shortly after the first one arrived, until cancelled."""
         while True:
             await self._added.wait()
             await anyio.sleep(WRITE_SECONDS)
@@ -68,14 +68,15 @@ class CallBatches:
                 await anyio.sleep(RETRY_SECONDS)
 
     def write(self) -> bool:
-        """Write what waits now, in a thread; False where the database is away, and rows wait on.
+        """Write the waiting rows in this thread. Return False if the database is away and rows remain.
 
-        What is lost is said in the server's log: what the database refuses, and rows beyond those that may wait.
+        Rows the database refuses, and rows beyond the maximum, are lost and reported in the
+        server's log.
         """
         for tell in _drain(self._untold):
             try:
                 tell()
-            except Exception:  # the hits count in this process all the same
+            except Exception:  # the hits still count in this process
                 logger.exception("Hits could not be told to other processes")
         rows = _drain(self._rows)
         if not rows:
@@ -85,7 +86,8 @@ class CallBatches:
         except IntegrityError:
             self._write_apart(rows)
         except (OperationalError, InterfaceError):
-            # A row may be there twice then, where the connection broke between the commit and its answer.
+            # If the connection broke between commit and confirmation, these rows are inserted
+            # twice.
             self._rows.extendleft(reversed(rows[-MAX_WAITING:]))
             lost = len(rows) - MAX_WAITING
             if lost > 0:
@@ -96,7 +98,7 @@ class CallBatches:
         return True
 
     def _write_apart(self, rows: Sequence[McpCall]) -> None:
-        """Write each by itself, without its account where that was deleted meanwhile."""
+        """Insert each row separately, without its account if that was deleted meanwhile."""
         for row in rows:
             for user_id in (row.user_id, None):
                 row.user_id = user_id
@@ -112,7 +114,7 @@ class CallBatches:
 
 
 def _drain(queue: deque[T]) -> list[T]:
-    """Take all that a queue holds; other threads may be doing the same."""
+    """Remove and return all items of a queue, which other threads may use at the same time."""
     found = list[T]()
     with suppress(IndexError):
         while True:

@@ -1,4 +1,4 @@
-"""Completion: what may stand in an argument of a prompt, or in the variable of a resource's address."""
+"""Completion of the arguments of prompts, and of the variables in resource URIs."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _ID_DIGITS: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class CompletionRequest:
-    """Who asks, the text typed so far, and the arguments given already. `prompt` is empty for a resource."""
+    """The actor, the text typed so far, and the other arguments. `prompt` is empty for a resource."""
 
     actor: Actor
     typed: str
@@ -58,7 +58,7 @@ class CompletionRequest:
 def handler(
     workers: Workers, principal_of: Callable[[Context], Principal], access: ServerAccess
 ) -> Callable[..., Any]:
-    """The handler; it answers only what the caller's own tools would list, and counts as a call."""
+    """Return the handler. It lists only what the caller's own tools would list, and counts as a call."""
 
     async def complete(ctx: Context, params: wire.CompleteRequestParams) -> wire.CompleteResult:
         return await workers.run(complete_argument, principal_of(ctx), params, access.counts.count)
@@ -101,7 +101,7 @@ def complete_argument(
 
 
 def _matches(known: list[str], asked: CompletionRequest) -> tuple[list[str], int]:
-    """Return the names that begin with the typed text, then those that hold it."""
+    """Return the names that start with the typed text, then others that contain it."""
     typed = asked.typed.strip().lower()
     found = [name for name in known if typed in name.lower()]
     found.sort(key=lambda name: not name.lower().startswith(typed))
@@ -109,7 +109,7 @@ def _matches(known: list[str], asked: CompletionRequest) -> tuple[list[str], int
 
 
 def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
-    """For a translation those that the post does not have yet."""
+    """Return matching locales; for a translation only ones the post does not have yet."""
     taken: set[str] = set()
     post_id: UUID | None = None
     with suppress(ValueError):
@@ -123,7 +123,7 @@ def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
 
 
 def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
-    """Ids of posts by words of their title, by slug, or by how the id begins; the latest change first."""
+    """Return ids of posts by title, slug or start of the id, latest change first."""
     posts = visible_to(post_queries.listed_posts(), asked.actor)
     locale = asked.given.get("locale")
     if asked.prompt == "review-changes":
@@ -139,7 +139,7 @@ def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
         matches = Q(title__icontains=typed) | Q(slug__icontains=typed)
         digits = typed.replace("-", "").lower()
         if digits and len(digits) <= _ID_DIGITS and set(digits) <= set("0123456789abcdef"):
-            # In their order the ids stand between the lowest and the highest that begin so, on every database.
+            # On every database the ids with this prefix are sorted between these two.
             lowest, highest = (UUID(digits.ljust(_ID_DIGITS, end)) for end in "0f")
             matches |= Q(pk__gte=lowest, pk__lte=highest)
         posts = posts.filter(matches)
@@ -160,4 +160,6 @@ _SOURCES: Final[Mapping[str, tuple[str, Callable[[CompletionRequest], tuple[list
     ),
     LOCALE: ("list_post_types", _locales),
 }
-"""For each kind of argument the tool that lists as much, which the caller must have, and what finds it."""
+"""For each kind of argument: the tool that lists the same, which the caller must be allowed to use,
+and the search.
+"""

@@ -1,7 +1,8 @@
-"""A question to the person behind a client, where a call meets a choice that is theirs.
+"""Questions to the person behind a client, if a call needs the person's decision.
 
-There is one: a draft that has changed since the client read it. Clients that declare elicitation have the person
-decide whether to stage on top of what is there now; every other gets the refusal, and reads the draft again.
+There is one: a draft changed after the client read it. Clients that declare elicitation ask the
+person whether to stage on top of the current draft; others get the refusal and read the draft
+again.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from mcp_bridge.protocol.tool_calls import CallAnswer
 
 Context = ServerRequestContext[Any, Any]
 ASK_SECONDS: Final = 300.0
-"""How long a person may think in a revision in which the call waits for them; no thread waits with it."""
+"""Maximum seconds for an answer in revisions where the call waits. No thread is blocked meanwhile."""
 STALE: Final = "stale_version"
-"""The refusal that there is a question to, and the key of the question."""
+"""The error code that has a question, also used as the key of the question."""
 EXPECTED_VERSION: Final = "expectedVersion"
 _FIELD: Final = "stage"
 _SCHEMA: Final[dict[str, Any]] = {
@@ -40,12 +41,12 @@ _SCHEMA: Final[dict[str, Any]] = {
 
 
 def can_ask(ctx: Context, answer: CallAnswer, raw: Mapping[str, Any]) -> bool:
-    """Return whether the answer is a refusal with a question to it, and the client can ask its person."""
+    """Return True if the answer is a refusal with a question, and the client can ask its person."""
     if answer.code != STALE or EXPECTED_VERSION not in raw:
         return False
     declared = ctx.session.client_capabilities
     elicitation = declared.elicitation if declared is not None else None
-    # An empty declaration means forms, as it did before there were other ways to ask.
+    # An empty declaration means forms, for compatibility with revisions that had no other mode.
     return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
 
@@ -55,7 +56,7 @@ def question(refused: CallAnswer) -> wire.ElicitRequestFormParams:
 
 
 def input_required(refused: CallAnswer) -> dict[str, Any]:
-    """Return the answer of the newest revision that asks: the client asks its person and repeats the call."""
+    """Return the newest revision's answer that contains the question: the client asks and repeats the call."""
     asked = question(refused).model_dump(by_alias=True, mode="json", exclude_none=True)
     return {
         "resultType": "input_required",
@@ -64,14 +65,14 @@ def input_required(refused: CallAnswer) -> dict[str, Any]:
 
 
 def answer_in(params: Mapping[str, Any]) -> bool | None:
-    """Return what the person answered, in a call that repeats another one; None where nobody was asked."""
+    """Return the person's answer in a repeated call; None if there was no question."""
     responses = params.get("inputResponses")
     answer = responses.get(STALE) if isinstance(responses, dict) else None
     return _is_yes(answer) if isinstance(answer, dict) else None
 
 
 async def ask(ctx: Context, refused: CallAnswer) -> bool:
-    """Ask during the call, as older revisions do. False also where nobody answers."""
+    """Ask during the call, as in older revisions. Return False without an answer."""
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS or not ctx.session.can_send_request:
         return False
     asked = question(refused)

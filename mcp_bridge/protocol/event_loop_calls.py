@@ -1,6 +1,7 @@
-"""Calls that the event loop answers itself: reads of mostly one statement, which cost less than a thread for them.
+"""Calls answered on the event loop: reads of mostly one statement, which are cheaper than a switch of
+threads.
 
-What is refused, fails, or would wait is left to a thread, which answers as if nothing had been tried.
+A call that is refused, fails, or would wait is repeated in a thread, as if nothing had been tried.
 """
 
 from __future__ import annotations
@@ -29,22 +30,22 @@ from proofroom.core.tools import Tool
 
 logger = logging.getLogger("mcp_bridge")
 LONGEST_WAIT_SECONDS: Final = 0.05
-"""How long all other sessions may wait for a statement of one."""
+"""Maximum seconds a statement may block all other sessions."""
 SLOW_SECONDS: Final = 0.02
-"""After a call whose statements took longer, threads answer for a while."""
+"""After a call with longer database time, threads answer for a while."""
 PAUSE_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What came of it: the answer, if there is one, and whether the call was counted against its rates."""
+    """The result: the answer, if any, and whether the call was counted against its rates."""
 
     answer: CallAnswer | None = None
     is_counted: bool = False
 
 
 class EventLoopCalls:
-    """The calls of one server, from its event loop."""
+    """The event-loop calls of one server."""
 
     def __init__(self, access: ServerAccess, batches: CallBatches) -> None:
         self._access = access
@@ -54,7 +55,7 @@ class EventLoopCalls:
     def answer(
         self, principal: Principal, tool: Tool[BaseModel], raw: Mapping[str, Any]
     ) -> Attempt:
-        """Answer a call, if that can be done without waiting."""
+        """Answer a call if that is possible without waiting."""
         if not self._may_try(principal, tool):
             return Attempt()
         call = LoggedCall(tool=tool.name, principal=principal.id)
@@ -69,7 +70,7 @@ class EventLoopCalls:
             and time.monotonic() >= self._paused_until
             and not self._batches.is_full
             and getattr(settings, "MCP_DB_EXECUTOR", "threads") != "sensitive"
-            # Whoever is not known has to be read.
+            # An unknown principal must be read from the database first.
             and self._access.known.find(principal) is not None
             and all(
                 self._access.counts.has_room(window.key, window.limit)
@@ -89,7 +90,7 @@ class EventLoopCalls:
                     return run_tool(call, principal, raw, self._access, hit)
             except (WouldBlock, CmsError):
                 pass
-            except Exception as error:  # a thread tries again, and shows what it meets
+            except Exception as error:  # a thread repeats the call and reports the error
                 logger.info(
                     "%s is left to threads for a while: %s", call.tool, type(error).__name__
                 )
@@ -97,7 +98,7 @@ class EventLoopCalls:
             finally:
                 if measured.database_seconds > SLOW_SECONDS:
                     self._pause()
-            measured.is_passed_on = True  # to the thread that answers
+            measured.is_passed_on = True  # the thread that answers measures the call
         return None
 
     def _pause(self) -> None:

@@ -1,7 +1,7 @@
-"""Progress and cancellation of a tool that takes long: between the thread that it runs on and the event loop.
+"""Progress and cancellation of slow tools, between a tool's thread and the event loop.
 
-The thread never waits for the client: a caller who asked for progress and reads none of it must not hold a thread,
-or a transaction, open.
+The thread never waits for the client: a client that does not read its progress must not block a
+thread or a transaction.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from anyio.streams.memory import MemoryObjectSendStream
 from proofroom.core.progress import CallCancelled
 
 _MAX_QUEUED_STEPS: Final = 32
-"""Steps that wait for a slow reader; further ones are left out."""
+"""Maximum steps that wait for a slow client; further ones are dropped."""
 
 
 class ProgressSession(Protocol):
-    """Sends a step to the client, if it gave a token to send it under."""
+    """Sends a step to the client, if the client sent a progress token."""
 
     async def report_progress(
         self, progress: float, total: float | None = None, message: str | None = None
@@ -36,7 +36,7 @@ class _Step(NamedTuple):
 
 
 class CallFollower:
-    """Follows one call. `has_begun` once the tool asked for it, which a call that waits for a thread has not."""
+    """Follows one call. `has_begun`: the tool has started, instead of waiting for a thread."""
 
     def __init__(self, steps: MemoryObjectSendStream[_Step]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -46,21 +46,21 @@ class CallFollower:
         self.has_begun = False
 
     def report(self, done: float, total: float | None, message: str) -> None:
-        """From the thread: the next step. The protocol wants each to be further than the one before."""
+        """Report a step, from the thread. Only increasing values are sent, as the protocol requires."""
         if done <= self._done:
             return
         self._done = done
-        with suppress(RuntimeError):  # the loop has ended, and the server with it
+        with suppress(RuntimeError):  # the loop and the server have ended
             self._loop.call_soon_threadsafe(self._offer, _Step(done, total, message or None))
 
     def check(self) -> None:
-        """From the thread: raise `CallCancelled` when the caller has cancelled."""
+        """Raise `CallCancelled` if the client has cancelled. Called from the thread."""
         self.has_begun = True
         if self._cancelled.is_set():
             raise CallCancelled
 
     def cancel(self) -> None:
-        """From the event loop: the tool stops at its next check."""
+        """Make the tool stop at its next check. Called from the event loop."""
         self._cancelled.set()
 
     def _offer(self, step: _Step) -> None:
@@ -72,7 +72,7 @@ class CallFollower:
 
 @asynccontextmanager
 async def follow_call(session: ProgressSession) -> AsyncIterator[CallFollower]:
-    """A follower for the call in the block. Every step is sent before the block ends, so before the answer."""
+    """Follow the call in the block. All steps are sent before the block ends, and thus before the answer."""
     offered, taken = anyio.create_memory_object_stream[_Step](_MAX_QUEUED_STEPS)
     follower = CallFollower(offered)
 
@@ -82,7 +82,7 @@ async def follow_call(session: ProgressSession) -> AsyncIterator[CallFollower]:
                 async for step in taken:
                     await session.report_progress(*step)
         except anyio.get_cancelled_exc_class():
-            # The thread cannot be interrupted: it looks for itself.
+            # A thread cannot be interrupted, so the tool checks for cancellation.
             follower.cancel()
             raise
 

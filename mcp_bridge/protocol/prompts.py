@@ -1,4 +1,4 @@
-"""Prompts: ready-made openings that a person picks in the client, in the names that the tools have."""
+"""Prompts: ready-made texts that users choose in their client, with the names of the tools."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _PLACEHOLDER: Final = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """`kind` says what it may hold."""
+    """An argument; `kind` determines its valid values."""
 
     kind: str
     description: str
@@ -39,8 +39,9 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A text with `{places}` for its arguments; `further` are sentences for optional ones that are given, which stand
-    at `{further}`."""
+    """A text with `{placeholders}` for its arguments. `further`: sentences for optional arguments,
+    inserted at `{further}`.
+    """
 
     name: str
     title: str
@@ -50,7 +51,7 @@ class Prompt:
     further: Mapping[str, str] = field(default_factory=dict)
 
     def filled(self, given: Mapping[str, str]) -> str:
-        """The text for these arguments. Raises `RuleViolation` on the one that is wrong."""
+        """Return the text with these arguments. Raises `RuleViolation` on an invalid one."""
         values = {
             name: _check_argument(name, self.arguments[name].kind, value)
             for name, value in given.items()
@@ -62,7 +63,7 @@ class Prompt:
 
 
 def _fill(text: str, values: Mapping[str, str]) -> str:
-    # In one pass: what a value holds is never filled again.
+    # In one pass, so that placeholders in values are not filled.
     return _PLACEHOLDER.sub(lambda place: values.get(place[1], place[0]), text)
 
 
@@ -88,7 +89,7 @@ def _check_argument(name: str, kind: str, value: str) -> str:
         raise invalid(
             name, f"{name} has {len(value):,} characters; at most {_MAX_ARGUMENT_LENGTH:,} fit."
         )
-    # Free words stand between marks that they cannot close.
+    # Free text is put between tags, and closing tags inside of it are defused.
     inner = re.sub(rf"<(\s*/?\s*{name})", r"‹\1", value, flags=re.IGNORECASE)
     return f"<{name}>\n{inner}\n</{name}>"
 
@@ -206,7 +207,7 @@ class PromptHandlers(TypedDict):
 
 
 def handlers() -> PromptHandlers:
-    """The handlers; prompts hold no data, so they need no rights."""
+    """Return the handlers. Prompts contain no data, so they need no permission."""
 
     async def list_prompts(ctx: object, params: object) -> wire.ListPromptsResult:
         prompts = [
@@ -248,7 +249,7 @@ def handlers() -> PromptHandlers:
 
 
 def find_prompt(name: str) -> Prompt:
-    """The prompt of that name. Raises `MCPError`."""
+    """Return the prompt of that name. Raises `MCPError`."""
     prompt = PROMPTS.get(name)
     if prompt is None:
         message = f"Unknown prompt: {name[:100]}. Known: {', '.join(PROMPTS)}."

@@ -1,4 +1,4 @@
-"""Resources: the same answers as the reading tools, by address, for clients that attach context."""
+"""Resources: the answers of reading tools by URI, for clients that attach context."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ JSON: Final = "application/json"
 MARKDOWN: Final = "text/markdown"
 POSTS_ON_A_PAGE: Final = 50
 LIST_TTL_MS: Final = 30_000
-"""The list holds posts, which come and go."""
+"""Short, because the list contains posts."""
 _MAX_SHOWN_LENGTH: Final = 200
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceSource:
-    """An address, perhaps with one `{variable}` of some `kind`, answered by a tool that takes it as `argument`."""
+    """A URI, with at most one `{variable}` of a `kind`, answered by a tool that takes it as `argument`."""
 
     uri: str
     name: str
@@ -67,7 +67,7 @@ class ResourceSource:
         return found[1] if found else ""
 
     def arguments_of(self, uri: str) -> dict[str, str] | None:
-        """Return the tool's arguments for this address; None for the address of something else."""
+        """Return the tool's arguments for a URI; None if the URI does not match."""
         pattern = re.sub(r"\\\{\w+\\\}", "([^/?#]+)", re.escape(self.uri))
         found = re.fullmatch(pattern, uri)
         if found is None:
@@ -127,9 +127,9 @@ def handlers(
     access: ServerAccess,
     follow_list: Callable[[Context, Principal], Awaitable[None]] | None = None,
 ) -> ResourceHandlers:
-    """The handlers; what they answer comes from a tool, with the caller's rights and in the call log.
+    """Return the handlers. Answers come from tools, with the caller's permissions, and are logged.
 
-    `follow_list` is called for who read the list, and may want to hear when it changes.
+    `follow_list` is called for clients that read the list and may follow its changes.
     """
 
     async def list_resources(
@@ -181,7 +181,7 @@ def handlers(
 
 
 def find_template(uri: str) -> ResourceSource:
-    """The template of exactly that text. Raises `MCPError`."""
+    """Return the template with exactly that URI. Raises `MCPError`."""
     for template in TEMPLATES:
         if template.uri == uri:
             return template
@@ -192,7 +192,7 @@ def find_template(uri: str) -> ResourceSource:
 def list_resources_page(
     principal: Principal, cursor: str | None, access: ServerAccess
 ) -> wire.ListResourcesResult:
-    """The fixed ones, then the posts that the caller may list, the latest change first."""
+    """Return the fixed resources, then the posts the caller may list, latest change first."""
     arguments = {"limit": POSTS_ON_A_PAGE} | ({} if cursor is None else {"cursor": cursor})
     answer = call_tool(principal, "list_posts", arguments, access=access)
     error: dict[str, str] = (answer.meta or {}).get(ERROR_META, {})
@@ -224,7 +224,7 @@ def list_resources_page(
 
 
 def is_answered_by_tool(uri: str) -> bool:
-    """Return whether a tool is called for the resource at the address."""
+    """Return True if a tool answers the resource at the URI."""
     return any(source.arguments_of(uri) is not None for source in (*FIXED, *TEMPLATES))
 
 

@@ -42,7 +42,7 @@ from proofroom.core.tools.schemas import lean_schema, result_schema
 
 
 def tool_description(tool: Tool[BaseModel]) -> wire.Tool:
-    """The registry's tool in the protocol's words."""
+    """Return the protocol's description of a tool."""
     return wire.Tool(
         name=tool.name,
         title=tool.title,
@@ -61,15 +61,15 @@ def tool_description(tool: Tool[BaseModel]) -> wire.Tool:
 
 Context = ServerRequestContext[Any, Any]
 COUNTED_AS_CALLS: Final = frozenset({"tools/call", "resources/list", "completion/complete"})
-"""Methods that count themselves, as does a resource that a tool answers."""
+"""Methods that count themselves; also resources answered by a tool."""
 UNCOUNTED: Final = frozenset({"initialize", "server/discover", "ping"})
-"""Methods that read nothing; the number of sessions has a limit of its own."""
+"""Methods that read nothing. The number of sessions has its own limit."""
 
 
 def count_requests(workers: Workers, access: ServerAccess) -> ServerMiddleware[Any]:
     """Return a middleware that counts requests against the rate of their credential.
 
-    Calls count themselves, so that a client in a loop over lists is slowed down as one that calls.
+    Calls count themselves, so that a loop over lists is limited like a loop over calls.
     """
 
     async def counted(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -104,9 +104,9 @@ INSTRUCTIONS = (
 
 
 class ToolCalls:
-    """Calls of tools as they come from the protocol, each with one hop to a thread, or none.
+    """Tool calls of the protocol, each with one switch to a thread, or none.
 
-    With `batches`, which have to run, what is read is logged by many calls at once.
+    With running `batches`, reads are logged in batches.
     """
 
     def __init__(
@@ -118,7 +118,7 @@ class ToolCalls:
         self._on_event_loop = EventLoopCalls(access, batches) if batches is not None else None
 
     async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> CallAnswer:
-        """The answer. Raises `MCPError` for an unknown tool."""
+        """Return the answer. Raises `MCPError` for an unknown tool."""
         principal, tool = principal_of(ctx), get_tool(name)
         if tool is None:
             await self._workers.run(log_unknown, principal, name, raw, self._access)
@@ -127,20 +127,21 @@ class ToolCalls:
             raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {name[:128]}{hint}")
         if not tool.waits:
             return await self.run_quick(principal, name, raw)
-        # It may take long: its steps are reported, and it ends soon after the client cancels.
+        # The tool may be slow: report its progress, and stop it soon after the client cancels.
         async with follow_call(ctx.session) as follower:
             try:
                 return await self._workers.run_waiting(
                     principal.id, answer_call, principal, name, raw, follower, self._access
                 )
             except anyio.get_cancelled_exc_class():
+                # The call never reached a thread, so it is logged here.
                 if not follower.has_begun:
                     with anyio.CancelScope(shield=True):
                         await self._workers.run(log_refused, principal, name, raw, CANCELLED)
                 raise
 
     async def run_quick(self, principal: Principal, name: str, raw: dict[str, Any]) -> CallAnswer:
-        """The answer of a tool that does not wait for anything outside."""
+        """Return the answer of a tool that does not wait for other systems."""
         tool, is_counted = get_tool(name), False
         try:
             if self._on_event_loop is not None and tool is not None:
@@ -165,10 +166,11 @@ class ToolCalls:
 
 
 def answer_calls(calls: ToolCalls, server_info: dict[str, Any]) -> ServerMiddleware[Any]:
-    """Return a middleware that answers calls of tools in the shape that they have on the wire.
+    """Return a middleware that answers tool calls directly in the wire format.
 
-    The SDK would validate the request twice, and dump, validate and dump each result, which costs more than most
-    tools. What does not look as a call should goes on to it, and so do revisions without structured content.
+    The SDK would validate the request twice, and dump, validate and dump each result, which costs
+    more than most tools. Invalid calls, and revisions without structured content, are passed to the
+    SDK.
     """
 
     async def answered(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -194,9 +196,9 @@ def answer_calls(calls: ToolCalls, server_info: dict[str, Any]) -> ServerMiddlew
 async def answer_or_ask(
     calls: ToolCalls, ctx: Context, name: str, raw: dict[str, Any], params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the answer to the call on the wire.
+    """Return the wire answer to the call.
 
-    Where it meets a choice, the person behind the client is asked first, if the client can ask them.
+    If it needs a decision, ask the person behind the client first, if the client supports it.
     """
     confirmed = elicitation.answer_in(params)
     unconditional = {name: value for name, value in raw.items() if name != EXPECTED_VERSION}
@@ -211,8 +213,9 @@ async def answer_or_ask(
 
 
 class ProtocolServer(Server[Any]):
-    """The SDK's server, which says what it really tells of: changes of tools and resources where it has a feed of
-    changes, and never of prompts, which only a release changes."""
+    """The SDK's server with correct capabilities: changes of tools and resources are announced with a
+    feed, changes of prompts never, because only a release changes them.
+    """
 
     def __init__(self, name: str, *, calls: ToolCalls, **given: Any) -> None:
         super().__init__(name, **given)
@@ -239,12 +242,12 @@ def build_server(
     feed: ChangeFeed | None = None,
     batches: CallBatches | None = None,
 ) -> ProtocolServer:
-    """A server with every registered tool. One per process; it serves any number of connections.
+    """Build a server with all registered tools. One per process, for any number of connections.
 
-    With a feed, which has to run, clients may follow changes; with batches, which have to run, reads are logged a
-    moment after they were answered.
+    With a running feed, clients may follow changes. With running batches, reads are logged shortly
+    after their answer.
     """
-    load_tools()  # now, and not while the first client waits
+    load_tools()  # at start, so that the first client does not wait for it
     workers, access = Workers(), access or ServerAccess()
     calls = ToolCalls(workers, access, batches)
 
@@ -271,7 +274,7 @@ def build_server(
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=run_tool,
-        # Without this the SDK runs the whole tools/list for every call of the newest revision.
+        # Without this the SDK runs the complete tools/list for every call of the newest revision.
         get_tool_input_schema=lambda name: (
             None if (tool := get_tool(name)) is None else lean_schema(tool.arguments)
         ),
@@ -289,7 +292,7 @@ def build_server(
     if feed is not None:
         server.has_feed = True
         subscriptions.add_handlers(server, workers, principal_of, feed)
-    # The SDK's own opens a span for each message, which takes time also where nobody collects spans.
+    # The SDK's middleware opens a span for each message, even if no tracer collects them.
     spans = server.middleware if find_tracer() is not None else []
     server.middleware[:] = [
         *spans,
@@ -300,8 +303,7 @@ def build_server(
 
 
 def principal_of(ctx: Context) -> Principal:
-    """The principal that the transport accepted for this message. Without HTTP the caller is the
-    operator."""
+    """Return the principal the transport accepted for this message. Without HTTP it is the operator."""
     if ctx.request is None:
         return local_principal()
     principal = ctx.request.scope.get(SCOPE_KEY)

@@ -1,8 +1,8 @@
-"""Notifications of changes: what each client wants to hear of, and what of it its credential may.
+"""Notifications of changes to clients, limited to what their credential may see.
 
-The source is the table of events, so a change that any process made reaches the clients of every other. The newest
-revision asks with `subscriptions/listen`, whose answer is the stream; older ones with `resources/subscribe`, and hear
-that a list changed once they have read it.
+The source is the table of events, so changes made by any process reach the clients of all
+processes. The newest revision uses `subscriptions/listen`, whose response is the stream. Older ones
+use `resources/subscribe`, and are notified of list changes after they have read the list.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from proofroom.core.tools import all_tools, get_tool
 logger = logging.getLogger("mcp_bridge")
 Context = ServerRequestContext[Any, Any]
 MAX_RESOURCES: Final = 100
-"""That one client follows."""
+"""Maximum resources one client may follow."""
 MAX_SUBSCRIBERS: Final = 2000
 MAX_SUBSCRIBERS_PER_CREDENTIAL: Final = 600
 PAUSE_SECONDS: Final = 0.2
-"""From one look to the next, so that many changes at once are one notification."""
+"""Seconds between two reads, so that many changes become one notification."""
 LOOK_SECONDS: Final = 5.0
-"""How often events are looked for that no notification came for."""
+"""Seconds between two reads without a database notification."""
 ACCESS_SECONDS: Final = 2.0
-"""How often it is looked whether callers may use other tools, where nobody tells of it."""
+"""Seconds between two checks of callers' tools, if changes are not notified."""
 _POST_TYPES: Final = "cms://post-types"
 _POSTS: Final = "cms://posts/"
 _MAX_SHOWN_LENGTH: Final = 200
 _MAX_URI_LENGTH: Final = 300
-"""Longer than every address of a resource."""
+"""Maximum length of a URI, longer than every URI of a resource."""
 LIST_EVENTS: Final = frozenset(
     {
         "post.created",
@@ -79,15 +79,15 @@ LIST_EVENTS: Final = frozenset(
         "archive.imported",
     }
 )
-"""After which the list of resources may be another one."""
+"""Events that may change the list of resources."""
 UNCHANGED_EVENTS: Final = frozenset(
     {"post.exported", "post.preview-link.created", "post.preview-link.revoked"}
 )
-"""Events of a post that leave it as it is."""
+"""Events of a post that do not change it."""
 
 
 class SubscribedClient:
-    """One client, and what it was not told yet: each thing once, however often it changed."""
+    """One client and its pending notifications, each only once."""
 
     def __init__(
         self,
@@ -112,7 +112,7 @@ class SubscribedClient:
             self._news.set()
 
     async def forward(self, send: Callable[[ServerEvent], Awaitable[None]]) -> None:
-        """Send what comes, until cancelled."""
+        """Send notifications until cancelled."""
         while True:
             await self._news.wait()
             self._news = anyio.Event()
@@ -123,7 +123,7 @@ class SubscribedClient:
 
 
 class ChangeFeed:
-    """The subscribers of one process. Reads while there are any: one query a look, for however many."""
+    """The subscribers of one process. Reads while there are any, with one query for all of them."""
 
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
@@ -143,11 +143,11 @@ class ChangeFeed:
         return len(self._subscribers)
 
     async def run(self) -> None:
-        """Look and tell, until cancelled."""
+        """Read changes and notify, until cancelled."""
         loop = asyncio.get_running_loop()
 
         def wake(*_: str, access: bool = False) -> None:
-            with suppress(RuntimeError):  # the loop has ended, and the server with it
+            with suppress(RuntimeError):  # the loop and the server have ended
                 loop.call_soon_threadsafe(self._note_change, access)
 
         self._listening = [
@@ -158,7 +158,7 @@ class ChangeFeed:
             async with anyio.create_task_group() as self._tasks:
                 while True:
                     if not self._subscribers:
-                        self._tail = None  # the next one hears of what comes after it
+                        self._tail = None  # the next subscriber starts with the changes after it
                         await self._wait(None)
                     await self._look()
                     await anyio.sleep(min(PAUSE_SECONDS, settings.LIVE_POLL_SECONDS))
@@ -170,7 +170,7 @@ class ChangeFeed:
                 subscription.close()
 
     async def join(self, subscriber: SubscribedClient) -> None:
-        """Tell the client of what changes from now on. Raises `MCPError` where too many are told already."""
+        """Notify the client of changes from now on. Raises `MCPError` if there are too many subscribers."""
         key = subscriber.principal.id
         if self.count >= MAX_SUBSCRIBERS or self._of[key] >= MAX_SUBSCRIBERS_PER_CREDENTIAL:
             message = "Too many clients of this server follow changes already. Try again later."
@@ -194,12 +194,12 @@ class ChangeFeed:
         if subscriber in self._subscribers:
             self._subscribers.discard(subscriber)
             self._of[subscriber.principal.id] -= 1
-            self._of += Counter()  # forget who has none
+            self._of += Counter()  # remove zero counts
 
     async def follow_session(
         self, connection: Connection, principal: Principal
     ) -> SubscribedClient:
-        """Return the subscriber of a session of an older revision, which is told until the session ends."""
+        """Return the subscriber of a session of an older revision, which is notified until the session ends."""
         found: SubscribedClient | None = connection.state.get("cms.subscriber")
         if found is not None:
             return found
@@ -242,7 +242,7 @@ class ChangeFeed:
         tools: frozenset[str] | None = None,
         resource_list: bool = False,
     ) -> None:
-        """Tell a session of an older revision, which read a list, when that changes; where there is room for it."""
+        """Notify a session of an older revision that read a list when the list changes, if there is room for it."""
         connection = connection_of(ctx)
         if (
             ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
@@ -265,7 +265,7 @@ class ChangeFeed:
         self._wake = anyio.Event()
 
     async def _look(self) -> None:
-        """Read what is new, and give each subscriber what it wants and may hear of."""
+        """Read new events and pass them to the subscribers that may see them."""
         tail, subscribers = self._tail, list(self._subscribers)
         if tail is None or not subscribers:
             return
@@ -276,7 +276,7 @@ class ChangeFeed:
         try:
             found = await self._workers.run(read_changes, tail, subscribers, has_access_changed)
             self._is_failing = False
-        except Exception:  # a database that is away for a moment ends no subscription
+        except Exception:  # a short database outage must not end subscriptions
             self._has_access_changed = True
             if not self._is_failing:
                 logger.exception("MCP clients are told of no changes until this works again")
@@ -289,10 +289,10 @@ class ChangeFeed:
 def read_changes(
     tail: Tail, subscribers: Collection[SubscribedClient], has_access_changed: bool
 ) -> dict[SubscribedClient, list[ServerEvent]]:
-    """Return what changed for each of the subscribers.
+    """Return the changes for each subscriber.
 
-    One query for the events; where there are any, one for each visibility rule and those of each credential that
-    wants to hear of them. An error of one subscriber keeps no other one from hearing of them.
+    One query for the events; if there are any, one for each visibility rule and the queries of each
+    interested credential. An error of one subscriber does not affect the others.
     """
     events = [event for event in tail.read() if changes_of(event)]
     wanted = {event for one in events for event in changes_of(one)}
@@ -329,7 +329,7 @@ def read_changes(
             if event.post_id is not None and outside[principal](actor, event.post_id):
                 continue
             for change in changes_of(event):
-                # Neither that the list is another one nor that a post went to the trash shows anything of the post.
+                # A list change, and the move of a post to the trash, reveal nothing about the post.
                 is_open = isinstance(change, ResourcesListChanged) or event.name == "post.deleted"
                 if (
                     change in of_resources
@@ -349,7 +349,7 @@ def read_changes(
 
 
 def changes_of(event: EventMessage) -> list[ServerEvent]:
-    """Return what an event changes of the resources."""
+    """Return the resource changes of an event."""
     changes: list[ServerEvent] = []
     if event.post_id is not None and event.name.startswith("post."):
         if event.name not in UNCHANGED_EVENTS:
@@ -362,7 +362,7 @@ def changes_of(event: EventMessage) -> list[ServerEvent]:
 
 
 def may_read(principal: Principal, actor: Actor, change: ServerEvent) -> bool:
-    """Return whether the caller has the tool that answers what changed."""
+    """Return True if the caller may use the tool that answers the changed resource."""
     name = "list_posts"
     if isinstance(change, ResourceUpdated):
         name = "get_post_context" if change.uri.startswith(_POSTS) else "list_post_types"
@@ -371,7 +371,7 @@ def may_read(principal: Principal, actor: Actor, change: ServerEvent) -> bool:
 
 
 def usable_tools(principal: Principal) -> frozenset[str]:
-    """Return the names of the tools that the caller may use now."""
+    """Return the names of the tools the caller may use now."""
     actor = actor_or_none(principal)
     if actor is None:
         return frozenset()
@@ -386,7 +386,7 @@ def actor_or_none(principal: Principal) -> Actor | None:
 
 
 def readable_uris(principal: Principal, uris: Iterable[str]) -> list[str]:
-    """Return those of the addresses that the caller may read now, as they are sent in notifications."""
+    """Return the URIs the caller may read now, in the form used by notifications."""
     actor = actor_or_none(principal)
     if actor is None:
         return []
@@ -421,7 +421,7 @@ def add_handlers(
     principal_of: Callable[[Context], Principal],
     feed: ChangeFeed,
 ) -> None:
-    """Let the server answer what asks for notifications of the feed."""
+    """Register the handlers for notifications of the feed."""
 
     async def subscribe(ctx: Context, params: wire.SubscribeRequestParams) -> wire.EmptyResult:
         principal, uri = principal_of(ctx), str(params.uri)
@@ -494,5 +494,7 @@ def too_many_resources() -> MCPError:
 
 
 def connection_of(ctx: Context) -> Connection:
-    """The connection behind a request: where notifications go that belong to none. The SDK shows it to nobody."""
+    """Return the connection of a request, for notifications that belong to no request. The SDK has no
+    public API for it.
+    """
     return ctx.session._connection

@@ -1,5 +1,4 @@
-"""One call of a tool, from the raw arguments to the protocol's result. Synchronous: runs on a
-worker thread."""
+"""One tool call, from the raw arguments to the protocol's result. Synchronous, on a worker thread."""
 
 from __future__ import annotations
 
@@ -47,12 +46,12 @@ logger = logging.getLogger("mcp_bridge")
 ERROR_META = "cms/error"
 CANCELLED = "cancelled"
 WRITES_FRAGMENTS_KEY = "cms.mcp.writes_fragments"
-"""In the scope of a request: its transport writes JSON of an answer as it is, so that it need not be read back."""
+"""Key in the scope of a request whose transport can write raw JSON fragments, to avoid parsing the answer again."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallAnswer:
-    """What a call is answered: the JSON of a success, or the text of an error, which has a code."""
+    """The answer to a call: JSON of a success, or the text of an error with its code."""
 
     body: bytes
     code: str = ""
@@ -64,7 +63,7 @@ class CallAnswer:
 
     @property
     def text(self) -> str:
-        """The text that the model reads."""
+        """The text for the model."""
         return self.body.decode()
 
     @property
@@ -73,9 +72,9 @@ class CallAnswer:
         return {ERROR_META: {"code": self.code, "details": details}} if self.is_error else None
 
     def to_result(self) -> wire.CallToolResult:
-        """The answer in the SDK's words."""
-        # Read back, so that the structured content is exactly the JSON of the text. Errors have none: some clients
-        # check it against the schema of a success and drop the text.
+        """Return the answer as the SDK's model."""
+        # Parsed again, so that the structured content equals the JSON of the text. Errors have
+        # none, because some clients validate it against the success schema and drop the text.
         return wire.CallToolResult(
             content=[wire.TextContent(type="text", text=self.text)],
             structured_content=None if self.is_error else orjson.loads(self.body),
@@ -84,7 +83,7 @@ class CallAnswer:
         )
 
     def to_wire(self, structured: Callable[[bytes], Any] = orjson.loads) -> dict[str, Any]:
-        """The answer as the protocol writes it; `structured` turns the JSON of a success into its content."""
+        """Return the answer in the wire format. `structured` converts the JSON of a success to its content."""
         answer: dict[str, Any] = {
             "content": [{"type": "text", "text": self.text}],
             "isError": self.is_error,
@@ -102,7 +101,7 @@ def _error(text: str, code: str, details: Mapping[str, list[str]] | None = None)
 
 @dataclass(slots=True)
 class LoggedCall:
-    """The data for the call log, filled in as the call goes on."""
+    """Data for the call log, filled in during the call."""
 
     tool: str
     principal: str
@@ -120,7 +119,7 @@ def call_tool(
     follower: Follower | None = None,
     access: ServerAccess | None = None,
 ) -> wire.CallToolResult:
-    """The same as `answer_call`, in the SDK's words."""
+    """Return the result of `answer_call` as the SDK's model."""
     return answer_call(principal, name, raw, follower, access).to_result()
 
 
@@ -133,12 +132,13 @@ def answer_call(
     batches: CallBatches | None = None,
     is_counted: bool = False,
 ) -> CallAnswer:
-    """Run the registered tool for the principal and log the call. `follower` is told how far it has come; `access` is
-    what the server knows of the principal, where there is a server, and `batches` writes its log of reads. One that
-    `is_counted` was counted against its rates before.
+    """Run the registered tool for the principal and log the call.
 
-    Every failure is an answer with a code and a text that says how to mend the call; an
-    unexpected one shows only a reference to the server's log.
+    `follower` receives progress. `access` is the server's cache of principals, `batches` its log of
+    reads. With `is_counted` the call was already counted against its rates.
+
+    Every failure is an answer with a code and advice how to correct the call; an unexpected one
+    contains only a reference to the server's log.
     """
     ids = bind_ids({"request_id": choose_request_id(None)})
     with ids, measure(OperationKind.TOOL_CALL, name if get_tool(name) else "unknown") as measured:
@@ -169,7 +169,7 @@ def _answer_call(
         answer = _error("The call was cancelled; nothing more was done.", CANCELLED)
     except Exception as error:
         if is_database_away(error):
-            # Its log is in the same database.
+            # The call log is in the same database.
             log_database_away(error, f"Tool {name}")
             outage = describe_outage(error)
             return _error(outage.message, outage.code)
@@ -187,9 +187,9 @@ def run_tool(
     access: ServerAccess | None,
     hit: Hit,
 ) -> CallAnswer:
-    """The answer of the tool that the call names. The call notes what is learnt of it.
+    """Return the answer of the call's tool, and note on the call what is known about it.
 
-    It is counted by `hit`, unless it was counted before. Raises `CmsError`.
+    Counts it with `hit`, unless it was counted before. Raises `CmsError`.
     """
     if not call.is_counted:
         count_call(principal, get_tool(call.tool), hit=hit)
@@ -204,7 +204,7 @@ def run_tool(
 
 
 def _actor_of(principal: Principal, name: str, access: ServerAccess | None) -> Actor:
-    """Who calls: as the account stands now, and for what only reads as it was within the last second."""
+    """Return the actor: from the database now, or for reading tools at most one second old."""
     tool = get_tool(name)
     if access is not None and tool is not None and tool.kind == "read":
         return known_actor(principal, access)
@@ -212,7 +212,7 @@ def _actor_of(principal: Principal, name: str, access: ServerAccess | None) -> A
 
 
 def result_text(result: wire.CallToolResult) -> str:
-    """The text that the model reads: our results hold exactly one."""
+    """Return the text for the model; our results have exactly one."""
     return "".join(item.text for item in result.content if isinstance(item, wire.TextContent))
 
 
@@ -224,7 +224,7 @@ def log_refused(principal: Principal, name: str, raw: Mapping[str, Any], code: s
 def log_unknown(
     principal: Principal, name: str, raw: Mapping[str, Any], access: ServerAccess
 ) -> None:
-    """Count and log a call of a tool that is not there."""
+    """Count and log a call of an unknown tool."""
     code = "unknown_tool"
     try:
         count_call(principal, hit=access.counts.count)
@@ -234,10 +234,10 @@ def log_unknown(
 
 
 def row_of(call: LoggedCall, raw: Mapping[str, Any], answer: CallAnswer) -> McpCall:
-    """The row of the call log for a call that is over."""
+    """Return the call log's row for a finished call."""
     try:
         request_bytes = len(orjson.dumps(raw, default=str))
-    except orjson.JSONEncodeError:  # about, where they are none that JSON can hold
+    except orjson.JSONEncodeError:  # approximate for values JSON cannot represent
         request_bytes = len(repr(raw))
     return new_instance(
         McpCall,
@@ -260,11 +260,11 @@ def _log_call(
     answer: CallAnswer,
     batches: CallBatches | None = None,
 ) -> None:
-    """Write the call into the call log: one statement, before the answer; a read that was answered with others, by
-    `batches`, where there are any.
+    """Write the call to the call log: one statement, before the answer. Successful reads are batched
+    if possible.
 
-    What was refused and what does more than read goes into the activity log too, which is kept for longer. Calls
-    beyond the rate would flood it, and are left out there.
+    Refused calls, and calls that do more than read, are also recorded in the activity log, which is
+    stored longer. Calls beyond the rate are not, because they would flood it.
     """
     row = row_of(call, raw, answer)
     told: JsonObject = {

@@ -1,8 +1,8 @@
-"""The HTTP face: one application with both HTTP transports and the health check.
+"""The HTTP application with both HTTP transports and the health check.
 
 `GET /mcp` is SSE (2024-11-05) with `POST /messages?sessionId=`; `POST /mcp` is Streamable HTTP in
-every revision that the SDK knows. A session lives in one process. Its id begins with the key of that
-process, so that any other one passes the request on: no stickiness is needed.
+all revisions of the SDK. A session lives in one process. Its id starts with the key of that
+process, so that other processes can forward requests, without sticky sessions.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ METADATA_PREFIX = "/.well-known/"
 
 
 def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
-    """The application, for a server that binds `host`. Its lifespan must run.
+    """Build the application for a server that binds `host`. Its lifespan must run.
 
-    `address` is where other processes of the same server reach it; without one it is the only one.
+    `address` is where other processes of the same server reach it; without one it is the only
+    process.
     """
     allowed = settings.CMS_ENV.mcp_allowed_hosts
     hosts = {*LOOPBACK_NAMES, host, *allowed}
@@ -76,7 +77,8 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
     )
     direct = DirectCalls(server, quick.handle_request)
     connections = Connections(workers, manager, access)
-    # With an address of its own, people connect their clients, and none of them may be somebody else by being silent.
+    # With a public URL, people connect clients with OAuth, and a request without a credential must
+    # not be accepted.
     serves_local = not settings.CMS_ENV.mcp_url and all(map(is_loopback_host, (host, *allowed)))
     authenticator = Authenticator(workers, access, serves_local=serves_local)
 
@@ -92,6 +94,7 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
             yield
             changes.close()
             tasks.cancel_scope.cancel()
+        # After the tasks have ended, so that the last rows are written at shutdown.
         await workers.run_apart(batches.write)
 
     def gated(endpoint: ASGIApp) -> Gate:
@@ -123,7 +126,7 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
         raise HTTPException(404)
 
     async def not_found(request: Request, error: Exception) -> Response:
-        # Clients in browsers look for metadata at several addresses, and must be able to read that one has none.
+        # Clients in browsers try several metadata URLs, and must be able to read the 404.
         is_metadata = request.url.path.startswith(METADATA_PREFIX)
         headers = {"Access-Control-Allow-Origin": "*"} if is_metadata else None
         return refusal(404, "Nothing is here. The MCP endpoint is /mcp.", "not_found", headers)
@@ -149,7 +152,7 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
 
 
 class ReadinessEndpoint:
-    """`/health/ready`: whether what the server stands on can be reached, and what cannot."""
+    """`/health/ready`: reports which services the server depends on cannot be reached."""
 
     def __init__(self, workers: Workers) -> None:
         self.workers = workers
@@ -163,9 +166,9 @@ class ReadinessEndpoint:
 
 
 class McpEndpoint:
-    """`/mcp`: a bare GET opens an SSE session; everything else is Streamable HTTP.
+    """`/mcp`: a GET without session opens an SSE session; everything else is Streamable HTTP.
 
-    A class instance, so that the router hands over the raw connection with any method.
+    A class instance, because the router passes the raw connection with any method only to these.
     """
 
     def __init__(
@@ -201,6 +204,7 @@ class McpEndpoint:
 
         async def translated(message: Message) -> None:
             nonlocal refused
+            # The SDK answers 503 without a body of ours if `_admit_session` refused the session.
             if message["type"] == "http.response.start" and message["status"] == 503:
                 refused = self.counter.refuse_if_full(current_holder.get())
                 if refused is not None:
@@ -223,9 +227,9 @@ class McpEndpoint:
 
 
 def is_quick_call(headers: Mapping[bytes, bytes]) -> bool:
-    """Return whether a request of the newest revision calls a tool that reports nothing before it answers.
+    """Return True if a request of the newest revision calls a tool without progress reports.
 
-    The SDK answers it without a task and a stream for what comes before; it compares headers and body itself.
+    The SDK answers it without a task and a stream; it compares headers and body itself.
     """
     if headers.get(b"mcp-protocol-version") != NEWEST_REVISION.encode():
         return False
@@ -236,7 +240,7 @@ def is_quick_call(headers: Mapping[bytes, bytes]) -> bool:
 
 
 def session_of(headers: Mapping[bytes, bytes]) -> str:
-    """Return the session that a request of Streamable HTTP names; empty for a revision without sessions."""
+    """Return the session id of a Streamable HTTP request; empty for a revision without sessions."""
     revision = headers.get(b"mcp-protocol-version")
     if revision is not None and revision.decode("latin-1") not in HANDSHAKE_PROTOCOL_VERSIONS:
         return ""
@@ -244,7 +248,7 @@ def session_of(headers: Mapping[bytes, bytes]) -> str:
 
 
 class MessagesEndpoint:
-    """`POST /messages?sessionId=`: what an SSE client sends."""
+    """`POST /messages?sessionId=`: messages of an SSE client."""
 
     def __init__(self, sse: SseTransport, router: SessionRouter) -> None:
         self.sse, self.router = sse, router

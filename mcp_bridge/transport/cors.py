@@ -1,4 +1,4 @@
-"""Cross-origin access: what a browser must be told before a page of an allowed origin may call an endpoint."""
+"""Cross-origin access: the headers that browsers need before a page of an allowed origin may call an endpoint."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def header_of(headers: Headers, name: bytes) -> bytes | None:
 
 
 def is_preflight(method: str, headers: Headers) -> bool:
-    """Return whether a browser asks if it may send a request, which it does without credentials."""
+    """Return True for a CORS preflight request, which carries no credentials."""
     return method == "OPTIONS" and header_of(headers, b"access-control-request-method") is not None
 
 
 def answer_preflight(headers: Headers, origin: bytes) -> Response:
-    """Return the permission for a request from `origin`, with the headers that it asks for."""
+    """Return the preflight response for `origin`, with the requested headers."""
     asked = header_of(headers, b"access-control-request-headers") or b""
     response = Response(status_code=204)
     response.raw_headers = [
@@ -47,7 +47,7 @@ def answer_preflight(headers: Headers, origin: bytes) -> Response:
 
 
 def allowed_origin(origin: bytes) -> Headers:
-    """Return the headers that let a page of `origin` read an answer."""
+    """Return the headers that let a page of `origin` read a response."""
     return [
         (b"access-control-allow-origin", origin),
         (b"access-control-expose-headers", _EXPOSED),
@@ -56,7 +56,7 @@ def allowed_origin(origin: bytes) -> Headers:
 
 
 def send_to_origin(send: Send, origin: bytes) -> Send:
-    """Return a `send` whose answers, refusals and streams included, a page of `origin` may read."""
+    """Return a `send` whose responses, including errors and streams, a page of `origin` may read."""
 
     async def send_readable(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,8 +1,8 @@
-"""Calls of tools that only read, in the newest revision, answered without the SDK, whose way through its models and
-contexts costs more than most of them.
+"""Calls of reading tools in the newest revision, answered without the SDK, whose models and contexts
+cost more than most tools.
 
-Only what is exactly as it should be is answered here. Everything else goes on to the SDK, which says what is wrong
-with it: there is one opinion of that.
+Only fully valid calls are answered here. All others are passed to the SDK, which reports the
+errors.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _JSON: Final = b"application/json"
 
 
 class DirectCalls:
-    """An ASGI application before the SDK's, for requests whose body is read already."""
+    """An ASGI application before the SDK's, for requests whose body is already read."""
 
     def __init__(self, server: ProtocolServer, sdk: ASGIApp) -> None:
         self._calls, self._sdk = server.calls, sdk
         self._meta = {wire.SERVER_INFO_META_KEY: server.server_info_stamp}
-        # The SDK's own way makes a span for each message, where somebody collects spans.
+        # The SDK creates a span for each message, so it is used if a tracer collects them.
         self._is_on = find_tracer() is None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,8 +68,9 @@ class DirectCalls:
 
 
 def plain_call(headers: list[tuple[bytes, bytes]]) -> str:
-    """Return the tool that a request of the newest revision calls, if its headers are as plain as they can be and the
-    tool reads and does not wait; else nothing."""
+    """Return the tool of a plain request of the newest revision, if the tool only reads and does not
+    wait; otherwise an empty string.
+    """
     seen: dict[bytes, bytes] = {}
     for name, value in headers:
         if name in seen or name.startswith(_PARAMETER_PREFIX):
@@ -90,14 +91,14 @@ def plain_call(headers: list[tuple[bytes, bytes]]) -> str:
 
 @cache
 def _has_headers(arguments: type[Arguments]) -> bool:
-    """Whether an argument is to come as a header, too, which the SDK compares."""
+    """Return True if an argument is also sent as a header, which the SDK compares."""
     return bool(x_mcp_header_map(lean_schema(arguments)))
 
 
 def read_call(body: bytes, name: str) -> dict[str, Any] | None:
-    """Return the request in the body if it is a whole call of the tool with that name."""
+    """Return the request in the body if it is a complete call of that tool."""
     try:
-        request = json.loads(body)  # as the SDK reads it
+        request = json.loads(body)  # like the SDK, so that both accept the same input
     except (ValueError, RecursionError):
         return None
     if (
@@ -117,7 +118,8 @@ def read_call(body: bytes, name: str) -> dict[str, Any] | None:
 
 
 def _can_be_answered(call_id: object) -> bool:
-    """Whether the JSON of the answer can repeat an id as it came: no number beyond 64 bits, no half of a letter."""
+    """Return True if JSON can repeat the id unchanged: no integers beyond 64 bits, no lone surrogates."""
+    # Not `isinstance`, because `bool` is a subclass of `int`.
     if type(call_id) not in (int, str):
         return False
     try:

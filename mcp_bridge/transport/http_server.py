@@ -1,6 +1,6 @@
-"""The HTTP server around the application: closes connections without requests, and ends open streams when it stops.
+"""The HTTP server around the application: closes idle connections, and ends open streams at shutdown.
 
-Uvicorn waits without an end for the head of a request; bodies have their own time, in `gate`.
+Uvicorn has no timeout for the head of a request; bodies have their own, in `request_checks`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 _LAST_PART: Final[Message] = {"type": "http.response.body", "body": b"", "more_body": False}
 _END_SECONDS: Final = 0.5
-"""How long the end may take where the client reads nothing."""
+"""Maximum seconds to finish a stream whose client does not read."""
 _STOPPING_ANSWER: Final[Message] = {
     "type": "http.response.start",
     "status": 503,
@@ -24,7 +24,7 @@ _STOPPING_ANSWER: Final[Message] = {
 
 
 class GracefulShutdown:
-    """An application around another, for a server that cancels what is open after its time to finish."""
+    """An application wrapper for a server that cancels open requests after its shutdown timeout."""
 
     def __init__(self, inner: ASGIApp) -> None:
         self.inner = inner
@@ -46,7 +46,7 @@ class GracefulShutdown:
         except asyncio.CancelledError:
             if scope["type"] != "http":
                 raise
-        # Some streams end when they are cancelled as if nothing were, and leave their answer open.
+        # Some streams swallow the cancellation and leave their response open.
         if scope["type"] == "http" and not is_done:
             with suppress(OSError, RuntimeError), anyio.move_on_after(_END_SECONDS):
                 if not has_begun:
@@ -58,7 +58,7 @@ HEAD_SECONDS = 20.0
 
 
 class HeadTimeoutProtocol(HttpToolsProtocol):
-    """Closes a connection whose next request has no whole head in time."""
+    """Closes a connection whose next request head is not complete in time."""
 
     cycle: RequestResponseCycle | None  # type: ignore[assignment]  # none before the first request
     _timer: asyncio.TimerHandle | None = None
@@ -89,5 +89,5 @@ class HeadTimeoutProtocol(HttpToolsProtocol):
             self._timer = None
 
     def close_if_idle(self) -> None:
-        if self.cycle is None or self.cycle.response_complete:  # else an answer is under way
+        if self.cycle is None or self.cycle.response_complete:  # otherwise a response is pending
             self.transport.close()

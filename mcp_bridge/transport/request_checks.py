@@ -1,4 +1,4 @@
-"""The gate before both MCP endpoints: Host and Origin, credentials, and the size and pace of the body."""
+"""The checks before both MCP endpoints: Host and Origin, credentials, size and speed of the body."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Admit = Callable[[Scope], Awaitable[TokenHolder | JSONResponse]]
 
 
 def security_settings(hosts: Iterable[str]) -> TransportSecuritySettings:
-    """The SDK's own check over the same names, as a second fence."""
+    """Return the SDK's check of the same names, as a second line of defense."""
     names = [f"[{host}]" if ":" in host else host for host in hosts]
     patterns = [pattern for name in names for pattern in (name, f"{name}:*")]
     origins = [f"{scheme}://{pattern}" for scheme in ("http", "https") for pattern in patterns]
@@ -42,12 +42,12 @@ def security_settings(hosts: Iterable[str]) -> TransportSecuritySettings:
 
 
 class Gate:
-    """An ASGI application around an endpoint. Lets nothing through unchecked, whatever the method.
+    """An ASGI application around an endpoint that checks every request, with any method.
 
-    `hosts` are the names (without ports) that `Host` and `Origin` may carry; a page of another name
-    that was rebound to this address is refused, with or without credentials. Pages of these names may
-    read the answers, refusals too; the question of their browser beforehand carries no credential. What
-    is let in ends with its credential.
+    `hosts` are the names (without ports) allowed in `Host` and `Origin`; a page of another name
+    that was rebound to this address is rejected, with or without credentials. Pages of these names
+    may read the responses, including errors; their preflight requests carry no credential. Accepted
+    requests end with their credential.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Gate:
             if isinstance(body, JSONResponse):
                 await body(scope, receive, send)
             elif body is None:
-                return  # nobody is there to be answered
+                return  # the client has disconnected
             elif refused := refuse_missing_scope(holder.principal, body):
                 await refused(scope, receive, send)
             else:
@@ -116,8 +116,9 @@ class Gate:
 
 @lru_cache(maxsize=1_000)
 def sdk_user(principal_id: str) -> AuthenticatedUser:
-    """Return who a request comes from, in the SDK's words: it binds a session to the user of the request that opened
-    it, and answers 404 to any other."""
+    """Return the SDK's user of a request. The SDK binds a session to the user that opened it, and
+    answers 404 to others.
+    """
     identity = {"token": "", "client_id": principal_id, "scopes": []}
     return AuthenticatedUser(AccessToken.model_validate(identity))
 
@@ -133,7 +134,7 @@ def _hostname(address: str) -> str | None:
 async def read_body(
     headers: list[tuple[bytes, bytes]], receive: Receive
 ) -> bytes | JSONResponse | None:
-    """The body, None when the client went away, or the refusal of one too large or too slow."""
+    """Return the body, None if the client disconnected, or the error for one too large or too slow."""
     declared = next((value for name, value in headers if name == b"content-length"), b"0")
     if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
         return _too_large()

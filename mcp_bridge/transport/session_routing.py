@@ -1,8 +1,8 @@
-"""Sessions of other processes: an id begins with the key of the process that holds the session, and a request for it
-that arrives elsewhere is passed on to there.
+"""Sessions of other processes: an id starts with the key of its process, and other processes forward
+requests to it.
 
-So a load balancer may send each request to any process. Streams, cancellations and answers of clients arrive where
-the session is, which a copy of the session could not promise.
+So a load balancer may send each request to any process. Streams, cancellations and answers of
+clients arrive where the session is, which copies of the session could not guarantee.
 """
 
 from __future__ import annotations
@@ -37,29 +37,29 @@ from proofroom.core.validation.host_names import is_loopback_host
 logger = logging.getLogger("mcp_bridge")
 REPORT_SECONDS: Final = 10.0
 ALIVE: Final = timedelta(seconds=35)
-"""A process that reported nothing for so long is gone."""
+"""A process without a report for this time counts as gone."""
 _ADDRESSES_SECONDS: Final = 5.0
 _PASSED_ON: Final = b"x-mcp-passed-on"
-"""Says who sent a request that another process passed on, signed by the installation."""
+"""Header with the original client of a forwarded request, signed by the installation."""
 _PASSED_ON_SALT: Final = "mcp-passed-on"
 _BELIEVED_SECONDS: Final = 60
-"""Longer than a request is on its way, and than clocks of two machines are apart."""
+"""Maximum age of the signature in seconds: longer than the forwarding and the clock difference of two machines."""
 WAS_PASSED_ON: Final = "mcp_was_passed_on"
-"""Of a scope: another process passed the request on, and it goes no further."""
+"""Key in the scope of a forwarded request, which must not be forwarded again."""
 _OF_ONE_CONNECTION: Final = frozenset(
     {b"connection", b"keep-alive", b"transfer-encoding", b"content-length", b"te", b"upgrade"}
 )
 _CONNECT_SECONDS: Final = 2.0
 _SILENT_SECONDS: Final = 60.0
-"""Streams say something every 15 seconds."""
+"""Read timeout in seconds. Streams send something every 15 seconds."""
 _KEPT_SECONDS: Final = 2.0
-"""Less than the server keeps an idle connection, so that none is used while it closes."""
+"""Shorter than the server's keep-alive, so that no connection is used while the server closes it."""
 
 
 def own_address(host: str, port: int) -> str:
-    """Return where other processes of the site reach a server that binds `host` and `port`.
+    """Return the address at which other processes reach a server that binds `host` and `port`.
 
-    One that binds every address of its machine is reached at the one that it reaches the database from.
+    For a wildcard host, it is the local address of the route to the database.
     """
     if host in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
         host = "127.0.0.1"
@@ -77,9 +77,10 @@ def own_address(host: str, port: int) -> str:
 
 
 def report_running(key: str, address: str) -> None:
-    """Say that the process runs. One statement after the first time."""
+    """Report that the process runs. One statement after the first time."""
     now = timezone.now()
     if not McpProcess.objects.filter(pk=key).update(seen_at=now):
+        # A process with the same address replaces one that was killed.
         gone = Q(seen_at__lt=now - timedelta(days=1)) | Q(address=address)
         McpProcess.objects.filter(gone).delete()
         McpProcess.objects.create(pk=key, address=address, seen_at=now)
@@ -90,15 +91,15 @@ def report_stopped(key: str) -> None:
 
 
 def running_processes() -> dict[str, str]:
-    """Return the addresses of the processes that run, by key."""
+    """Return the addresses of the running processes, by key."""
     alive = McpProcess.objects.filter(seen_at__gte=timezone.now() - ALIVE)
     return dict(alive.values_list("pk", "address"))
 
 
 def receive_passed_on(scope: Scope) -> Scope:
-    """Return the scope as the process that was asked first had it, where another one passed the request on.
+    """Return the original scope of a request forwarded by another process, with the original client.
 
-    The client is then the one of that process. A mark that this installation did not sign is taken off.
+    A mark that this installation did not sign is removed.
     """
     headers: list[tuple[bytes, bytes]] = scope["headers"]
     marks = [value for name, value in headers if name == _PASSED_ON]
@@ -114,7 +115,7 @@ def receive_passed_on(scope: Scope) -> Scope:
 
 
 def sign_passed_on(scope: Scope) -> bytes:
-    """Return what tells another process of the installation who sent the request."""
+    """Return the signed client of a request, for another process of the installation."""
     client = scope.get("client")
     return signing.dumps(client[0] if client else None, salt=_PASSED_ON_SALT).encode()
 
@@ -132,19 +133,19 @@ class SessionRouter:
             timeout=httpx2.Timeout(_SILENT_SECONDS, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None, keepalive_expiry=_KEPT_SECONDS),
             trust_env=False,
-            verify=False,  # the others are called by HTTP; loading certificates takes long
+            verify=False,  # only plain HTTP is used, and loading certificates is slow
         )
 
     def new_session_id(self) -> str:
-        """Return a random UUID that begins with the key of this process."""
+        """Return a random UUID that starts with the key of this process."""
         return self.key + uuid4().hex[len(self.key) :]
 
     async def start(self) -> None:
-        """Tell the others, before the first session is opened."""
+        """Register this process, before the first session is opened."""
         await self._report()
 
     async def run(self) -> None:
-        """Go on telling them, until cancelled."""
+        """Repeat the report until cancelled."""
         try:
             while self._address is not None:
                 await anyio.sleep(REPORT_SECONDS)
@@ -157,7 +158,7 @@ class SessionRouter:
                         await self._workers.run_apart(report_stopped, self.key)
 
     async def pass_on(self, session_id: str, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Have the process that holds the session answer; False where this one has to."""
+        """Forward the request to the process that holds the session. Return False if this process must answer."""
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         if WAS_PASSED_ON in scope:
             return False
@@ -196,9 +197,10 @@ class SessionRouter:
         return True
 
     async def _relay(self, request: httpx2.Request, send: Send) -> JSONResponse | None:
-        """Write the answer as it comes, or return what to answer where the other process gives none.
+        """Stream the answer of the other process, or return an error response if it gives none.
 
-        Where nothing listens any more the session is gone. A process that is only busy still holds it.
+        If nothing listens at its address any more, the session is lost. A process that is only busy
+        still holds it.
         """
         try:
             response = await self._client.send(request, stream=True)
@@ -218,7 +220,9 @@ class SessionRouter:
             head = [one for one in response.headers.raw if one[0].lower() not in _ENDS_HERE]
             status = response.status_code
             await send({"type": "http.response.start", "status": status, "headers": head})
-            with suppress(httpx2.TransportError):  # it was killed: what was said stays said
+            with suppress(
+                httpx2.TransportError
+            ):  # it was killed; the part already sent cannot be changed
                 async for part in response.aiter_raw():
                     await send({"type": "http.response.body", "body": part, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -228,15 +232,15 @@ class SessionRouter:
         return None
 
     async def _find_address(self, key: str) -> str | None:
-        """Where the process with the key is; None for this one and for one that nobody knows."""
+        """Return the address of the process with the key; None for this one and for an unknown one."""
         if key == self.key or self._address is None:
             return None
         if key not in self._known or time.monotonic() >= self._known_until:
-            with suppress(DatabaseError):  # while it is away: as far as is known
+            with suppress(DatabaseError):  # during an outage the last known addresses are used
                 self._known = await self._workers.run_apart(running_processes)
                 self._known_until = time.monotonic() + _ADDRESSES_SECONDS
         address = self._known.get(key)
-        return None if address == self._address else address  # of one that was here before
+        return None if address == self._address else address  # an earlier process at this address
 
     async def _report(self) -> None:
         if self._address is None:
@@ -248,7 +252,7 @@ class SessionRouter:
 
 
 def _is_refused(error: BaseException | None) -> bool:
-    """Return whether nothing listens where the error, or one that it followed from, wanted to connect."""
+    """Return True if the error or one of its causes is a refused connection."""
     while error is not None and not isinstance(error, ConnectionRefusedError):
         error = error.__cause__ or error.__context__
     return error is not None

@@ -1,4 +1,4 @@
-"""Open sessions and connections over both HTTP transports: their limits, and their end with the credential."""
+"""Open sessions and connections of both HTTP transports: their limits, and their end with the credential."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from mcp_bridge.worker_threads import Workers
 logger = logging.getLogger("mcp_bridge")
 CHECK_SECONDS: Final = 1.0
 _END_SECONDS: Final = 0.5
-"""How long the end of a stream may take where the client reads nothing."""
+"""Maximum seconds to finish a stream whose client does not read."""
 
 current_holder: ContextVar[TokenHolder] = ContextVar("mcp_holder")
-"""Who sent the request that is being served."""
+"""The holder of the request being served."""
 
 
 class Connection:
-    """One request, from its first byte to the last of its answer."""
+    """One request, from its first byte to the last of its response."""
 
     def __init__(self, holder: TokenHolder, scope: Scope, receive: Receive, send: Send) -> None:
         self.holder = holder
@@ -49,11 +49,11 @@ class Connection:
             await inner(scope, receive, self.send)
 
     async def end(self) -> None:
-        """Finish the answer towards the client, then stop what is behind it; a thread finishes its work."""
+        """Finish the response to the client, then cancel the application. A thread finishes its work."""
         if self.has_ended:
             return
         self.has_ended = True
-        # It may have ended, or nobody be there to be told.
+        # The connection may have ended, or the client may not read.
         with suppress(OSError, RuntimeError), anyio.move_on_after(_END_SECONDS):
             scope, receive, send = self._asgi
             if not self._has_begun:
@@ -81,7 +81,7 @@ class OpenSessions(Protocol):
 
 
 class Connections:
-    """All that is open in this process."""
+    """All open connections of this process."""
 
     def __init__(self, workers: Workers, sessions: OpenSessions, access: ServerAccess) -> None:
         self._workers = workers
@@ -100,7 +100,7 @@ class Connections:
     async def serve(
         self, inner: ASGIApp, holder: TokenHolder, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """The request, until it is answered or its credential stops opening anything."""
+        """Serve the request until it is answered or its credential ends."""
         connection = Connection(holder, scope, receive, send)
         self._open.add(connection)
         self._somebody.set()
@@ -110,7 +110,7 @@ class Connections:
             self._open.discard(connection)
 
     async def watch(self) -> None:
-        """Look once a second, and where something changed; never while nothing is open."""
+        """Check credentials once a second and after changes, while anything is open."""
         self._loop = asyncio.get_running_loop()
         while True:
             await self._somebody.wait()
@@ -123,16 +123,16 @@ class Connections:
             try:
                 await self.end_unauthorized()
                 self._is_failing = False
-            except Exception:  # a database that is away for a moment ends no connection
+            except Exception:  # a short database outage must not end connections
                 if not self._is_failing:
                     logger.exception("open MCP connections are not checked until this works again")
                 self._is_failing = True
 
     def look_soon(self) -> None:
-        """From another thread: a credential may have ended."""
+        """Trigger a check, from another thread, because a credential may have ended."""
         loop = self._loop
         if loop is not None:
-            with suppress(RuntimeError):  # it has ended, and the server with it
+            with suppress(RuntimeError):  # the loop and the server have ended
                 loop.call_soon_threadsafe(lambda: self._changed.set())
 
     def holders(self) -> set[TokenHolder]:
@@ -140,7 +140,7 @@ class Connections:
         return here | self._sessions.holders()
 
     async def end_unauthorized(self) -> None:
-        """End what is open with a credential that opens nothing any more."""
+        """End all connections and sessions whose credential is not valid any more."""
         holders = self.holders()
         gone = holders - await self._workers.run_apart(still_authorized, holders)
         if not gone:
@@ -155,14 +155,14 @@ class Connections:
 
 MAX_SESSIONS = 1000
 MAX_SESSIONS_PER_CREDENTIAL = 600
-"""One credential leaves room for the others."""
+"""Lower than `MAX_SESSIONS`, so that one credential cannot take all of them."""
 IDLE_SECONDS = 30 * 60
-"""A Streamable HTTP session that nobody asks anything is over; an SSE session lives as long as its connection."""
+"""Idle timeout of a Streamable HTTP session in seconds; an SSE session lives as long as its connection."""
 _RETRY_SECONDS: Final = "30"
 
 
 class SessionCounter:
-    """The sessions that are open, by credential."""
+    """The number of open sessions by credential."""
 
     def __init__(self) -> None:
         self._open: Counter[str] = Counter()
@@ -172,7 +172,7 @@ class SessionCounter:
         return self._open.total()
 
     def refuse_if_full(self, holder: TokenHolder) -> JSONResponse | None:
-        """The answer to one more session of the holder's where there is no room for it."""
+        """Return the error for another session of the holder if there is no room for it."""
         if self._open[holder.principal.id] >= MAX_SESSIONS_PER_CREDENTIAL:
             said = f"{MAX_SESSIONS_PER_CREDENTIAL} sessions of this credential are open already"
             return _refuse_session(429, said)
@@ -185,11 +185,11 @@ class SessionCounter:
 
     def remove(self, holder: TokenHolder) -> None:
         self._open[holder.principal.id] -= 1
-        self._open += Counter()  # forget who has none
+        self._open += Counter()  # remove zero counts
 
     @contextmanager
     def count_session(self, holder: TokenHolder) -> Iterator[None]:
-        """A session that is open for the length of the block."""
+        """Count a session for the duration of the block."""
         self.add(holder)
         try:
             yield
@@ -203,16 +203,15 @@ def _refuse_session(status: int, said: str) -> JSONResponse:
 
 
 class StreamableSessions(StreamableHTTPSessionManager):
-    """The SDK's sessions, counted in the counter, and ended when their credential is.
+    """The SDK's sessions, counted, and ended together with their credential.
 
-    The SDK asks `_admit_session` for each new session and calls `_discard_session` at the end of each, however it
-    ends.
+    The SDK calls `_admit_session` for each new session and `_discard_session` at every end of one.
     """
 
     def __init__(
         self, counter: SessionCounter, new_session_id: Callable[[], str], **given: Any
     ) -> None:
-        # The SDK names its limit in the log where a session is refused; the counter's is the one that counts.
+        # The SDK mentions its limit in the log of a refusal; the counter enforces the real one.
         most = max(1, MAX_SESSIONS)
         super().__init__(max_sessions=most, session_idle_timeout=IDLE_SECONDS, **given)
         self._counter = counter
@@ -224,7 +223,7 @@ class StreamableSessions(StreamableHTTPSessionManager):
         return set(self._holders.values())
 
     async def end(self, holders: Collection[TokenHolder]) -> None:
-        """End the sessions of these; a call that works in a thread finishes its work."""
+        """End the sessions of these holders. A call in a thread finishes its work."""
         for session_id, holder in list(self._holders.items()):
             transport = self._server_instances.get(session_id)
             if holder in holders and transport is not None:
@@ -238,7 +237,7 @@ class StreamableSessions(StreamableHTTPSessionManager):
             return None
         transport = super()._admit_session(requestor)
         if transport is not None and transport.mcp_session_id is not None:
-            # The SDK names it at random; ours say which process holds it.
+            # The SDK's ids are random; ours contain the key of the process.
             named, session_id = transport.mcp_session_id, self._new_session_id()
             transport.mcp_session_id = session_id
             self._server_instances[session_id] = self._server_instances.pop(named)

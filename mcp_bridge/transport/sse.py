@@ -1,7 +1,8 @@
-"""The SSE transport of 2024-11-05: one stream for each session, and the messages that its client posts.
+"""The SSE transport of 2024-11-05: one stream for each session, and the messages its client posts.
 
-The SDK's own holds every answer until the one before it was taken, for as long as that takes, writes each message out
-for its log, and calls the parameter `session_id`. A call that does nothing takes it 1.4 ms of CPU.
+The SDK's own transport blocks every answer until the previous one is read, without a timeout,
+formats each message for its log, and calls the parameter `session_id`. A call that does nothing
+takes it 1.4 ms of CPU.
 """
 
 from __future__ import annotations
@@ -28,16 +29,16 @@ from mcp_bridge.error_responses import refusal
 from mcp_bridge.protocol.tool_calls import WRITES_FRAGMENTS_KEY
 
 UNREAD_SECONDS = 30.0
-"""After so long without reading a client is taken for gone."""
+"""Seconds without reading after which a client counts as gone."""
 
 FULL_SECONDS: Final = 0.5
-"""From then on nothing more is taken from a client: what it asked is not read."""
+"""Seconds without reading after which messages of the client are refused."""
 
 MAX_UNREAD_BYTES: Final = 16 * 1024 * 1024
-"""Of answers that wait: with as many, nothing more is taken before that time either."""
+"""Maximum bytes of unread answers; beyond it messages are refused immediately."""
 
 PING_SECONDS: Final = 15.0
-"""A proxy may close a stream on which nothing is said for longer."""
+"""Seconds between pings, because proxies may close silent streams."""
 SESSION_PARAMETER: Final = "sessionId"
 _CHECKS_PER_WAIT: Final = 3
 _START: Final[Message] = {
@@ -58,7 +59,7 @@ Incoming = SessionMessage | Exception
 
 
 class SseSession:
-    """One session. `incoming` is what its client posts; the SDK writes to the session as to one of its streams."""
+    """One session. `incoming`: messages of its client. The SDK uses the session as its write stream."""
 
     def __init__(self, session_id: str, owner: str, send: Send) -> None:
         self.id = session_id
@@ -67,7 +68,7 @@ class SseSession:
         self._posted, incoming = anyio.create_memory_object_stream[Incoming](0)
         self.incoming: ObjectReceiveStream[Incoming] = incoming
         self._is_open = True
-        # Answers are made side by side, and written one after the other.
+        # Answers are created concurrently but written one after another.
         self._turn = anyio.Lock(fast_acquire=True)
         self._waiting_since: float | None = None
         self._wrote_at = time.monotonic()
@@ -75,22 +76,22 @@ class SseSession:
 
     @property
     def seconds_unread(self) -> float:
-        """How long the last thing that was written waits for the client to read."""
+        """Seconds the last write has been waiting for the client to read."""
         since = self._waiting_since
         return 0.0 if since is None else time.monotonic() - since
 
     @property
     def is_full(self) -> bool:
-        """Whether the client has to read before it asks for more."""
+        """True if the client has to read before it may send more."""
         return self.seconds_unread > FULL_SECONDS or self._unread_bytes > MAX_UNREAD_BYTES
 
     async def take(self, message: SessionMessage) -> None:
-        """A message of the client, once the session is ready for it; none where it has ended meanwhile."""
+        """Pass a message of the client to the session when it is ready; drop it if the session has ended."""
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
             await self._posted.send(message)
 
     async def send(self, message: SessionMessage, /) -> None:
-        """Write a message of the server. Raises `ClosedResourceError` where the stream has ended."""
+        """Write a message of the server. Raises `ClosedResourceError` if the stream has ended."""
         await self.write(b"event: message\r\ndata: %b\r\n\r\n" % to_json(message.message))
 
     async def write(self, event: bytes) -> None:
@@ -107,14 +108,14 @@ class SseSession:
             self._unread_bytes -= len(event)
 
     async def watch(self) -> None:
-        """Keep the stream alive; return when its client reads nothing any more."""
+        """Send pings; return when the client has stopped reading."""
         while self.seconds_unread < UNREAD_SECONDS:
             await anyio.sleep(min(PING_SECONDS, UNREAD_SECONDS) / _CHECKS_PER_WAIT)
             if self._waiting_since is None and time.monotonic() - self._wrote_at >= PING_SECONDS:
                 await self.write(b": ping\r\n\r\n")
 
     async def end(self) -> None:
-        """Take and write nothing any more."""
+        """Stop reading and writing."""
         self._is_open = False
         await self._posted.aclose()
 
@@ -135,7 +136,7 @@ class SseSession:
 
 
 class SseTransport:
-    """The open sessions of one server. The gate has checked names, credentials and bodies before."""
+    """The open sessions of one server. Names, credentials and bodies are already checked."""
 
     def __init__(self, messages_path: str, new_session_id: Callable[[], str]) -> None:
         self._messages_path = messages_path
@@ -146,7 +147,7 @@ class SseTransport:
     async def connect(
         self, scope: Scope, receive: Receive, send: Send
     ) -> AsyncIterator[SseSession]:
-        """A session that is open for the length of the block. It takes nothing any more when its client is gone."""
+        """Open a session for the duration of the block. It stops accepting messages when its client is gone."""
         session = SseSession(self._new_session_id(), owner_of(scope), send)
         path = f"{scope.get('root_path', '').rstrip('/')}{self._messages_path}"
         await send(_START)
@@ -176,7 +177,7 @@ class SseTransport:
     async def handle_message(
         self, session_id: str, scope: Scope, receive: Receive, send: Send
     ) -> None:
-        """Answer a message that was posted to the session, and hand it on."""
+        """Answer a message posted to the session, and pass it on."""
         request = Request({**scope, WRITES_FRAGMENTS_KEY: True}, receive)
         session = self._sessions.get(session_id)
         if not request.headers.get("content-type", "").lower().startswith("application/json"):
@@ -184,7 +185,7 @@ class SseTransport:
         elif len(session_id) != len(uuid4().hex):
             answer = refusal(400, "Invalid session ID.", "bad_message")
         elif session is None or session.owner != owner_of(scope):
-            # Another's session is not there.
+            # The same answer as for an unknown session, so that ids of others cannot be probed.
             answer = refusal(404, "Could not find session.", "not_found")
         elif session.is_full:
             answer = refusal(
@@ -210,16 +211,16 @@ class SseTransport:
 
 
 def to_json(message: wire.JSONRPCMessage) -> bytes:
-    """The message on the wire. What of it is JSON already stays as it is."""
+    """Return the message on the wire. Parts that are already JSON are copied."""
     if isinstance(message, wire.JSONRPCResponse) and isinstance(
         message.result.get("structuredContent"), orjson.Fragment
     ):
-        # Ids may be numbers that orjson does not write.
+        # Ids may be integers beyond 64 bits, which orjson does not write.
         id_ = json.dumps(message.id, ensure_ascii=False).encode()
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (id_, orjson.dumps(message.result))
     return message.model_dump_json(by_alias=True, exclude_unset=True).encode()
 
 
 def owner_of(scope: Scope) -> str:
-    """The credential that a request came in with."""
+    """Return the credential of a request."""
     return str(scope[SCOPE_KEY].id)

@@ -1,4 +1,4 @@
-"""`manage.py dump_mcp_context`: writes the context that comes from code as JSON, and the table of tools in a page."""
+"""`manage.py dump_mcp_context`: writes the context defined in code as JSON, and the table of tools in a page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS: Final = {
 
 
 def tool_table() -> str:
-    """Every registered tool as a Markdown table, by group."""
+    """Return all registered tools as a Markdown table, by group."""
     rows = sorted(all_tools(), key=lambda tool: (tool.group, tool.name))
     lines = ["| tool | what it does | |", "|---|---|---|"]
     for tool in rows:
@@ -36,7 +36,7 @@ def tool_table() -> str:
 
 
 def replace_tool_table(page: str) -> str:
-    """The page with the table between its two marks. Raises `ValueError` where a mark is missing."""
+    """Return the page with the new table between its two marks. Raises `ValueError` without the marks."""
     head, begin, rest = page.partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not begin or not end:
@@ -48,10 +48,9 @@ SCHEMA_VERSION = 1
 
 
 def build_context() -> JsonObject:
-    """Post types, module groups, modules, taxonomies and tools, each in order of name.
+    """Return post types, module groups, modules, taxonomies and tools, ordered by name.
 
-    The same code gives the same value on every machine, so that a dump shows a contract change as a
-    diff.
+    Deterministic for the same code, so that a dump shows a change of the contract as a diff.
     """
     return {
         "schemaVersion": SCHEMA_VERSION,
@@ -129,7 +128,7 @@ def build_context() -> JsonObject:
 
 
 def context_text(context: JsonObject) -> str:
-    """The context as the text of a file: stable to the byte."""
+    """Return the context as the text of a file, byte for byte reproducible."""
     return json.dumps(context, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -29,7 +29,7 @@ from mcp_bridge.worker_threads import Workers
 from proofroom.core.validation.host_names import is_loopback_host
 
 GRACE_SECONDS = 2
-"""For calls that are under way; an open stream would otherwise keep the server up."""
+"""Seconds for pending calls at shutdown. Open streams would otherwise keep the server running."""
 
 _OPEN_ACCESS = (
     "anyone who reaches it could use every tool. Make a token in the admin (AI clients › Tokens), set MCP_AUTH_TOKEN "
@@ -39,7 +39,7 @@ _OPEN_ACCESS = (
 
 class Command(BaseCommand):
     help = "Serve the MCP tools over HTTP (SSE and Streamable HTTP on one port) or over stdio."
-    # On stdio the output belongs to the protocol; the checks run with `manage.py check`.
+    # On stdio, stdout belongs to the protocol; the checks run with `manage.py check`.
     requires_system_checks: tuple[str, ...] = ()
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -76,7 +76,7 @@ class Command(BaseCommand):
         require_credentials(host)
         port = settings.CMS_ENV.mcp_port if port is None else port
         self.stderr.write(f"MCP server on http://{host}:{port}/mcp (SSE and Streamable HTTP)")
-        # The server ends what is open, and then raises the signal again.
+        # The server shuts down first and raises the signal again afterwards.
         signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(0))
         uvicorn.run(
             GracefulShutdown(build_app(host, own_address(host, port))),
@@ -86,21 +86,20 @@ class Command(BaseCommand):
             log_config=None,
             access_log=False,
             server_header=False,
-            proxy_headers=False,  # who is behind a proxy is read by TRUSTED_PROXIES, here as elsewhere
+            proxy_headers=False,  # TRUSTED_PROXIES determines the client, as everywhere in the project
             timeout_graceful_shutdown=GRACE_SECONDS,
         )
 
 
 def require_credentials(host: str) -> None:
-    """Raise `CommandError` when the address, or a name it is served under, is reachable from
-    elsewhere and no credential guards it."""
+    """Raise `CommandError` if the server is reachable from other machines without any credential."""
     try:
         configured = credentials_configured()
     except ImproperlyConfigured as error:
         raise CommandError(str(error)) from error
-    # Whoever names another host has a proxy in front, whose requests all come from this machine.
+    # With another host name there is a proxy in front, whose requests come from this machine.
     named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not is_loopback_host(name)]
-    # A server that says where it is reached lets people connect clients.
+    # A server with a public URL lets people connect clients with OAuth.
     has_oauth = bool(settings.CMS_ENV.mcp_oauth and settings.CMS_ENV.mcp_url)
     if (
         configured
@@ -117,7 +116,9 @@ def require_credentials(host: str) -> None:
 
 
 def require_site() -> None:
-    """Raise `CommandError` where the database has no tables: a client that was told too little opened another one."""
+    """Raise `CommandError` for an empty database: the client's configuration lacks variables and
+    opened another one.
+    """
     if not connection.introspection.table_names():
         place = connection.settings_dict["NAME"]
         raise CommandError(
@@ -127,13 +128,13 @@ def require_site() -> None:
 
 
 def quiet_logs() -> None:
-    """Keep stdout clean, which stdio clients parse, and what clients send and the ids of sessions out of the log."""
+    """Remove logs from stdout, which stdio clients parse, and clients' data and session ids from the log."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, logging.StreamHandler) and handler.stream is sys.stdout:
             handler.setStream(sys.stderr)
     logging.getLogger("mcp").setLevel(logging.ERROR)
-    logging.getLogger("httpx2").setLevel(logging.WARNING)  # it names the addresses that it calls
-    logging.getLogger("mcp.server.sse").setLevel(logging.CRITICAL)  # it quotes a garbled message
+    logging.getLogger("httpx2").setLevel(logging.WARNING)  # INFO logs every requested URL
+    logging.getLogger("mcp.server.sse").setLevel(logging.CRITICAL)  # ERROR quotes invalid messages
 
 
 async def serve_stdio() -> None:
