@@ -1,4 +1,4 @@
-"""Registers the app with Django."""
+"""The app configuration of analytics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class AnalyticsConfig(AppConfig):
         doctor.app_checks.register(("analytics", figures, doctor.CHECK_DATABASE))
         doctor.app_checks.register(("scheduler", scheduler, doctor.CHECK_DATABASE))
         read_metrics.register(read_sweep_metrics)
-        # The first views come before the scheduler's first day is over.
+        # The first events can arrive before the scheduler's first daily run.
         post_migrate.connect(_create_partitions, sender=self)
         navigation_entries.register(
             NavigationEntry(

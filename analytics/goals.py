@@ -1,4 +1,4 @@
-"""Goals that the server sees reached itself; those that a page reports come with its other events."""
+"""Goals detected by the server. Goals detected by pages are reported with their other events."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from analytics.services.track import Seen, record_events
 
 
 def count_goal(request: HttpRequest, post_id: UUID | None, goal: str) -> None:
-    """Count a goal, such as a form that was taken.
+    """Count a goal, such as a submitted form.
 
-    The rules of views and clicks apply. It has no place on the page, and is no click.
+    The rules of views and clicks apply. It has no position, and is not a click.
     """
     if counts(request):
         record_events(seen=[Seen(EventType.CLICK, post_id, goal=goal)])

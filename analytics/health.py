@@ -1,4 +1,4 @@
-"""The doctor's checks that figures keep up with what visitors do, and that the scheduler goes on."""
+"""The doctor's checks of the analytics figures and the scheduler."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofroom.core.observability.metrics import MetricReading
 
 LATE_AFTER: Final = timedelta(minutes=10)
 SWEPT_WITHIN: Final = timedelta(minutes=3)
-"""The scheduler has figures added up every 30 seconds, each time for 25 at most."""
+"""The scheduler adds figures up every 30 seconds, each time for at most 25 seconds."""
 _ADVICE: Final = gettext_noop(
     "start the worker and the scheduler; until then, reports catch up a little "
     "each time they are opened"
@@ -25,7 +25,7 @@ _ADVICE: Final = gettext_noop(
 
 
 def figures() -> Iterator[CheckResult]:
-    """Yield whether views and clicks wait to be added up for longer than the scheduler takes."""
+    """Check whether views and clicks are added up in time."""
     counted_at = RollUp.objects.values_list("counted_at", flat=True).first()
     if not is_waiting():
         yield CheckResult("ok", "analytics", _("every view and click is added up"))
@@ -41,7 +41,7 @@ def figures() -> Iterator[CheckResult]:
 
 
 def scheduler() -> Iterator[CheckResult]:
-    """Yield when figures were last added up, which the scheduler asks for whether or not anything is new."""
+    """Check the time of the last sweep, which the scheduler starts even without new events."""
     age = _last_sweep_age()
     if age is None:
         yield CheckResult("ok", "scheduler", _("no sweep yet"))
@@ -58,7 +58,7 @@ def scheduler() -> Iterator[CheckResult]:
 
 
 def read_sweep_metrics() -> Iterator[MetricReading]:
-    """Yield the age of the last sweep, once there was one. One query."""
+    """Yield the age of the last sweep, if there was one. One query."""
     age = _last_sweep_age()
     if age is not None:
         yield MetricReading(

@@ -1,4 +1,4 @@
-"""Views and clicks of visitors, and the figures added up from them. Nothing here says who they were."""
+"""Views and clicks of visitors, and the figures added up from them. Visitors are not identified."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from django.utils import timezone
 from proofroom.core.validation.limits import LOCALE_MAX
 
 GOAL_MAX: Final = 105
-"""`form:` and the longest slug of a form."""
+"""Length of `form:` and the longest slug of a form."""
 VALUE_MAX: Final = 253
-"""The longest name of a host."""
+"""Maximum length of a host name."""
 
 
 class EventType(models.TextChoices):
@@ -26,7 +26,7 @@ class EventType(models.TextChoices):
 
 
 class TimeIndex(models.Index):
-    """Of rows that are written in the order of their times: PostgreSQL needs only the bounds of each few pages."""
+    """Index for rows written in order of time: BRIN on PostgreSQL, which stores only the bounds of page ranges."""
 
     def create_sql(
         self,
@@ -41,14 +41,16 @@ class TimeIndex(models.Index):
 
 
 class AnalyticsEvent(models.Model):
-    """A view or a click. `post_id` is empty on pages that are no post's; `x` and `y` are pixels of the document.
+    """A view or a click. `post_id` is empty on pages without a post; `x` and `y` are pixels of the
+    document.
 
-    The server adds what it knows itself: the language and the live `version` that was shown, the original whose
-    variations were being tried (`variation_of`), and the goal that was reached. A `goal` that begins with `form:`
-    stands for a form that was taken, and is no click.
+    The server adds the language and the shown `version`, the original of a running experiment
+    (`variation_of`), and the reached goal. A `goal` starting with `form:` is a submitted form, and
+    is not a click.
 
-    No foreign key: a row is written for each click, and outlives its post. PostgreSQL keeps a partition for each
-    month. No report reads these rows: they are added up to `RollUp.counted_to` (`analytics/rollups/`).
+    No foreign key, because a row is written for each click and outlives its post. PostgreSQL stores
+    a partition for each month. Reports do not read these rows: they are added up to
+    `RollUp.counted_to` (`analytics/rollups/`).
     """
 
     event_type = models.CharField(max_length=5, choices=EventType.choices)
@@ -78,7 +80,7 @@ class AnalyticsEvent(models.Model):
 
 
 class Dimension(models.TextChoices):
-    """The dimensions of figures. `value` of a count is one of these."""
+    """The dimensions of figures. `value` of a count belongs to one of them."""
 
     TOTAL = "total"
     LOCALE = "locale", "Language"
@@ -87,11 +89,11 @@ class Dimension(models.TextChoices):
     MODULE = "module"
     GOAL = "goal"
     ARM = "arm"
-    """Of the original of a test: `value` is the id of the post that was shown, or `<id> <goal>`."""
+    """For the original of a test: `value` is the id of the shown post, or `<id> <goal>`."""
 
 
 class Grain(models.TextChoices):
-    """The span that `day` of a count stands for: itself, or the month that it begins."""
+    """The span of a count: the day `day`, or the month it begins."""
 
     DAY = "day"
     MONTH = "month"
@@ -113,7 +115,7 @@ class TrafficCount(models.Model):
 
 
 class SiteCount(TrafficCount):
-    """Of the whole site, pages that are no post's among it."""
+    """Counts of the whole site, including pages without a post."""
 
     class Meta:
         verbose_name: ClassVar[str] = "analytics"
@@ -129,7 +131,7 @@ class SiteCount(TrafficCount):
 
 
 class PostCount(TrafficCount):
-    """Of one post. What its variations were given counts for the original too."""
+    """Counts of one post. Views of its variations are also counted for the original."""
 
     post_id = models.UUIDField()
 
@@ -154,7 +156,7 @@ class PostCount(TrafficCount):
 
 
 class Device(models.TextChoices):
-    """By the width of the viewport: mobile is below 768 pixels, tablet below 1,100."""
+    """Device class by width of the viewport: mobile below 768 pixels, tablet below 1,100."""
 
     MOBILE = "mobile"
     TABLET = "tablet"
@@ -163,13 +165,13 @@ class Device(models.TextChoices):
 
 
 class HeatSheet(models.Model):
-    """The shared keys of the hits of one heatmap: the post, the version of its live content, the device.
+    """The shared keys of hits of one heatmap: post, version of the live content, device.
 
-    Without `module_id`, and with `~`, its cells are of the page; `~` marks events that have a cell of their module
-    too. With an id they are of the module.
+    An empty `module_id` or `~` means cells of the page; `~` if the events also have a cell of their
+    module. Otherwise the cells are of the module with that id.
     """
 
-    id = models.AutoField(primary_key=True)  # short: it stands in each batch
+    id = models.AutoField(primary_key=True)  # 32 bits, because it is stored in every batch
     post_id = models.UUIDField()
     event_type = models.CharField(max_length=5, choices=EventType.choices)
     module_id = models.CharField(max_length=36, default="")
@@ -195,7 +197,7 @@ else:
 
 
 class NumberList(_NumberField):
-    """Whole numbers of 64 bits: an array on PostgreSQL, JSON elsewhere."""
+    """A list of 64-bit integers: an array on PostgreSQL, JSON elsewhere."""
 
     def db_type(self, connection: BaseDatabaseWrapper) -> str:
         return "bigint[]" if connection.vendor == "postgresql" else "text"
@@ -215,18 +217,19 @@ class NumberList(_NumberField):
 class HeatBatch(models.Model):
     """The hits of one sheet on one day that were added up together.
 
-    Each number of `cells` holds hits of one cell, as `rollups/heat_batches.py` says: a row for each cell would take
-    several times as long to write. When a day is over, its batches become one.
+    Each number in `cells` packs hits of one cell, see `rollups/heat_batches.py`: a row for each
+    cell would take several times as long to write. When a day is over, its batches are merged.
     """
 
     pk = models.CompositePrimaryKey("sheet_id", "day", "last_event")
-    # The database checks nothing there: only who adds up writes batches, and who deletes sheets holds the same lock.
+    # No constraint, to save the check: only the holder of the roll-up lock writes batches or
+    # deletes sheets.
     sheet = models.ForeignKey(
         HeatSheet, models.DO_NOTHING, related_name="batches", db_constraint=False, db_index=False
     )
     day = models.DateField()
     last_event = models.BigIntegerField()
-    """The id of the last event that was added up with them."""
+    """Id of the last event that was added up with them."""
     cells = NumberList()
 
     def __str__(self) -> str:
@@ -234,7 +237,7 @@ class HeatBatch(models.Model):
 
 
 class RollUp(models.Model):
-    """One row: up to which event the figures are added up, and the first day whose month is not added up of days."""
+    """A single row: the event up to which figures are added up, and the first day without a monthly count."""
 
     counted_to = models.BigIntegerField(default=0)
     counted_at = models.DateTimeField(null=True)

@@ -1,4 +1,4 @@
-"""The days that a report is about, in UTC, and what of them is read by whole months."""
+"""The days of a report, in UTC, and the rows to read for them."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _DAY: Final = timedelta(days=1)
 
 
 def day_of(moment: datetime) -> date:
-    """The day of a moment, in UTC."""
+    """Return the day of a moment, in UTC."""
     return moment.astimezone(UTC).date()
 
 
 def today() -> date:
-    """The day that it is now, in UTC."""
+    """Return the current day, in UTC."""
     return day_of(timezone.now())
 
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """From the first day to the last, both among them."""
+    """The days from the first to the last, both included."""
 
     first: date
     last: date
@@ -44,21 +44,21 @@ class Period:
         return (self.last - self.first).days + 1
 
     def before(self) -> Period:
-        """As many days, just before."""
+        """Return the previous period of the same length."""
         return Period(self.first - self.days * _DAY, self.first - _DAY)
 
     def each_day(self) -> Iterator[date]:
         return (self.first + n * _DAY for n in range(self.days))
 
     def each_month(self) -> Iterator[date]:
-        """The first days of the months that it touches."""
+        """Yield the first days of the months in the period."""
         month = self.first.replace(day=1)
         while month <= self.last:
             yield month
             month = _next_month(month)
 
     def counts(self, months_to: date) -> Q:
-        """The rows whose sum is that of the period: whole months that have rows, and the other days."""
+        """Return the rows to sum for the period: whole months where they exist, and the other days."""
         begin = self.first if self.first.day == 1 else _next_month(self.first)
         end = min((self.last + _DAY).replace(day=1), months_to)
         if begin >= end:
@@ -69,12 +69,13 @@ class Period:
         return months | before | after
 
     def daily(self) -> Q:
-        """The rows of its days."""
+        """Return the daily rows of the period."""
         return Q(grain=Grain.DAY, day__gte=self.first, day__lte=self.last)
 
 
 def read_period(params: Mapping[str, str], default_days: int = 30) -> Period:
-    """`from` and `to` of a query: days or times, whose day in UTC is meant. The last 30 days without them.
+    """Read `from` and `to` of a query: days, or times that select their day in UTC. Default: the last
+    30 days.
 
     Raises `RuleViolation` on `from` or `to`.
     """
@@ -124,4 +125,5 @@ def _day(params: Mapping[str, str], name: str) -> date | None:
 
 
 def _next_month(day: date) -> date:
+    # Four days after the 28th is always in the next month.
     return (day.replace(day=28) + 4 * _DAY).replace(day=1)

@@ -1,6 +1,7 @@
-"""Figures of the demo: forty days of made-up visits, and a test that runs. The command `seed` finds it here.
+"""Figures of the demo: forty days of invented visits, and a running experiment. The command `seed`
+calls it.
 
-Every event says `"sample": true` in its metadata.
+Every event has `"sample": true` in its metadata.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ DAYS: Final = 40
 TESTED_DAYS: Final = 21
 TESTED: Final = ("services", "en")
 _VISITS: Final = 100
-"""On a day in the middle of the week."""
+"""Number of visits on a midweek day."""
 _WEEK: Final = (0.9, 1.0, 1.1, 1.0, 0.8, 0.5, 0.6)
 _WIDTHS: Final = {390: 45, 412: 10, 820: 10, 1280: 20, 1440: 15}
 _REFERRERS: Final = {
@@ -38,9 +39,9 @@ _REFERRERS: Final = {
 _TYPES: Final = ("page", "blog")
 _HOURS: Final = (6, 7, 8, 9, 9, 10, 11, 12, 12, 13, 14, 15, 16, 18, 19, 20, 20, 21)
 _SPOTS: Final = ((0.2, 0.75), (0.5, 0.4), (0.78, 0.6))
-"""Where links and buttons of a module may be."""
+"""Positions of links and buttons in a module."""
 _RATES: Final = {"": 0.04, "B": 0.07}
-"""How many visitors of an arm send the form."""
+"""Share of an arm's visitors who submit the form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +52,16 @@ class _VisitedPage:
     version: int
     modules: list[str]
     name: str
-    """Of the arm, where it is one."""
+    """Name of the arm, if it is one."""
 
 
 def seed(*, actor: Actor) -> None:
-    """Make the visits, unless anybody was here before."""
+    """Create the visits, unless there are events already."""
     original = Post.objects.live().filter(slug=TESTED[0], locale=TESTED[1]).first()
     if original is None or AnalyticsEvent.objects.exists():
         return
     if not original.variations.exists():
-        # Have half of the visitors see another opening, as if for three weeks.
+        # A second version of the opening for half of the visitors, since three weeks ago.
         arm = create_variation(post_id=original.pk, variation="B", actor=actor)
 
         def edit(document: PostDocument) -> PostDocument:
@@ -69,7 +70,7 @@ def seed(*, actor: Actor) -> None:
             return document_edits.update_module(document, hero, props=words)
 
         edit_post(post_id=arm.pk, actor=actor, edit=edit)
-        # No service starts a test in the past, nor writes there.
+        # Services cannot start a test in the past, so the rows are changed directly.
         Post.objects.filter(pk=arm.pk).update(variation_running=True)
         arm.revisions.update(created_at=timezone.now() - timedelta(days=DAYS))
 
@@ -85,7 +86,7 @@ def seed(*, actor: Actor) -> None:
             post.variation,
         )
 
-    # The most visited first: the page that is tested, pages and articles; English before other languages.
+    # Most visited first: the tested page, pages, articles; English before other languages.
     live = Post.objects.live().filter(is_placeholder=False)
     shown = Post.objects.filter(Q(pk__in=live) | Q(variation_running=True))
     modules: dict[UUID, list[str]] = {}
@@ -108,7 +109,7 @@ def _make_day(
     dice: Random, ago: int, pages: list[_VisitedPage], tested: list[_VisitedPage], original: UUID
 ) -> None:
     day = timezone.now().astimezone(UTC) - timedelta(days=ago)
-    # More and more of them come, fewer at weekends.
+    # Visits grow over time, with fewer at weekends.
     growth = 1.3 - ago / DAYS * 0.6
     visits = round(_VISITS * _WEEK[day.weekday()] * growth * dice.uniform(0.85, 1.15))
     hours: dict[datetime, list[JsonObject]] = {}
@@ -119,14 +120,14 @@ def _make_day(
         if tested and page.id == original:
             page, of = dice.choice(tested), str(original)
         rows = [{**row, "variation_of": of} for row in _visit(dice, page, is_tested=of is not None)]
-        if ago or hour <= day:  # nobody comes later today
+        if ago or hour <= day:  # no visits in the future
             hours.setdefault(hour, []).extend(rows)
     for hour, rows in sorted(hours.items()):
         write_events(rows, at=hour)
 
 
 def _visit(dice: Random, page: _VisitedPage, *, is_tested: bool) -> Iterator[JsonObject]:
-    """A view, some clicks, and sometimes the form."""
+    """Yield a view, some clicks, and sometimes a submitted form."""
     width = dice.choices(list(_WIDTHS), list(_WIDTHS.values()))[0]
     host = dice.choices(list(_REFERRERS), list(_REFERRERS.values()))[0]
     yield _event(page, width, "view", metadata={"referrer": host})
@@ -140,7 +141,8 @@ def _visit(dice: Random, page: _VisitedPage, *, is_tested: bool) -> Iterator[Jso
             "moduleX": round(x, 3),
             "moduleY": round(y, 3),
         }
-        # The page is not drawn here: that a module is about half as high as wide is a guess.
+        # The page is not rendered here, so the height of modules is estimated as half of their
+        # width.
         down = (place + y) * width * 0.5 + 80
         yield _event(page, width, "click", metadata=module, x=x * width, y=down)
     if is_tested and dice.random() < _RATES[page.name]:

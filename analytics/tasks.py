@@ -15,12 +15,12 @@ from analytics.services.retention import forget_old_events, forget_old_figures
 from proofroom.core.independent_steps import independent_steps
 
 _MAX_SECONDS: Final = 25.0
-"""Less than the scheduler waits: the next one goes on where this one ends."""
+"""Shorter than the scheduler's interval, so that runs do not overlap."""
 
 
 @shared_task(name="analytics.tasks.add_up_events")
 def add_up_events() -> int:
-    """Add what came since to the figures, and close months that are over. Answers how many events."""
+    """Add new events to the figures, and close finished months. Return the number of events."""
     counted = 0
     with independent_steps() as step:
         with step("adding up events"):
@@ -32,10 +32,7 @@ def add_up_events() -> int:
 
 @shared_task(name="analytics.tasks.merge_rare_figures")
 def merge_rare_figures() -> int:
-    """Put what is rare on days that are over together. Answers how many counts went into others.
-
-    The batches of heatmaps on these days become one of each sheet, too.
-    """
+    """Merge rare values and heatmap batches of finished days. Return the number of merged counts."""
     merged = 0
     with independent_steps() as step:
         with step("merging rare values"):
@@ -47,7 +44,9 @@ def merge_rare_figures() -> int:
 
 @shared_task(name="analytics.tasks.prune_events")
 def prune_events() -> int:
-    """Make months ahead, and delete what `ANALYTICS_RETENTION_DAYS` and `ANALYTICS_FIGURES_DAYS` no longer keep."""
+    """Create partitions ahead, and delete data older than `ANALYTICS_RETENTION_DAYS` and
+    `ANALYTICS_FIGURES_DAYS`.
+    """
     count = 0
     with independent_steps() as step:
         with step("making months ahead"):

@@ -1,4 +1,4 @@
-"""Figures in the admin: what was looked at, and where visitors clicked. Importing it registers them."""
+"""The admin pages of analytics. Importing the package registers them."""
 
 from analytics.admin import heatmap, post_lists, post_pages, summary, variations
 

@@ -1,4 +1,4 @@
-"""A summary as charts: columns for days, weeks or months beside those before, and bars for what it divides into."""
+"""A summary as charts: columns of the period and a line of the previous one, and bars of shares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from proofroom.core.admin.charts import Upright, line, part, rounded, upright
 from proofroom.core.i18n.languages import language_name
 
 _MAX_DAY_COLUMNS: Final = 92
-"""Of a longer period each column is a week."""
+"""In longer periods each column is a week."""
 _MAX_NAMED: Final = 5
 Step = Literal["day", "week", "month"]
 _DEVICES: Final = {
@@ -27,7 +27,7 @@ _DEVICES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ChartPeriod:
-    """A day, a week or a month; `before` is that of the same place in the period before, None where it has none."""
+    """A day, a week or a month. `before`: the same place in the previous period, or None."""
 
     first: date
     last: date
@@ -37,7 +37,7 @@ class ChartPeriod:
 
 @dataclass(frozen=True, slots=True)
 class ChartColumn:
-    """A stretch as one chart shows it."""
+    """A column of a chart."""
 
     stretch: ChartPeriod
     value: int
@@ -48,7 +48,7 @@ class ChartColumn:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Columns, and a line for the period before. `top` and `half` are where the axis has its numbers."""
+    """Columns, and a line for the previous period. `top` and `half`: the numbers on the axis."""
 
     name: Literal["views", "clicks"]
     columns: list[ChartColumn]
@@ -61,7 +61,7 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class ShareBar:
-    """One of what a figure divides into. `share` is of all, in percent."""
+    """One share of a total. `share`: percent."""
 
     name: str
     views: int
@@ -78,7 +78,7 @@ def step_of(summary: Summary) -> Step:
 
 
 def chart_periods(summary: Summary, before: Sequence[Moment]) -> list[ChartPeriod]:
-    """Return what the columns stand for. `before` has the days or months of the period before, in order."""
+    """Return the columns. `before`: the days or months of the previous period, in order."""
     size = 7 if step_of(summary) == "week" else 1
     now, then = (
         [moments[begin : begin + size] for begin in range(0, len(moments), size)]
@@ -119,7 +119,7 @@ def draw_chart(name: Literal["views", "clicks"], found: Sequence[ChartPeriod]) -
         )
         for place, item in enumerate(found)
     ]
-    # A line over fewer places than there are columns would stand beside them.
+    # With another number of points, the line would not match the columns.
     drawn = line(before, top) if any(before) and len(before) == len(found) else ""
     most = found[values.index(peak)] if peak else None
     return Chart(name, columns, drawn, top, top // 2, most, peak)
@@ -140,7 +140,7 @@ def referrer_bars(referrers: Sequence[Referrer], all_views: int) -> list[ShareBa
 
 
 def share_bars(shares: Sequence[Share]) -> list[ShareBar]:
-    """Of languages or devices."""
+    """Return the bars of languages or devices."""
     top = max((item.views for item in shares), default=0)
     all_views = sum(item.views for item in shares)
     bars = []
@@ -163,7 +163,7 @@ def _bar(
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A sum with what became of it. `percent` is None where there was nothing before."""
+    """A total and its change. `percent` is None if the previous total is 0."""
 
     name: Literal["views", "clicks", "conversions"]
     value: int

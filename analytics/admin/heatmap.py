@@ -1,4 +1,4 @@
-"""The heatmap of a post: clicks of visitors drawn over its page, and in words and figures beside it."""
+"""The heatmap of a post: visitors' clicks drawn over its page, with lists and figures beside it."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ from proofroom_apps.editorial.posts.post_pages import post_page, read
 from proofroom_apps.editorial.posts.revisions import find_revision
 
 PALEST_SCALE: Final = 4
-"""A single click is not the colour of the most, however few there are."""
+"""Minimum count of the strongest color, so that a single click does not get it."""
 _MAX_SPOTS_LISTED: Final = 20
 _MAX_REVISIONS: Final = 100
 _REASONS: Final = {"created", "before"}
-"""What makes no change that could be looked at before and after."""
+"""Reasons of revisions that are no change to compare before and after."""
 WIDTHS: Final[Mapping[str, int]] = {"all": 1280, "mobile": 390, "tablet": 820, "desktop": 1280}
-"""How wide the page is shown for each class of devices."""
+"""Width of the page in pixels by class of device."""
 DEVICES: Final = {
     "all": gettext_lazy("All"),
     "mobile": gettext_lazy("Phone"),
@@ -69,7 +69,7 @@ _DEFAULT_DAYS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class HeatFilter:
-    """Of which visits the heatmap is. `days` is 0 where the period is of its own; `problem` says why it is not."""
+    """The filter of a heatmap. `days` is 0 for custom dates; `problem`: reason why they are invalid."""
 
     device: str
     event: str
@@ -84,7 +84,7 @@ class HeatFilter:
         return WIDTHS[self.device]
 
     def query(self, **other: str) -> str:
-        """The address of this page with some of it otherwise."""
+        """Return the query string of this page with some values changed."""
         dates = {"days": str(self.days)}
         if self.own is not None:
             dates = {"from": str(self.own.first), "to": str(self.own.last)}
@@ -99,7 +99,7 @@ class HeatFilter:
         return "?" + urlencode(values | other)
 
     def period(self, side: str = "") -> Period:
-        """The days of one side: those up to the approval, or from it on; without one the last days."""
+        """Return the days of one side: up to the approval, or from it on; without a revision the last days."""
         if self.own is not None:
             return self.own
         last, days = today(), timedelta(days=self.days - 1)
@@ -112,7 +112,9 @@ class HeatFilter:
 
 
 def read_heat_filter(request: HttpRequest, post: Post) -> HeatFilter:
-    """Return what is asked for; what is unknown is the usual. Raises `Http404` for a revision of another post."""
+    """Return the requested filter; unknown values get the default. Raises `Http404` for a revision of
+    another post.
+    """
     asked = {name: str(value) for name, value in request.GET.items() if value}
     own, problem = None, ""
     if "from" in asked or "to" in asked:
@@ -136,7 +138,7 @@ def read_heat_filter(request: HttpRequest, post: Post) -> HeatFilter:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """One page in its frame, what is drawn over it, and the days that it is of."""
+    """One page in its frame, its heatmap, and its period."""
 
     name: str
     heading: str
@@ -149,7 +151,7 @@ class Stage:
 
     @property
     def cells(self) -> JsonObject:
-        """What the script draws: of modules by parts of their boxes, of the rest of the page by its width."""
+        """Return the data for the script: positions relative to modules, and to the page's width elsewhere."""
         return {
             "page": [_spot_values(spot) for spot in self.rest.spots],
             "modules": {
@@ -169,13 +171,13 @@ class Stage:
 
     @property
     def most(self) -> int:
-        """How often the most hit spot was hit."""
+        """Number of hits of the most hit spot."""
         return max([self.rest.max, *(spot.count for one in self.modules for spot in one.spots)])
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleFigure:
-    """The clicks of a module in one stage; `share` is its part of all of the stage, in percent."""
+    """The clicks of a module in one stage. `share`: percent of the stage's total."""
 
     heading: str
     clicks: int
@@ -184,7 +186,7 @@ class ModuleFigure:
 
 @dataclass(frozen=True, slots=True)
 class ModuleLine:
-    """A module in the ranked list. `url` shows it in the frame; it is empty where the module is gone."""
+    """A module in the ranked list. `url` shows it in the frame; empty if the module is gone."""
 
     id: str
     name: str
@@ -195,7 +197,7 @@ class ModuleLine:
 
 @dataclass(frozen=True, slots=True)
 class SpotLine:
-    """One of the most hit spots, in words. `down` of a module is in percent, of the page in pixels."""
+    """One of the most hit spots. `down`: percent of a module, or pixels of the page."""
 
     place: str
     is_of_page: bool
@@ -205,7 +207,7 @@ class SpotLine:
 
 
 def stages_of(post: Post, live: PostDocument, asked: HeatFilter) -> list[Stage]:
-    """The live page; or the page before an approval, after it, or both in that order."""
+    """Return the live page; or the page before an approval, after it, or both in that order."""
     catch_up()
     revision = asked.revision
     if revision is None:
@@ -253,7 +255,7 @@ def _stage(
 
 
 def module_lines(stages: Sequence[Stage]) -> list[ModuleLine]:
-    """The modules by their clicks in all stages, the most clicked first. Those that were not clicked follow."""
+    """Return the modules by their clicks in all stages, most clicked first, unclicked ones last."""
     clicks = [{one.post_module_id: one.clicks for one in stage.modules} for stage in stages]
     labels = {one.post_module_id: one.label for stage in stages for one in stage.modules}
     known = dict.fromkeys([*labels, *(id_ for stage in stages for id_ in stage.names)])
@@ -279,7 +281,7 @@ def module_lines(stages: Sequence[Stage]) -> list[ModuleLine]:
 
 
 def spot_lines(stage: Stage) -> list[SpotLine]:
-    """The spots that were hit most."""
+    """Return the most hit spots."""
     rest = [
         SpotLine("", True, round(spot.x * 100), round(spot.y), spot.count)
         for spot in stage.rest.spots[:_MAX_SPOTS_LISTED]
@@ -299,7 +301,9 @@ def spot_lines(stage: Stage) -> list[SpotLine]:
 
 
 def scale_of(stages: Sequence[Stage]) -> list[int]:
-    """How many clicks the left, the middle and the right of the legend stand for: the colours go by their root."""
+    """Return the counts at the left, middle and right of the legend. Colors grow with the square root
+    of the count.
+    """
     most = max([PALEST_SCALE, *(stage.most for stage in stages)])
     return [0, round(most / 4), most]
 
@@ -310,7 +314,7 @@ def _spot_values(spot: Spot) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class HeatmapSwitch:
-    """A link of a switch."""
+    """A link to another value of the filter."""
 
     label: str
     url: str
@@ -320,23 +324,23 @@ class HeatmapSwitch:
 
 @answers_refusals
 def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """The page of the admin. It reads figures only; the frame shows what is live, or what was."""
+    """Show the heatmap. It only reads figures; the frame shows the live page, or an earlier one."""
     require(request, "analytics.read")
     post, layers = read(request, post_id)
     require_visible(post, actor_of(request))
     asked = read_heat_filter(request, post)
     stages = stages_of(post, layers.live, asked)
     modules = module_lines(stages)
-    # What changed the live content, newest first; the chosen one is always among it.
+    # The revisions that changed the live content, newest first, always including the selected one.
     changes = post.revisions.defer("document").exclude(reason__in=_REASONS)
     found = list(changes.order_by("-version")[:_MAX_REVISIONS])
     if asked.revision is not None and all(one.pk != asked.revision.pk for one in found):
         found.append(asked.revision)
-    # The links above the page. Events are offered where views have a place too, sides beside an approval.
+    # The links above the page. Events are offered only if views have positions, sides only with a revision.
     days = {str(number): label for number, label in SPANS.items()}
     seen = HeatSheet.objects.filter(post_id=post.pk, event_type=EventType.VIEW)
     offers_events = asked.event != EventType.CLICK or seen.exists()
-    # Variations whose visitors are not among those of this page.
+    # Variations have their own heatmaps, because their visitors are not counted on this page.
     counted = Exists(PostCount.objects.filter(post_id=OuterRef("pk")))
     context = {
         "asked": asked,
@@ -378,7 +382,7 @@ def _switches(
 
 
 def heatmap_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
-    """A link above the pages of a post that visitors may have seen, for whoever may read figures. No query."""
+    """Return the tab of posts that visitors may have seen, with `analytics.read`. No query."""
     is_seen = post.published_at is not None or post.variation_of_id is not None
     if not is_seen or not may(request, "analytics.read"):
         return []

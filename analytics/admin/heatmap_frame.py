@@ -1,4 +1,4 @@
-"""The page of a post in the frame of its heatmap: as visitors see it, or saw it, but nothing of it runs."""
+"""The page of a post in the frame of its heatmap: the live page or an earlier one, without scripts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from proofroom_apps.website.layer_pages import preview_page
 
 STYLESHEET: Final = "cms/analytics/heatmap-frame.css"
 _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
-"""As templates write it. Texts cannot look like it: they are escaped."""
+"""A script tag as templates write it. Escaped text cannot match."""
 
 
 @answers_refusals
 @allow_admin_frame
 def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """Return what is live, or with `?revisionId=` what was: never what waits in a layer."""
+    """Return the live page, or the one of `?revisionId=`; never a draft."""
     require(request, "analytics.read")
     post = get_post_or_404(request, post_id)
     require_visible(post, actor_of(request))
@@ -45,7 +45,7 @@ def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 def still_page(post: Post, document: PostDocument) -> str:
-    """The page without its scripts, whose links lead out of the frame. It is laid out as for visitors."""
+    """Return the page without scripts, with the layout for visitors. Its links open outside of the frame."""
     page = _SCRIPT.sub("", preview_page(post, document, ""))
     added = format_html(
         '<base target="_blank"><link rel="stylesheet" href="{}" data-heat-page>\n</head>',

@@ -1,4 +1,4 @@
-"""The pages under Insights that lead to the figures of posts: experiments, and heatmaps."""
+"""The pages under Insights that list experiments, and posts with heatmaps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, answers_refusals, require
 
 EXPERIMENTS_PAGE: Final = 10
-"""Each is evaluated, which takes some statements."""
+"""Few, because each experiment takes some statements to evaluate."""
 HEATMAPS_PAGE: Final = 25
 HEATMAP_DAYS: Final = 30
 _TEXT_MAX: Final = 100
@@ -36,7 +36,7 @@ _TEXT_MAX: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class ExperimentRow:
-    """An experiment in the list. `arms` are its versions with shares and verdicts, the original first."""
+    """An experiment in the list. `arms`: its versions with shares and verdicts, the original first."""
 
     trial: Trial
     type: str
@@ -47,7 +47,7 @@ class ExperimentRow:
 
 
 def list_originals_with_variants(actor: Actor) -> QuerySet[Post]:
-    """The posts with variations that somebody may see: first those whose experiment runs, then what changed last."""
+    """Return the posts with variations the user may see: running experiments first, then by latest change."""
     variations = Post.objects.filter(variation_of=OuterRef("pk"))
     running = Exists(variations.filter(variation_running=True))
     rows = visible_to(Post.objects.alive(), actor).filter(Exists(variations))
@@ -57,7 +57,7 @@ def list_originals_with_variants(actor: Actor) -> QuerySet[Post]:
 @require_safe
 @answers_refusals
 def experiments(request: HttpRequest) -> HttpResponse:
-    """The experiments of the site, with what may be said of each."""
+    """Show the experiments of the site with their verdicts."""
     require(request, "posts.edit")
     originals = list_originals_with_variants(actor_of(request))
     found = Paginator(originals, EXPERIMENTS_PAGE).get_page(request.GET.get("page"))
@@ -79,7 +79,7 @@ def experiments(request: HttpRequest) -> HttpResponse:
 @require_safe
 @answers_refusals
 def heatmaps(request: HttpRequest) -> HttpResponse:
-    """Published posts by their latest views, to open the heatmap of one; `q` searches titles and paths."""
+    """Show published posts by recent views, with links to their heatmaps. `q` searches titles and paths."""
     require(request, "analytics.read")
     text = request.GET.get("q", "").strip()[:_TEXT_MAX]
     period = Period(today() - timedelta(days=HEATMAP_DAYS - 1), today())

@@ -1,4 +1,4 @@
-"""The page of figures: how much was looked at, when, where from, and on what."""
+"""The analytics page: views and clicks, over time, by post, referrer, language and device."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ _DAY: Final = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class SummaryFilter:
-    """`span` is empty where the days are of their own. `problems` say why something is not shown as asked."""
+    """The filter of the summary. `span` is empty for custom dates. `problems`: errors by field."""
 
     period: Period
     span: str
     post: Post | None = None
     text: str = ""
     found: list[Post] = field(default_factory=list)
-    """Posts that a search came to, where it was not exactly one."""
+    """Matches of the search, unless there is exactly one."""
     problems: dict[str, str] = field(default_factory=dict)
 
     @property
     def of_days(self) -> str:
-        """The part of an address that means these days."""
+        """The query string of these days."""
         if self.span:
             return urlencode({"span": self.span})
         return urlencode({"from": self.period.first, "to": self.period.last})
@@ -76,9 +76,9 @@ class SummaryFilter:
 
 
 def read_summary_filter(params: Mapping[str, str], actor: Actor) -> SummaryFilter:
-    """Read the days, and the post if it is about one. At most two statements.
+    """Read the days and the post. At most two statements.
 
-    What is odd is said in `problems`, and the usual is shown.
+    Invalid values are reported in `problems` and replaced by the default.
     """
     problems: dict[str, str] = {}
     period, span = _read_days(params, problems)
@@ -125,7 +125,7 @@ def _read_days(params: Mapping[str, str], problems: dict[str, str]) -> tuple[Per
 
 @admin.register(SiteCount)
 class SiteCountAdmin(PermittedAdmin[SiteCount]):
-    """One page instead of a list of rows that nobody reads one by one."""
+    """One page instead of a list of rows, because single rows are of no interest."""
 
     view_permission = _PERMISSION
 
@@ -166,7 +166,7 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         return page
 
     def export(self, request: HttpRequest) -> HttpResponseBase:
-        """The days or the posts of the same summary, as CSV. What is odd is said on the page instead."""
+        """Export the days or the posts of the same summary as CSV. Errors are shown on the page instead."""
         require(request, _PERMISSION)
         actor = actor_of(request)
         asked = read_summary_filter(request.GET, actor)

@@ -1,4 +1,4 @@
-"""The page of a test of variations: rates with their ranges, and what may be said of them."""
+"""The page of an experiment: rates with their intervals, and verdicts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _GOAL: Final = re.compile(GOAL_PATTERN, re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class ArmRow:
-    """An arm as the page shows it. `left`, `width` and `dot` are where its rate and range are drawn, if any."""
+    """An arm as shown on the page. `left`, `width` and `dot`: CSS positions of its interval and rate, if any."""
 
     arm: EvaluatedArm
     rate: str
@@ -58,7 +58,7 @@ class ArmRow:
 
 @answers_refusals
 def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
-    """Figures of the test of a post; of a variation, those of the test that it is part of."""
+    """Show the experiment of a post, or the one a variation is part of."""
     require(request, _PERMISSION)
     problem = ""
     days = {name: request.GET[name] for name in ("from", "to") if request.GET.get(name)}
@@ -68,7 +68,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
         problem = error.message
         found = _trial(request, post_id, {})
     post, layers = read(request, found.original.pk)
-    # How many more views it takes until something may be said of the arms of which nothing can be yet.
+    # The number of further views until an arm without a verdict probably gets one.
     open_ = (Verdict.NO_DIFFERENCE, Verdict.TOO_EARLY)
     context = {
         "trial": found,
@@ -140,7 +140,7 @@ def arm_rows(trial: Trial) -> list[ArmRow]:
 
 
 def _scale(arms: Sequence[EvaluatedArm]) -> tuple[float, float]:
-    """From where to where rates are drawn: all ranges fit."""
+    """Return the ends of the scale, which contains all intervals."""
     ranges = [arm.judged.range for arm in arms if arm.judged.tally.views]
     return min((one.low for one in ranges), default=0.0), max(
         (one.high for one in ranges), default=1.0

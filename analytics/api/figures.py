@@ -1,6 +1,6 @@
 """`/api/analytics/summary` and `/api/analytics/heatmap`: views and clicks in figures.
 
-Heatmaps have thousands of spots: they are answered as dicts.
+Heatmaps have thousands of spots, so they are answered as dicts instead of models.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ Day = date  # a field of that name hides the class
 
 
 class TotalsAnswer(Answer):
-    """Views, clicks, and goals that were reached."""
+    """Views, clicks and reached goals."""
 
     views: int = Field(ge=0)
     clicks: int = Field(ge=0)
@@ -73,7 +73,7 @@ class TotalsAnswer(Answer):
 
 
 class PeriodBeforeAnswer(Answer):
-    """As many days, just before."""
+    """The previous period of the same length."""
 
     first: date = Field(serialization_alias="from")
     last: date = Field(serialization_alias="to")
@@ -81,27 +81,27 @@ class PeriodBeforeAnswer(Answer):
 
 
 class MomentAnswer(TotalsAnswer):
-    """A day, or the month that `date` begins."""
+    """A day, or the month starting at `date`."""
 
     date: Day
 
 
 class TopPostAnswer(TotalsAnswer):
-    """A post that is there; variations are counted with their original."""
+    """An existing post, including its variations."""
 
     post_id: UUID
     title: str
 
 
 class ReferrerAnswer(Answer):
-    """Views by the host that they came from. An empty host is none, `~other` stands for many rare ones."""
+    """Views by referring host. An empty host is none, `~other` combines rare ones."""
 
     host: str
     views: int = Field(ge=0)
 
 
 class LocaleShareAnswer(Answer):
-    """By the language of the page; empty on pages of none."""
+    """By the language of the page; empty without one."""
 
     locale: str = Field(validation_alias="value")
     views: int = Field(ge=0)
@@ -117,7 +117,7 @@ class DeviceShareAnswer(Answer):
 
 
 class SummaryMetaAnswer(Answer):
-    """Notes on a summary: periods of more than 400 days are shown by months."""
+    """Notes on a summary: periods of more than 400 days are shown by month."""
 
     grain: Literal["day", "month"]
     counted_at: datetime | None = Field(description="Up to when everything is counted.")
@@ -141,7 +141,7 @@ class SummaryAnswer(Answer):
 
 
 class SpotAnswer(TypedDict):
-    """`x` is a part of the width; `y` pixels of a page 1,000 wide or, in a module, a part of its height."""
+    """`x`: part of the width; `y`: pixels of a page 1,000 wide, or part of a module's height."""
 
     x: Annotated[float, Field(ge=0, le=1)]
     y: Annotated[float, Field(ge=0)]
@@ -149,7 +149,7 @@ class SpotAnswer(TypedDict):
 
 
 class HeatMetaAnswer(TypedDict):
-    """`grid` is the side of a cell in pixels of that page, `max` the most hits of one, `total` those of all."""
+    """`grid`: side of a cell in pixels; `max`: hits of the most hit one; `total`: all hits."""
 
     grid: Annotated[int, Field(ge=1)]
     max: Annotated[int, Field(ge=0)]
@@ -157,14 +157,14 @@ class HeatMetaAnswer(TypedDict):
 
 
 class HeatmapAnswer(TypedDict):
-    """The 5,000 spots that were hit most at most, each the mean place of a cell."""
+    """At most the 5,000 most hit spots, each the mean position of a cell."""
 
     data: list[SpotAnswer]
     meta: HeatMetaAnswer
 
 
 class ModuleHitsAnswer(TypedDict):
-    """A module; `count` holds hits whose place is not known too."""
+    """A module; `count` includes hits without a position."""
 
     postModuleId: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
     label: str
@@ -175,14 +175,14 @@ class ModuleHitsAnswer(TypedDict):
 
 
 class ModuleHeatMetaAnswer(TypedDict):
-    """Of the modules in the list."""
+    """Figures of the listed modules."""
 
     max: Annotated[int, Field(ge=0)]
     total: Annotated[int, Field(ge=0)]
 
 
 class ModuleHeatmapAnswer(TypedDict):
-    """Modules of a page by how often they were hit."""
+    """Modules of a page by number of hits."""
 
     data: list[ModuleHitsAnswer]
     meta: ModuleHeatMetaAnswer
@@ -201,15 +201,15 @@ class HeatmapQuery(Body):
 
 
 class SummaryViewSet(ApiViewSet):
-    """Views and clicks, added up."""
+    """Summaries of views and clicks."""
 
     permissions: ClassVar[dict[str, Declared]] = {"summary": "analytics.view"}
 
     @extend_schema(parameters=SUMMARY_PARAMETERS, responses=SummaryAnswer)
     def summary(self, request: Request) -> Response:
-        """Totals, over time, by post, referrer, language and device, beside the period before.
+        """Totals, over time, by post, referrer, language and device, with the previous period.
 
-        Days are those of UTC. What came in the last moments may be missing on a busy site: `meta.countedAt`.
+        Days are in UTC. On a busy site the latest events may be missing: see `meta.countedAt`.
         """
         asked = read_query(request, SummaryQuery)
         period = read_period(request.query_params)
@@ -253,7 +253,7 @@ class HeatmapViewSet(ApiViewSet):
 
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(ModuleHeatmapAnswer))
     def modules(self, request: Request) -> Response:
-        """The modules of a post by how often they were hit, with the spots inside them."""
+        """The modules of a post by number of hits, with the spots inside them."""
         asked = read_heatmap_query(request, self.actor)
         catch_up()
         found = heatmaps.module_clicks(asked)
@@ -282,7 +282,7 @@ def answer_spots(spots: Sequence[heatmaps.Spot]) -> list[SpotAnswer]:
 
 
 def read_heatmap_query(request: Request, actor: Actor) -> heatmaps.HeatmapSpec:
-    """Read what a heatmap is to show. Raises `NotFound` and `RuleViolation`."""
+    """Read the filter of a heatmap. Raises `NotFound` and `RuleViolation`."""
     asked = read_query(request, HeatmapQuery)
     period = read_period(request.query_params)
     if asked.side is not None and asked.revision_id is None:
@@ -296,7 +296,7 @@ def read_heatmap_query(request: Request, actor: Actor) -> heatmaps.HeatmapSpec:
 
 
 def require_visible_post(post_id: UUID, actor: Actor) -> Post:
-    """Return a post or a variation that is not in the trash and that the actor may see. Raises `NotFound`."""
+    """Return a post or variation the actor may see, unless it is in the trash. Raises `NotFound`."""
     found = visible_to(Post.objects.kept().filter(pk=post_id), actor).first()
     if found is None:
         raise NotFound(f"There is no post {post_id}.")

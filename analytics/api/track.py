@@ -1,4 +1,4 @@
-"""`POST /api/public/analytics/track`: views and clicks, from the pages themselves."""
+"""`POST /api/public/analytics/track`: views and clicks, reported by pages."""
 
 from __future__ import annotations
 
@@ -72,17 +72,17 @@ TRACK_SHAPE: Final[dict[str, Any]] = {
     "oneOf": [EVENT_SHAPE, {"type": "array", "maxItems": MAX_EVENTS, "items": EVENT_SHAPE}]
 }
 TRACK_REQUEST: Final[dict[str, Any]] = {"application/json": TRACK_SHAPE}
-# A text is taken as well, as `sendBeacon` names it; generators of clients know no JSON of that name.
+# `text/plain` is also accepted, because `sendBeacon` sends it, but generated clients cannot use it.
 
 
 class TrackedAnswer(Answer):
-    """The number of events kept. Visits of programs, of staff and of whoever asks not to be tracked are not."""
+    """The number of stored events. Bots, staff and visitors who opt out are not counted."""
 
     accepted: int = Field(ge=0, le=MAX_EVENTS)
 
 
 class PlainJsonParser(StrictJsonParser):
-    """JSON that `sendBeacon` calls a text, so that the browser need not ask first."""
+    """JSON sent as text by `sendBeacon`, to avoid a CORS preflight."""
 
     media_type = "text/plain"
 
@@ -111,19 +111,20 @@ class TrackedEvent(Body):
 
 
 class TrackViewSet(ApiViewSet):
-    """Anybody may report; no session is looked at, nothing is set, and no address is kept."""
+    """Reports from any visitor. No session is read, no cookie is set, no address is stored."""
 
     authentication_classes = ()
     parser_classes = (StrictJsonParser, PlainJsonParser)
-    content_negotiation_class = OneAnswer  # a beacon accepts anything, and nobody reads the answer
+    content_negotiation_class = OneAnswer  # a beacon accepts anything and ignores the response
     throttle_scope = "public"
     permissions: ClassVar[dict[str, Declared]] = {"track": PUBLIC}
 
     @extend_schema(request=TRACK_REQUEST, responses={200: TrackedAnswer})
     def track(self, request: Request) -> Response:
-        """Report a view or a click, or up to 100 of them. One that does not fit is 422, and nothing is kept.
+        """Report a view or a click, or up to 100 of them. If one is invalid, it is 422 and nothing is
+        stored.
 
-        The same JSON as `text/plain` is taken too, as `sendBeacon` sends it.
+        The same JSON as `text/plain` is also accepted, for `sendBeacon`.
         """
         if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig
@@ -135,10 +136,10 @@ class TrackViewSet(ApiViewSet):
             raise invalid("body", f"The list may have at most {MAX_EVENTS} entries.")
         else:
             seen = [_seen(_check_entry(place, item)) for place, item in enumerate(request.data)]
-        # Judged after the body: what is wrong is wrong for everybody.
+        # Checked after validation, so that errors are the same for all callers.
         if not seen or not counts(django_request(request)):
             return Response({"accepted": 0})
-        # Each event counts against the rate of the address, unless it is free of limits.
+        # Each event counts against the rate of the address, unless it is exempt.
         count = count_caller("events", request, len(seen))
         if count is not None and count.is_over:
             show_rate_limit(django_request(request), count)

@@ -1,4 +1,4 @@
-"""Addresses of analytics under `/api/`."""
+"""URLs of analytics under `/api/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/api/analytics/variations`: the figures and verdicts of a test of variations."""
+"""`/api/analytics/variations`: the figures and verdicts of an experiment."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def round_rate(rate: float) -> float:
 
 
 def rate_of(tally: Tally) -> float | None:
-    """Return the rate as it is answered; None without a view."""
+    """Return the rate for the answer; None without a view."""
     return round_rate(tally.rate) if tally.views else None
 
 
@@ -65,7 +65,7 @@ Bound = Annotated[
 
 
 class RangeAnswer(Answer):
-    """The range of a rate or a difference of rates."""
+    """The interval of a rate or of a difference of rates."""
 
     low: Bound
     high: Bound
@@ -162,9 +162,9 @@ class TrialViewSet(ApiViewSet):
 
     @extend_schema(parameters=TRIAL_PARAMETERS, responses=TrialAnswer)
     def retrieve(self, request: Request) -> Response:
-        """Views, goals and verdicts of the arms of a test. Without days, those since it began.
+        """Views, goals and verdicts of the arms of a test. Default period: since it began.
 
-        Differences hold however often somebody looks. Rates count page views, not people.
+        Differences hold for repeated looks. Rates count page views, not people.
         """
         asked = read_query(request, TrialQuery)
         found = evaluate_trial(

@@ -1,8 +1,9 @@
-"""Ranges of rates and of differences that figures of a test can be trusted for. Pure sums, without a database.
+"""Confidence intervals of rates and differences. Pure computations, without the database.
 
-The range of a difference holds however often somebody looks: it is an asymptotic confidence sequence (Waudby-Smith,
-Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence sequences", 2021,
-arXiv 2103.06476, theorem 2.2 and section 3 for two arms that are drawn at random).
+The interval of a difference holds for repeated looks: it is an asymptotic confidence sequence
+(Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic
+confidence sequences", 2021, arXiv 2103.06476, theorem 2.2 and section 3 for two randomly assigned
+arms).
 """
 
 from __future__ import annotations
@@ -13,22 +14,22 @@ from math import ceil, exp, lgamma, log, sqrt
 from typing import Final
 
 ALPHA: Final = 0.05
-"""How often all ranges of one test together may miss the truth."""
+"""Probability that any interval of a test misses the true value."""
 NARROWEST_AT: Final = 10_000
-"""The number of views at which the range of a difference is as narrow as its kind can be."""
+"""Number of views at which the interval of a difference is narrowest relative to a single look."""
 POWER: Final = 0.84
-"""The quantile of the normal distribution for a chance of 80 % to see an effect that is there."""
+"""Quantile of the normal distribution for a power of 80 %."""
 _Z: Final = 1.959963984540054
 _MAX_VIEWS: Final = 10**12
 _SPLIT_PRIOR: Final = 100.0
-"""How many views the weights count as in the test of the split: deviations of some percent are found soonest."""
+"""Weight of the prior in the test of the split, in views: deviations of some percent are found soonest."""
 _MAX_EXPONENT: Final = 700.0
-"""A float holds no more."""
+"""Maximum argument of `exp` for a float."""
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """From `low` to `high`, both among it."""
+    """A closed interval."""
 
     low: float
     high: float
@@ -36,7 +37,7 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Views of an arm, and how many of them reached the goal: as many as there are views at most."""
+    """Views of an arm, and the number of them that reached the goal (at most `views`)."""
 
     views: int
     hits: int
@@ -47,9 +48,10 @@ class Tally:
 
 
 def wilson(tally: Tally) -> Range:
-    """The 95 % range of one rate. Wilson, "Probable inference", JASA 22 (1927), without correction for continuity.
+    """Return the 95 % interval of one rate.
 
-    It holds for one look, and knows nothing of other arms.
+    Wilson, "Probable inference", JASA 22 (1927), without continuity correction. It holds for a
+    single look, and is not corrected for other arms.
     """
     if not tally.views:
         return Range(0.0, 1.0)
@@ -62,21 +64,23 @@ def wilson(tally: Tally) -> Range:
 
 
 def standard_errors(views: int, alpha: float) -> float:
-    """Return how many standard errors a range reaches to each side, after `views`, to hold at every look.
+    """Return the half-width of an interval in standard errors after `views`, for repeated looks.
 
-    sqrt(2 (t r² + 1) / (t r²) * log(sqrt(t r² + 1) / alpha)): equation 6 of the paper in standard errors, where
-    r² = (-2 log alpha + log(1 - 2 log alpha)) / t* makes it narrowest at about t* views (its appendix B.2).
-    A single look would take 1.96.
+    sqrt(2 (t r² + 1) / (t r²) * log(sqrt(t r² + 1) / alpha)): equation 6 of the paper in standard
+    errors, where r² = (-2 log alpha + log(1 - 2 log alpha)) / t* makes it narrowest at about t*
+    views (its appendix B.2). A single look would take 1.96.
     """
     own = views * (-2 * log(alpha) + log(1 - 2 * log(alpha))) / NARROWEST_AT
     return sqrt(2 * (own + 1) / own * log(sqrt(own + 1) / alpha))
 
 
 def difference(base: Tally, other: Tally, alpha: float = ALPHA) -> Range:
-    """Return where the rate of `other` less that of `base` lies, at every look together with a chance of 1 - `alpha`.
+    """Return the interval of the rate of `other` minus the rate of `base`, for repeated looks at level
+    1 - `alpha`.
 
-    The error takes one more hit and one more miss for each arm (after Agresti and Caffo, The American Statistician
-    54, 2000): a rate of none in few views would else be certain. Both arms have views.
+    The standard error uses one more hit and one more miss for each arm (after Agresti and Caffo,
+    The American Statistician 54, 2000), because otherwise a rate of zero in few views would be
+    certain. Both arms must have views.
     """
     error = sqrt(_variance(base) + _variance(other))
     reach = standard_errors(base.views + other.views, alpha) * error
@@ -90,11 +94,12 @@ def _variance(tally: Tally) -> float:
 
 
 def evidence_of_odd_split(views: Sequence[int], weights: Sequence[float]) -> float:
-    """Return how much likelier a split is where visitors are drawn by unknown weights than where they are by these.
+    """Return how much likelier the split is with unknown weights than with these.
 
-    Where they are drawn by these, it reaches a number x in one of x tests at most, however often somebody looks (the
-    sequential multinomial test: Lindon and Malek, "Anytime-valid inference for multinomial count data", 2022, arXiv
-    2011.03567). Arms of no weight are left out. 1 where nothing can be told.
+    If visitors are assigned with these weights, it reaches x in at most one of x tests, for
+    repeated looks (the sequential multinomial test: Lindon and Malek, "Anytime-valid inference for
+    multinomial count data", 2022, arXiv 2011.03567). Arms without weight are ignored. Returns 1
+    without data.
     """
     pairs = [(seen, weight) for seen, weight in zip(views, weights, strict=True) if weight > 0]
     seen_all, weight_all = sum(seen for seen, _ in pairs), sum(weight for _, weight in pairs)
@@ -111,13 +116,16 @@ def evidence_of_odd_split(views: Sequence[int], weights: Sequence[float]) -> flo
 def views_needed(
     rate: float, shares: tuple[float, float], effect: float, alpha: float
 ) -> int | None:
-    """Return how many views two arms need together to see a difference of `effect`, most likely (80 %). None: never.
+    """Return the views two arms need together to detect a difference of `effect` with a power of 80 %;
+    None: never.
 
-    A plain estimate: `rate` is that of both, `shares` are the parts of these views that each arm gets.
+    A simple estimate: `rate` is the rate of both arms, `shares` the parts of these views for each
+    arm.
     """
     if effect <= 0 or not 0 < rate < 1 or min(shares) <= 0:
         return None
     spread = rate * (1 - rate) * (1 / shares[0] + 1 / shares[1])
+    # Binary search for the smallest sufficient number.
     low, high = 1, _MAX_VIEWS
     if not _shows(high, spread, effect, alpha):
         return None

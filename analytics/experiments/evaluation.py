@@ -1,4 +1,4 @@
-"""Evaluates a test of variations: the counts of its arms, verdicts, and reasons for doubt."""
+"""Evaluation of an experiment: counts of its arms, verdicts, and doubts."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
 
 _ID_LENGTH: Final = 36
-"""Characters of the id of an arm; a goal follows after a space."""
+"""Length of an arm's id in `value`; a goal follows after a space."""
 
 
 @dataclass(frozen=True, slots=True)
 class ArmFigures:
-    """One arm of a test: the original or a variation, counted while the test ran."""
+    """Counts of one arm of a test, the original or a variation, while the test ran."""
 
     post_id: UUID
     views: int = 0
@@ -41,16 +41,16 @@ class ArmFigures:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """A goal by how often it was reached."""
+    """A goal and how often it was reached."""
 
     name: str
     conversions: int
 
 
 def count_arms(original_id: UUID, period: Period, goal: str | None = None) -> list[ArmFigures]:
-    """Return the arms of which anything is counted, the original first. Call `catch_up` before.
+    """Return the counts of arms, the original first. Call `catch_up` before.
 
-    Without a goal, conversions are those of all goals.
+    Without a goal, conversions of all goals are counted.
     """
     wanted = ~Q(value__contains=" ")
     if goal is not None:
@@ -66,7 +66,7 @@ def count_arms(original_id: UUID, period: Period, goal: str | None = None) -> li
     found: dict[UUID, list[int]] = defaultdict(lambda: [0, 0, 0])
     found[original_id] = [0, 0, 0]
     for value, views, clicks, conversions in rows.order_by("value"):
-        # With a goal, views and clicks are of the arm's own row, and conversions of the goal's.
+        # With a goal, views and clicks come from the arm's own row, conversions from the goal's.
         sums, is_own_row = found[UUID(value[:_ID_LENGTH])], len(value) == _ID_LENGTH
         if is_own_row:
             sums[0] += views
@@ -77,7 +77,7 @@ def count_arms(original_id: UUID, period: Period, goal: str | None = None) -> li
 
 
 def count_goals(original_id: UUID, period: Period) -> list[Goal]:
-    """Return what visitors of all arms reached, the most frequent first. Call `catch_up` before."""
+    """Return the goals reached in all arms, most frequent first. Call `catch_up` before."""
     rows = (
         PostCount.objects.filter(
             period.counts(months_to()), post_id=original_id, dimension=Dimension.ARM
@@ -98,11 +98,11 @@ _STOPPED: Final = "post.variation.stopped"
 _WEIGHED: Final = "post.variation.changed"
 _MAX_EVENTS: Final = 1_000
 _SETTLING: Final = timedelta(hours=1)
-"""Variations are started one after the other; what happens so soon belongs to the beginning."""
+"""Variations are started one by one; changes within this time belong to the start."""
 _USUAL_DAYS: Final = 30
 _NOT_A_CHANGE: Final = ("created", "before", "promoted")
 GOAL_PATTERN: Final = r"^(form:)?[A-Za-z0-9][A-Za-z0-9_-]*$"
-"""The goal of a marked element, or a form that was sent."""
+"""Pattern of a goal of a marked element, or of a submitted form."""
 Doubt = Literal[
     "odd-split", "weights-changed", "arms-changed", "content-changed", "part-of-test", "many-goals"
 ]
@@ -110,17 +110,17 @@ Doubt = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """The last test of a post. `ended` is None while it goes on, `began` where nothing is known of it."""
+    """The last test of a post. `ended` is None while it runs, `began` if its start is unknown."""
 
     began: datetime | None = None
     ended: datetime | None = None
     weighed: list[datetime] = field(default_factory=list)
-    """When shares of the visitors were changed, after the beginning."""
+    """Times at which weights were changed after the start."""
     joined: list[datetime] = field(default_factory=list)
-    """When a variation was started or stopped while others ran on."""
+    """Times at which a variation was started or stopped while others were running."""
 
     def period(self, original_id: UUID) -> Period:
-        """Its days; those that anything is counted of where it is not known when it began."""
+        """Return its days; if its start is unknown, from the first day with counts."""
         last = day_of(self.ended) if self.ended else today()
         first: date | None
         if self.began:
@@ -132,7 +132,7 @@ class Course:
 
 
 def course_of(variations: Sequence[Post]) -> Course:
-    """Read from the activity log. One statement."""
+    """Read the last test from the activity log. One statement."""
     rows = Event.objects.filter(
         name__in=[_STARTED, _STOPPED, _WEIGHED], post_id__in=[row.pk for row in variations]
     ).order_by("-pk")
@@ -141,7 +141,7 @@ def course_of(variations: Sequence[Post]) -> Course:
     for event in reversed(rows[:_MAX_EVENTS]):
         at = event.created_at
         if not running:
-            # What follows after an end begins a new course.
+            # A start after the end begins a new test.
             if event.name == _STARTED:
                 running.add(event.post_id)
                 course = Course(began=at)
@@ -151,7 +151,7 @@ def course_of(variations: Sequence[Post]) -> Course:
         elif event.name == _STOPPED:
             running.discard(event.post_id)
             if not running:
-                # Those that are stopped together are the end, and no change of the test.
+                # Variations stopped together are the end of the test, not a change of it.
                 kept = [moment for moment in course.joined if at - moment > _SETTLING]
                 course = Course(course.began, at, course.weighed, kept)
                 continue
@@ -163,7 +163,7 @@ def course_of(variations: Sequence[Post]) -> Course:
 
 
 def is_content_changed(course: Course, arms: Sequence[UUID], period: Period) -> bool:
-    """Return whether live content of an arm was changed while the test ran, in these days. One statement."""
+    """Return True if live content of an arm was changed during the test in these days. One statement."""
     begin = datetime.combine(period.first, datetime.min.time(), UTC)
     end = datetime.combine(period.last, datetime.max.time(), UTC)
     if course.began is not None:
@@ -176,7 +176,7 @@ def is_content_changed(course: Course, arms: Sequence[UUID], period: Period) -> 
 
 @dataclass(frozen=True, slots=True)
 class EvaluatedArm:
-    """The original, called A, or a variation. `weight` is the percent of the visitors that it is given now."""
+    """The original, called A, or a variation. `weight`: its current percent of the visitors."""
 
     post_id: UUID
     name: str
@@ -194,7 +194,7 @@ class EvaluatedArm:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A test. `goal` is None where nothing was reached yet; `doubts` say why its figures may mislead."""
+    """A test. `goal` is None if no goal was reached; `doubts`: reasons why its figures may mislead."""
 
     original: Post
     course: Course
@@ -218,10 +218,10 @@ def evaluate_trial(
     goal: str | None = None,
     effect: int = USUAL_EFFECT,
 ) -> Trial:
-    """The test of a post, or of the one that it is a variation of. Without days, those of its last test.
+    """Return the test of a post, or of a variation's original. Default period: its last test.
 
-    Raises `NotFound`, as for one that is not there where `who` may not see it, and `RuleViolation` on `from` or `to`.
-    A fixed number of statements.
+    Raises `NotFound` for a post that does not exist or that `who` may not see, and `RuleViolation`
+    on `from` or `to`. A fixed number of statements.
     """
     rows = Post.objects.kept().select_related("variation_of").filter(pk=post_id)
     post = visible_to(rows, who).first()
@@ -237,7 +237,7 @@ def evaluate_trial(
 
 
 def evaluate_trials(originals: Sequence[Post]) -> list[Trial]:
-    """The last tests of these posts, over all of their days. Seven statements at most for each, and two for all."""
+    """Return the last tests of these posts. At most seven statements for each, and two for all."""
     variations: dict[UUID | None, list[Post]] = defaultdict(list)
     for row in Post.objects.filter(variation_of__in=originals).order_by("variation"):
         variations[row.variation_of_id].append(row)
@@ -277,7 +277,7 @@ def _evaluate_arms(
     original: Post, posts: Sequence[Post], figures: Mapping[UUID, ArmFigures], effect: int
 ) -> list[EvaluatedArm]:
     rows = [original, *posts]
-    # Of the original and of each: what they are given, or were given when the test ended.
+    # The current weights, or the last ones if the test has ended.
     is_running = any(row.variation_running for row in posts)
     given = [
         (row.variation_weight or 0) if row.variation_running or not is_running else 0
@@ -311,7 +311,7 @@ def _find_doubts(
         doubts.append("weights-changed")
     if any(period.first <= day_of(moment) <= period.last for moment in course.joined):
         doubts.append("arms-changed")
-    # Judged while the test runs: of one that ended nobody knows who took part at which weight.
+    # Only while the test runs, because the arms and weights of an ended test are unknown.
     weights = [arm.weight for arm in arms]
     is_known = any(arm.is_running for arm in arms) and sum(weights) == 100
     if not doubts and is_known and is_odd_split([arm.judged.tally for arm in arms], weights):

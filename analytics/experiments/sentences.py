@@ -1,4 +1,4 @@
-"""Sentences about a test of variations."""
+"""Sentences about the results of an experiment."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def doubt_sentence(doubt: Doubt) -> str:
 
 
 def verdict_sentence(arm: EvaluatedArm, trial: Trial) -> str:
-    """Of a variation beside A; with the range, so that “no difference” is not read as “equal”."""
+    """Return the verdict on a variation with its interval, so that “no difference” is not read as “equal”."""
     found, verdict = arm.judged.difference, arm.judged.verdict
     words = {"name": arm.name, "range": points(found) if found else ""}
     if found and verdict in (Verdict.BETTER, Verdict.WORSE):
@@ -75,18 +75,18 @@ def verdict_sentence(arm: EvaluatedArm, trial: Trial) -> str:
 
 
 def goal_label(name: str) -> str:
-    """Of a form that was sent, words in place of its `form:<slug>`; goals of elements are words already."""
+    """Return a readable name for `form:<slug>`; other goals are returned unchanged."""
     slug = name.removeprefix("form:")
     return name if slug == name else _("form submitted: %(slug)s") % {"slug": slug}
 
 
 def round_estimate(number: int) -> int:
-    """Two digits that count: an estimate has no more."""
+    """Return the number rounded to two significant digits, because it is an estimate."""
     return round(number, 2 - len(str(number))) if number else 0
 
 
 def points(found: Range) -> str:
-    """A range of differences, in percentage points."""
+    """Return an interval of differences in percentage points as text."""
     ends = {}
     for name, value in (("low", found.low), ("high", found.high)):
         sign = ("+" if value > 0 else "\N{MINUS SIGN}") if round(value * 100, 2) else ""
@@ -95,7 +95,7 @@ def points(found: Range) -> str:
 
 
 def percent(value: float) -> str:
-    """Like 12.3 %, as the reader writes numbers."""
+    """Return a rate as localized percentage, such as 12.3 %."""
     return f"{number_format(round(value * 100, 1 if value >= 0.01 else 2))}\N{NO-BREAK SPACE}%"
 
 

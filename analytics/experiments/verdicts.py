@@ -1,4 +1,4 @@
-"""Verdicts on the arms of a test, from their figures. Pure sums, without a database."""
+"""Verdicts on the arms of a test, from their figures. Pure computations, without the database."""
 
 from __future__ import annotations
 
@@ -20,15 +20,14 @@ from analytics.experiments.confidence import (
 MIN_VIEWS: Final = 100
 MIN_HITS: Final = 10
 USUAL_EFFECT: Final = 20
-"""The smallest effect that somebody would act on, in percent of the rate of A."""
+"""Default of the smallest relevant effect, in percent of the rate of A."""
 _ODD_SPLIT_EVIDENCE: Final = 100.0
-"""Fair tests reach it in one of a hundred at most, though their figures are read every day."""
-"""Below this chance a split is no accident: the usual bound of checks that are made every day."""
+"""Evidence reached by at most one of a hundred fair tests, for daily looks."""
 _MIN_EXPECTED_VIEWS: Final = 5
 
 
 class Verdict(StrEnum):
-    """Of an arm beside A."""
+    """The verdict on an arm compared with A."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -38,9 +37,10 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """An arm. `difference` to A, `verdict` and `views_needed` are None for A; the latter also if none would do.
+    """A judged arm. `difference` from A, `verdict` and `views_needed` are None for A.
 
-    `views_needed` are the views of the whole test yet to come until the smallest effect would most likely show.
+    `views_needed`: further views of the whole test until the smallest effect would probably show;
+    None if never.
     """
 
     tally: Tally
@@ -53,9 +53,9 @@ class Judged:
 def judge(
     tallies: Sequence[Tally], weights: Sequence[int], effect: int = USUAL_EFFECT
 ) -> list[Judged]:
-    """The arms beside the first of them, which is A.
+    """Return the arms judged against the first of them, which is A.
 
-    `weights` are percent. Each arm is compared with A at its part of the allowed error (Bonferroni).
+    `weights`: percent. The allowed error is divided by the number of comparisons (Bonferroni).
     """
     base, *others = tallies
     alpha = ALPHA / max(1, len(others))
@@ -73,17 +73,18 @@ def judge(
             shares = (weights[0] / both, weights[place] / both)
             needed = views_needed(rate, shares, rate * effect / 100, alpha)
             if needed is not None:
-                # The other arms are given views meanwhile.
+                # Other arms get a part of the views meanwhile.
                 still_needed = round(max(0, needed - base.views - other.views) * 100 / both)
         judged.append(Judged(other, wilson(other), found, verdict, still_needed))
     return judged
 
 
 def is_enough(base: Tally, other: Tally) -> bool:
-    """Return whether sums of so few are near enough to a normal distribution for the range to mean what it says.
+    """Return True if the numbers are large enough for the normal approximation.
 
-    100 views of each, and if both had the same rate, 10 hits and 10 misses of each: the usual rule for rates, asked
-    of what is expected and not of what was found, so that an arm that nobody likes can be seen to be worse.
+    At least 100 views of each, and with a common rate 10 hits and 10 misses of each: the usual rule
+    for rates, applied to expected instead of observed counts, so that an arm without hits can be
+    judged worse.
     """
     least = min(base.views, other.views)
     rate = _pooled_rate(base, other)
@@ -96,9 +97,9 @@ def _pooled_rate(base: Tally, other: Tally) -> float:
 
 
 def is_odd_split(tallies: Sequence[Tally], weights: Sequence[int]) -> bool:
-    """Return whether the views were not divided as the weights say: some were lost, or drawn otherwise.
+    """Return True if the views do not match the weights: some were lost, or assigned differently.
 
-    Not asked where an arm can expect fewer than five views: the chance is none for so few.
+    Returns False if an arm can expect fewer than five views.
     """
     views = [tally.views for tally in tallies]
     least = min((weight for weight in weights if weight > 0), default=0)

@@ -1,11 +1,11 @@
-"""Writes events in one statement, all or none, and tells up to which id they can be read.
+"""Writes events in one statement, all or none, and finds the id up to which they can be read.
 
-One text of JSON carries them, whatever their number, so that there is one statement to prepare. That was three times
-as fast as an insert of the ORM for a single event, and five times for a hundred.
+All events are passed as one JSON text, so that there is a single statement to prepare. That was
+three times as fast as an insert of the ORM for a single event, and five times for a hundred.
 
-On PostgreSQL a lower id may be committed after a higher one. So a writer holds `WRITE_LOCK` shared from before its
-events have ids until they are committed. Who takes it alone, for an instant, knows that nobody is in between: no
-event up to the highest id then will ever come after.
+On PostgreSQL a lower id may be committed after a higher one. A writer therefore holds `WRITE_LOCK`
+shared from before its events get ids until they are committed. A process that takes it exclusively,
+for an instant, knows that no event with an id up to the current maximum is still uncommitted.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 WRITE_LOCK: Final = 0x616E_6102
 _LOCK_TIMEOUT: Final = "1s"
-"""Later writers wait behind whoever waits for them all: not for long, where one of them is stuck."""
+"""Later writers queue behind an exclusive waiter, so it must give up soon if a writer is stuck."""
 EVENTS: Final = AnalyticsEvent._meta.db_table
 TYPES: Final = {
     "event_type": "text",
@@ -44,7 +44,7 @@ COLUMNS: Final = ", ".join(TYPES)
 HELD: Final = f"""
     SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock_shared({WRITE_LOCK})
 """  # a number of our own
-"""Only once the lock is held is there a row, and so an id. The commit is not waited for."""
+"""The lock is taken before rows, and thus ids, exist. The commit does not wait for the disk."""
 RECORDS: Final = (
     "json_to_recordset(%s::json) AS event "
     f"({', '.join(f'{name} {kind}' for name, kind in TYPES.items())})"
@@ -68,18 +68,18 @@ _SQLITE: Final = f"""
 
 
 def write_events(rows: Sequence[JsonObject], *, at: datetime) -> None:
-    """Store events, by the names of their columns. One statement, none without rows.
+    """Store events, given by column names. One statement, or none without rows.
 
-    A process that is killed loses nothing that it answered. A PostgreSQL that crashes may lose what it took in its
-    last moments (three times `wal_writer_delay`, 0.6 s as it comes), a machine with SQLite that loses power what was
-    written since the last checkpoint; both keep each call whole, or nothing of it.
+    A killed process loses nothing it has answered. A crash of PostgreSQL may lose the last moments
+    (three times `wal_writer_delay`, 0.6 s by default), a power loss with SQLite the writes since
+    the last checkpoint; in both cases each call is stored completely or not at all.
     """
     if not rows:
         return
     sql = _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
     moment = connection.ops.adapt_datetimefield_value(at)
     values = [moment, orjson.dumps(rows).decode()]
-    # One statement fails whole, so that it may go without a cursor as a read does.
+    # A single statement is atomic, so it may use the faster path for reads, without a cursor.
     is_postgresql = connection.vendor == "postgresql"
     if not is_postgresql or cast("PostgreSQL", connection).read(sql, values) is None:
         with connection.cursor() as cursor:
@@ -87,9 +87,9 @@ def write_events(rows: Sequence[JsonObject], *, at: datetime) -> None:
 
 
 def last_settled_id() -> int | None:
-    """The highest id below which no event is still to come; None where a writer did not come to its end.
+    """Return the highest id up to which no event is missing; None if a writer did not finish in time.
 
-    Call it outside of a transaction: within one, writers would wait for its end.
+    Call it outside of a transaction, because writers would wait for its end.
     """
     ids = AnalyticsEvent.objects.order_by("-id").values_list("id", flat=True)
     if connection.vendor != "postgresql":  # one writer at a time
@@ -98,7 +98,7 @@ def last_settled_id() -> int | None:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('lock_timeout', %s, true)", [_LOCK_TIMEOUT])
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [WRITE_LOCK])
-            # A statement of its own, which sees what was committed before the lock.
+            # A separate statement, which sees everything committed before the lock.
             return ids.first() or 0
     except OperationalError:
         return None

@@ -1,7 +1,7 @@
-"""The months of views and clicks on PostgreSQL: each a partition, made ahead of time and dropped whole.
+"""Monthly partitions of events on PostgreSQL, created ahead of time and dropped as a whole.
 
-What falls into no month lies in the partition `analytics_event_rest` until its month is made. Elsewhere the table is
-a plain one, and nothing here does anything.
+Rows of other months are in the partition `analytics_event_rest` until their month is created. On
+SQLite the table is not partitioned, and nothing here does anything.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from proofroom.core.independent_steps import independent_steps
 
 logger = logging.getLogger(__name__)
 MONTHS_AHEAD: Final = 3
-"""Months that are made before they begin."""
+"""Number of months created before they begin."""
 _TABLE: Final = AnalyticsEvent._meta.db_table
 _REST_TABLE: Final = "analytics_event_rest"
 _PARTITION_NAME: Final = re.compile(r"analytics_event_(\d{4})_(\d{2})")
 _MAINTENANCE_LOCK: Final = 0x616E_6101
 _LOCK_TIMEOUT: Final = "2s"
-"""How long a change of the table waits for others: whoever comes after it waits too."""
+"""Lock timeout of a change of the table, because later readers and writers queue behind it."""
 _PARTITIONS: Final = """
     SELECT part.relname FROM pg_inherits
     JOIN pg_class part ON part.oid = inhrelid
@@ -40,13 +40,16 @@ _MONTH_BOUND: Final = "%Y-%m-01 00:00:00+00"
 
 
 def months() -> list[date]:
-    """The first days of the months that have a partition."""
+    """Return the first days of the months that have a partition."""
     found = [_PARTITION_NAME.fullmatch(name) for name in _partitions()]
     return [date(int(name[1]), int(name[2]), 1) for name in found if name is not None]
 
 
 def keep_ahead() -> list[date]:
-    """Make this month, the next three, and those of rows that lie beside. Answers those made. Safe to run twice."""
+    """Create partitions for this month, the next three, and the months in the rest partition.
+
+    Returns the created months. Idempotent.
+    """
     if _REST_TABLE not in _partitions():
         return []
     this = today().replace(day=1)
@@ -65,7 +68,9 @@ def keep_ahead() -> list[date]:
 
 
 def drop_before(moment: datetime, *, counted_to: int) -> list[date]:
-    """Drop the months that ended by then, whatever is in them; those with rows not added up stay. Answers them."""
+    """Drop the partitions of months that ended before a time, unless they have rows not added up.
+    Return the months.
+    """
     dropped = []
     for month in months():
         if _start_of(_add_months(month, 1)) > moment:
@@ -78,9 +83,11 @@ def drop_before(moment: datetime, *, counted_to: int) -> list[date]:
 
 @contextmanager
 def _lock_maintenance() -> Iterator[bool]:
-    """A transaction that changes the table, unless another one does: that does the same. It gives up early.
+    """Yield True in a transaction that may change the table, False if another process is changing it.
+    Gives up early.
 
-    What it waits for, like a long report, makes all wait that come after it; then the next run does the work.
+    Waiting, for example for a long report, would block all later readers and writers; the next run
+    does the work instead.
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -92,12 +99,12 @@ def _lock_maintenance() -> Iterator[bool]:
 
 
 def _create_partition(month: date) -> None:
-    """Make the partition of a month, with what of it lies beside."""
+    """Create the partition of a month, and move its rows from the rest partition."""
     name = f"analytics_event_{month:%Y_%m}"
     begin, end = _start_of(month), _start_of(_add_months(month, 1))
     bounds = f"FROM ('{begin:{_MONTH_BOUND}}') TO ('{end:{_MONTH_BOUND}}')"
     with connection.cursor() as cursor:
-        # Nobody writes of this month until its rows are where they belong.
+        # Blocks writers of this month until its rows are moved.
         cursor.execute(f"LOCK TABLE {_REST_TABLE} IN ACCESS EXCLUSIVE MODE")
         cursor.execute(
             f"CREATE TABLE {name} (LIKE {_TABLE} INCLUDING DEFAULTS INCLUDING CONSTRAINTS)"
@@ -113,7 +120,7 @@ def _create_partition(month: date) -> None:
 def _drop_partition(month: date, counted_to: int) -> bool:
     name = f"analytics_event_{month:%Y_%m}"
     with connection.cursor() as cursor:
-        # As readers do: the whole before the part, so that nobody waits for one that waits for them.
+        # Locks the table before the partition, in the same order as readers, to avoid deadlocks.
         cursor.execute(f"LOCK TABLE ONLY {_TABLE} IN ACCESS EXCLUSIVE MODE")
         if month not in months():
             return False

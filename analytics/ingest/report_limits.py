@@ -1,4 +1,4 @@
-"""What pages may report of a view or a click, wherever a call of theirs is read."""
+"""Limits of reported views and clicks, independent of the endpoint."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ MAX_METADATA_BYTES: Final = 4_000
 MAX_METADATA_KEYS: Final = 20
 MAX_METADATA_LEVELS: Final = 4
 MAX_EVENTS: Final = 100
-"""Views and clicks of one call."""
+"""Maximum number of events in one call."""
 MAX_PIXELS: Final = 1_000_000
 MAX_VIEWPORT_WIDTH: Final = 100_000
 PIXEL_DECIMALS: Final = 3
 
 
 def round_pixels(value: float) -> float:
-    """A place as it is stored: to a thousandth of a pixel, and never a negative zero."""
+    """Return the position as stored: rounded to a thousandth of a pixel, without negative zero."""
     return round(value, PIXEL_DECIMALS) + 0.0
 
 

@@ -1,6 +1,6 @@
-"""Writes what pages report, judged by the posts that it names, in one statement with the look at these.
+"""Writes reported events and checks their posts, in one statement.
 
-A look of its own would cost as much as the write.
+A separate query of the posts would cost as much as the write.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from proofroom.core.database.statements import fetch
 from proofroom.core.json import JsonObject
 
 _MAX_VERSIONS_BACK: Final = 100
-"""How old a page may be that still says which version of the post it shows."""
+"""Maximum age, in versions, of the version a page may report."""
 _OF_POST: Final = {
     "locale": "coalesce(post.locale, event.locale)",
-    # An older version was shown, where a page from before the last change is still open.
+    # A page opened before the last change reports an older version.
     "version": (
         f"CASE WHEN event.version BETWEEN post.version - {_MAX_VERSIONS_BACK} AND post.version "
         "THEN event.version ELSE post.version END"
@@ -33,7 +33,7 @@ _OF_POST: Final = {
 }
 _SELECTED: Final = ", ".join(_OF_POST.get(name, f"event.{name}") for name in TYPES)
 _FITS: Final = "event.post_id IS NULL OR post.id IS NOT NULL"
-# The post of each event is looked for by its id, never among all: hence the OFFSET.
+# OFFSET 0 keeps the planner from joining all posts; each post is looked up by its id.
 _POSTGRESQL: Final = f"""
     WITH held AS MATERIALIZED ({HELD}), written AS (
         INSERT INTO {EVENTS} (created_at, {COLUMNS})
@@ -52,7 +52,7 @@ _SQLITE_EVENT: Final = ", ".join(
     + f" AS {name}"
     for name in TYPES
 )
-# It knows no LATERAL: what there is to know of the post comes as one value.
+# SQLite has no LATERAL, so the columns of the post are selected as one JSON value.
 _SQLITE: Final = f"""
     INSERT INTO {EVENTS} (created_at, {COLUMNS})
     WITH given AS MATERIALIZED (
@@ -71,10 +71,11 @@ _SQLITE: Final = f"""
 
 
 def write_seen(rows: Sequence[JsonObject], *, at: datetime) -> int:
-    """Store events, by the names of their columns, and return how many. One statement, none without rows.
+    """Store events, given by column names. Return their number. One statement, or none without rows.
 
-    Those that name a post get its language, the version that visitors saw, and the original while a variation of it
-    runs. Those that name a post that visitors cannot see are left out. See `write_events` for what may be lost.
+    Events of a post get its language, the version that visitors saw, and the original while one of
+    its variations runs. Events of posts that visitors cannot see are dropped. See `write_events`
+    for possible losses.
     """
     if not rows:
         return 0
@@ -91,7 +92,7 @@ def write_seen(rows: Sequence[JsonObject], *, at: datetime) -> int:
 
 @lru_cache(maxsize=2)
 def _statement(vendor: str) -> tuple[str, tuple[Any, ...]]:
-    """The statement of a database, and the constants in its look at posts."""
+    """Return the statement for a database, and the parameters of its subquery of posts."""
     visible, constants = (
         posts_shown_to_visitors().query.get_compiler(connection=connection).as_sql()
     )
@@ -100,7 +101,7 @@ def _statement(vendor: str) -> tuple[str, tuple[Any, ...]]:
 
 
 def posts_shown_to_visitors() -> QuerySet[Post, Any]:
-    """The posts that visitors can see: published ones, and the variations of them that are running."""
+    """Return the posts visitors can see: published ones, and their running variations."""
     running = Post.objects.running()
     of_published = Q(
         variation_running=True,

@@ -1,4 +1,4 @@
-"""Counts no visits of programs, of staff, and of people who ask not to be counted."""
+"""Excludes bots, staff and visitors who ask not to be counted."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ _PREFETCH_HEADERS: Final = ("HTTP_SEC_PURPOSE", "HTTP_PURPOSE", "HTTP_X_MOZ")
 
 
 def counts(request: HttpRequest) -> bool:
-    """Return whether what the call reports is counted. No session is looked at."""
+    """Return True if events of this request are counted. No session is read."""
     meta = request.META
     return not (
         _is_of_staff(meta.get("HTTP_COOKIE", ""))
-        # Do Not Track and Global Privacy Control: the visitor's browser asks not to be tracked.
+        # Do Not Track and Global Privacy Control: the visitor has opted out.
         or meta.get("HTTP_DNT") == "1"
         or meta.get("HTTP_SEC_GPC") == "1"
-        # A browser asks in case its visitor should come: nobody has seen the page yet.
+        # A prefetched page has not been seen by the visitor yet.
         or any(meta.get(name, "").lower().startswith("pre") for name in _PREFETCH_HEADERS)
         or is_program(meta.get("HTTP_USER_AGENT", ""))
     )

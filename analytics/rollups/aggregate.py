@@ -1,8 +1,8 @@
-"""Adds events up into figures: each once, whoever is killed when.
+"""Adds events up into figures, each exactly once, even if processes are killed.
 
-What was counted and how far moves in one transaction, and only one adds at a time. A chunk of events is written with
-one statement for each table, whatever there is to count. Months that are over get counts of their own, made from
-those of their days, so that long periods are read from few rows.
+Counts and the position move in one transaction, and only one process adds at a time. A chunk of
+events is written with one statement for each table. Finished months get their own counts, summed
+from their days, so that long periods are read from few rows.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from proofroom.core.database.sqlite import short_busy_timeout
 
 logger = logging.getLogger(__name__)
 CHUNK_SIZE: Final = 20_000
-"""Events of one transaction: what a report counts at most before it is read."""
+"""Maximum events of one transaction, and thus of the catch-up before a report."""
 _SCHEDULED_CHUNK_SIZES: Final = {"postgresql": 200_000, "sqlite": 50_000}
-"""Of the scheduler's, by database: what counts alike is written once. In SQLite, whoever writes waits for it."""
+"""Chunk sizes of the scheduler. Larger chunks write equal counts once; on SQLite other writers wait meanwhile."""
 _STATE_ID: Final = 1
-"""The id of the only `RollUp`."""
+"""Primary key of the only `RollUp`."""
 _REPORT_TIMEOUT: Final = 0.5
-"""Seconds for which a report waits for who writes."""
+"""Seconds a report waits for a writer."""
 
 
 def is_waiting() -> bool:
-    """Return whether there are events that are not counted. One statement."""
+    """Return True if there are events that are not counted. One statement."""
     newest = AnalyticsEvent.objects.order_by("-id").values("id")[:1]
     state = RollUp.objects.filter(pk=_STATE_ID).values_list("counted_to", Subquery(newest)).first()
     if state is None:
@@ -60,14 +60,16 @@ def is_waiting() -> bool:
 
 
 def add_up(limit: int = CHUNK_SIZE) -> int:
-    """Count up to that many events; answers how many. 0 where another process is at it, or nothing is new."""
+    """Count up to `limit` events; return their number. Returns 0 if another process is counting, or
+    nothing is new.
+    """
     if not is_waiting():
         return 0
     began = timezone.now()
     settled = last_settled_id()
     if settled is None:
         return 0
-    # Not in the transaction: others would wait for its end to see whether there is such a row.
+    # Outside of the transaction, because other processes would wait for the uncommitted row.
     RollUp.objects.bulk_create([RollUp(pk=_STATE_ID)], ignore_conflicts=True)
     with transaction.atomic():
         state = lock_state(wait=False)
@@ -82,9 +84,9 @@ def add_up(limit: int = CHUNK_SIZE) -> int:
 
 
 def catch_up() -> None:
-    """Count a part of what came since, before a report is read.
+    """Count a part of the new events before a report is read.
 
-    Where that fails, as in a busy database, the report is read without it.
+    If that fails, for example in a busy database, the report is read without them.
     """
     try:
         with short_busy_timeout(_REPORT_TIMEOUT):
@@ -96,7 +98,7 @@ def catch_up() -> None:
 
 
 def add_all(seconds: float) -> int:
-    """Count all, or as much as goes in that time. Answers how many."""
+    """Count all new events, or as many as possible in that time. Return their number."""
     ends = monotonic() + seconds
     counted = 0
     while monotonic() < ends:
@@ -111,19 +113,20 @@ def add_all(seconds: float) -> int:
 
 
 def lock_state(*, wait: bool) -> RollUp | None:
-    """The one row, held until the transaction ends. None where nothing was ever counted, or where it is held
-    already and the caller will not wait."""
+    """Lock the row until the transaction ends. Return None if nothing was ever counted, or if it is
+    locked and `wait` is False.
+    """
     rows = RollUp.objects.select_for_update(skip_locked=not wait)
     return rows.filter(pk=_STATE_ID).first()
 
 
 def months_to() -> date:
-    """The first day whose month has no counts of its own. One statement."""
+    """Return the first day without a monthly count. One statement."""
     return RollUp.objects.values_list("months_to", flat=True).first() or date.min
 
 
 def close_months(now: datetime | None = None) -> None:
-    """Make the counts of all months that are over. Safe to run twice; the next run makes what this one cannot."""
+    """Create the counts of all finished months. Idempotent; if the row is locked, the next run does it."""
     end = day_of(now or timezone.now()).replace(day=1)
     if not RollUp.objects.filter(months_to__lt=end).exists():
         return
@@ -138,7 +141,7 @@ def close_months(now: datetime | None = None) -> None:
 
 
 def sum_months(table: RollupTable, first: date, end: date) -> None:
-    """Add what the days from the first until the end come to, by month."""
+    """Add the counts from `first` until before `end` to the months."""
     keys = [name for name in table.keys if name not in ("grain", "day")]
     sums = ", ".join(f"SUM({name})" for name in table.sums)
     is_on_postgresql = connection.vendor == "postgresql"
@@ -155,7 +158,7 @@ def sum_months(table: RollupTable, first: date, end: date) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Recount:
-    """From which day on figures were made anew, and of how many events. Earlier days stay as they were."""
+    """The first recomputed day, and the number of its events. Earlier days stay unchanged."""
 
     first: date | None
     events: int
@@ -163,15 +166,17 @@ class Recount:
 
 @transaction.atomic
 def rebuild_rollups() -> Recount:
-    """Make the figures of all days anew whose events are stored whole. What was not counted yet stays so.
+    """Recompute the figures of all days whose events are stored completely. Uncounted events stay
+    uncounted.
 
-    In one transaction: readers see the old figures or the new ones, and a killed recount changed nothing.
+    In one transaction: readers see the old or the new figures, and a killed process changes
+    nothing.
     """
     state = lock_state(wait=True)
     oldest = AnalyticsEvent.objects.aggregate(oldest=Min("created_at"))["oldest"]
     if state is None or oldest is None:
         return Recount(None, 0)
-    # The first day of which no event can be missing: old ones are deleted by age, in the middle of a day.
+    # The first complete day, because events are deleted by age in the middle of a day.
     first: date = day_of(oldest)
     if SiteCount.objects.filter(grain=Grain.DAY, day__lt=first).exists():
         first += timedelta(days=1)
@@ -203,14 +208,14 @@ _HOST: Final = re.compile(
     re.ASCII,
 )
 _WORK_MEM: Final = "64MB"
-"""For sums of one statement on PostgreSQL."""
+"""Memory for the sums of one statement on PostgreSQL."""
 BEGINNING: Final = datetime(1970, 1, 1, tzinfo=UTC)
 Values = Mapping[str, str | int | datetime | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Events in the order of their ids: how many, the last id, and when that one came."""
+    """Events in order of their ids: their number, the last id, and its time."""
 
     events: int
     to: int
@@ -219,15 +224,15 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class RollupTable:
-    """A table that rows are added to: the columns that tell them apart, and those that are summed."""
+    """A table of sums: its key columns, and the summed columns."""
 
     name: str
     keys: Sequence[str]
     sums: Sequence[str]
 
     def add(self, rows: str, values: Values) -> None:
-        """Add the rows of a query; what is there grows by what comes."""
-        # The names are those of this file; the values are parameters.
+        """Add the rows of a query to the table; existing rows are increased."""
+        # The names are constants of this module; the values are parameters.
         grown = ", ".join(f"{name} = {self.name}.{name} + excluded.{name}" for name in self.sums)
         statement = (
             f"INSERT INTO {self.name} ({', '.join([*self.keys, *self.sums])}) {rows} "
@@ -246,10 +251,10 @@ POSTS: Final = RollupTable(PostCount._meta.db_table, ("post_id", *_COUNT_KEY), _
 def count_chunk(
     after: int, to: int, limit: int, months_to: date, since: datetime = BEGINNING
 ) -> Chunk:
-    """Add the next events to what is there, up to that many, and what came late to its month, too.
+    """Add up to `limit` events to the figures, including late ones to their month.
 
-    They are those after an id, to one with it, that came `since` then. The caller holds the transaction, and is the
-    only one who adds.
+    They have ids after `after` up to `to` and times from `since` on. The caller holds the
+    transaction and the lock.
     """
     sql = dialect()
     of_chunk: Values = {
@@ -259,7 +264,8 @@ def count_chunk(
         "since": connection.ops.adapt_datetimefield_value(since),
     }
     with connection.cursor() as cursor:
-        # Until the transaction ends: room for sums, and no compiling, which takes longer than it saves here.
+        # Until the transaction ends: memory for sums, and no JIT, which takes longer than it saves
+        # here.
         if connection.vendor == "postgresql":
             cursor.execute(f"SET LOCAL work_mem = '{_WORK_MEM}'")
             cursor.execute("SET LOCAL jit = off")
@@ -275,7 +281,7 @@ def count_chunk(
             cursor.execute(find_hits(sql))
             cursor.execute(insert_sheets())
             cursor.execute(insert_batches(sql), {"last": last})
-        # With a transaction that fails they go by themselves.
+        # A failed transaction rolls them back.
         for name in (CHUNK, SUMS, HITS):
             cursor.execute(f"DROP TABLE IF EXISTS {name}")
     if not events:
@@ -285,7 +291,7 @@ def count_chunk(
 
 
 def _find_hosts() -> dict[str, str]:
-    """What pages said of where visitors came from, with the host that it is. What is none is left out."""
+    """Return the reported referrers with their hosts. Invalid ones are omitted."""
     own = tuple(settings.ALLOWED_HOSTS)
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT DISTINCT referrer FROM {CHUNK}")  # noqa: S608  # a name of our own
@@ -295,12 +301,12 @@ def _find_hosts() -> dict[str, str]:
 
 @lru_cache(maxsize=4_096)
 def _referrer_host(text: str, own: tuple[str, ...]) -> str:
-    """The host, where it is a name with a dot and none of the site's own; else nothing."""
+    """Return the host if it is a domain name and not the site's own; otherwise an empty string."""
     host = text.lower().partition(":")[0].removesuffix(".")
     if len(text) > MAX_HOST_LENGTH or not _HOST.fullmatch(host):
         return ""
     for name in map(str.lower, own):
-        # `.example.com` of `ALLOWED_HOSTS` is a domain with all below it.
+        # A leading dot in `ALLOWED_HOSTS` means the domain and all its subdomains.
         if host == name.removeprefix(".") or (name.startswith(".") and host.endswith(name)):
             return ""
     return host

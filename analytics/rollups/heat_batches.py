@@ -1,15 +1,16 @@
-"""Hits of heatmaps, as lists of numbers: SQL that writes them, and what it takes to read them.
+"""Hits of heatmaps as lists of packed numbers: the SQL to write and to read them.
 
-A row for each cell was most of the time that adding up took, as most clicks have a cell of their own. So the hits of
-a sheet that are added up together are one row, and each of its numbers holds a cell and up to `MAX_HITS` hits of it:
+A row for each cell took most of the time of adding up, because most clicks have a cell of their
+own. So the hits of a sheet that are added up together are one row, and each of its numbers packs a
+cell and up to `MAX_HITS` hits of it:
 
     bits 41 to 60: the cell: its row (13 bits) and its column (7)
-    bits 32 to 40: how many hits
-    bits 16 to 31: how far right of its left edge they were, in tenths of its side, added up
-    bits  0 to 15: how far below its upper edge, likewise
+    bits 32 to 40: number of hits
+    bits 16 to 31: sum of the distances from its left edge, in tenths of its side
+    bits  0 to 15: sum of the distances from its upper edge, likewise
 
-A list may name a cell several times: whoever reads it adds up. What is put into the statements are names and numbers
-of this package alone: hence the S608 that are marked.
+A list may contain a cell several times; readers sum them. Only names and numbers of this package
+are formatted into the statements, hence the marked S608.
 """
 
 from __future__ import annotations
@@ -20,22 +21,22 @@ from analytics.models import HeatBatch, HeatSheet
 from analytics.rollups.rollup_sql import CHUNK, MAX_PAGE_HEIGHT, Dialect
 
 HITS: Final = "analytics_chunk_hits"
-"""The temporary table of where the events of a chunk hit."""
+"""Temporary table of the positions hit by the events of a chunk."""
 PAGE_ALONE: Final = ""
-"""The `module_id` of cells of the page, of events that have no cell of a module."""
+"""`module_id` of page cells, for events without a module cell."""
 PAGE_OF_MODULES: Final = "~"
-"""And of events that have one."""
+"""`module_id` of page cells, for events that also have a module cell."""
 PAGE_CELLS: Final = 100
 """Columns of the page: each 10 pixels of 1,000."""
 PAGE_SIDE: Final = 100
-"""Of a cell of the page, in tenths of a pixel."""
+"""Side of a page cell, in tenths of a pixel."""
 MODULE_SIDE: Final = 10
-"""Of a cell of a module, in tenths of a hundredth of its width and height."""
+"""Side of a module cell, in tenths of a hundredth of its width and height."""
 NO_POSITION: Final = 1_000
-"""The row of events that know their module, but no place in it."""
+"""Row of events that have a module but no position in it."""
 MAX_HITS: Final = 511
 ROW_BITS: Final = 7
-"""Of the column, below the row."""
+"""Number of bits of the column, below the row."""
 BATCHES: Final = HeatBatch._meta.db_table
 PLACE: Final = "(cell >> 41)"
 HITS_SUM: Final = f"sum(CAST((cell >> 32) & {MAX_HITS} AS integer))"
@@ -47,7 +48,7 @@ _SHEETS: Final = HeatSheet._meta.db_table
 _SHEET_KEY: Final = ("post_id", "event_type", "module_id", "device", "version")
 _SHEET_NAMES: Final = ", ".join(_SHEET_KEY)
 _IS_SHEET: Final = " AND ".join(f"known.{name} = wanted.{name}" for name in _SHEET_KEY)
-# A look at the index for each: joined with them, all the sheets there are would be read.
+# A scalar subquery, so that each sheet is an index lookup; a join would read all sheets.
 _SHEET_ID: Final = f"(SELECT id FROM {_SHEETS} AS known WHERE {_IS_SHEET})"  # noqa: S608
 _IS_IN_MODULE: Final = "module IS NOT NULL AND mx IS NOT NULL AND my IS NOT NULL"
 _OF_SHEETS: Final = f"""
@@ -59,13 +60,13 @@ _OF_SHEETS: Final = f"""
 
 
 def pack_cell(place: str, hits: str, along: str, deep: str) -> str:
-    """A number of a list."""
+    """Return the SQL of a packed number."""
     shifted = ((place, 41), (hits, 32), (along, 16), (deep, 0))
     return " | ".join(f"(CAST({value} AS bigint) << {bits})" for value, bits in shifted)
 
 
 def find_hits(sql: Dialect) -> str:
-    """Makes the temporary table of the chunk's hits: lists of those on the page, and of those in a module of it."""
+    """Return the SQL that creates the table of the chunk's hits: lists on the page, and in its modules."""
     of_event = "post_id, event_type, device, version, day, module"
     whole = sql.whole.format
 
@@ -100,7 +101,7 @@ def find_hits(sql: Dialect) -> str:
 
 
 def insert_sheets() -> str:
-    """Makes the sheets that are not there yet. ON CONFLICT would use up an id for each that is."""
+    """Return the SQL that creates missing sheets. ON CONFLICT would use up an id for each existing one."""
     return f"""
         INSERT INTO {_SHEETS} ({_SHEET_NAMES}) SELECT {_SHEET_NAMES}
         FROM (SELECT DISTINCT {_SHEET_NAMES} FROM ({_OF_SHEETS}) AS hit) AS wanted
@@ -109,7 +110,7 @@ def insert_sheets() -> str:
 
 
 def insert_batches(sql: Dialect) -> str:
-    """Makes a batch of each sheet and day, of the chunk whose last event is `last`."""
+    """Return the SQL that creates a batch of each sheet and day, for the chunk whose last event is `last`."""
     return f"""
         INSERT INTO {BATCHES} (sheet_id, day, last_event, cells)
         WITH placed AS MATERIALIZED (

@@ -1,4 +1,4 @@
-"""Heatmaps: where a page and its modules were hit. They read figures: call `catch_up` before."""
+"""Heatmaps of pages and modules. They read figures only: call `catch_up` before."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ MAX_SPOTS: Final = 5_000
 MAX_MODULES: Final = 200
 Side = Literal["before", "after"]
 Versions = tuple[int | None, int | None]
-"""The first, and the one past the last; None is open."""
+"""The first version, and the end (excluded); None is open."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeatmapSpec:
-    """The events of a heatmap. `versions` are those of the live content that visitors saw."""
+    """The events of a heatmap. `versions`: versions of the live content seen by visitors."""
 
     post_id: UUID
     period: Period
@@ -49,10 +49,10 @@ class HeatmapSpec:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """The mean place of the events of one cell.
+    """The mean position of the events in one cell.
 
-    Of a page, `x` is a part of its width and `y` pixels of a page 1,000 pixels wide. Of a module, both are parts of
-    its box.
+    Of a page, `x` is a part of its width and `y` pixels of a page 1,000 pixels wide. Of a module,
+    both are parts of its box.
     """
 
     x: float
@@ -62,7 +62,7 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Heatmap:
-    """The spots that were hit most. `max` is the count of the first, `total` that of all, shown or not."""
+    """The most hit spots. `max`: hits of the first; `total`: hits of all, including spots beyond the limit."""
 
     spots: list[Spot]
     max: int
@@ -72,21 +72,21 @@ class Heatmap:
 
 @dataclass(frozen=True, slots=True)
 class ModuleClicks:
-    """A module by how often it was clicked. `clicks` counts those without a place too, `spots` those with one."""
+    """A module and its number of clicks. `clicks` includes clicks without a position, `spots` does not."""
 
     post_module_id: str
     label: str
     type: str
-    """Empty where the module is gone."""
+    """Empty if the module is gone."""
     is_gone: bool
     clicks: int
     spots: list[Spot]
 
 
 def versions_beside(revision: Revision, side: Side) -> Versions:
-    """Return the versions that visitors saw before or after a revision. One statement.
+    """Return the versions visitors saw before or after a revision. One statement.
 
-    After: from this revision until the next. Before: from the one before until this.
+    After: from this revision until the next. Before: from the previous one until this.
     """
     others = Revision.objects.filter(post_id=revision.post_id)
     if side == "after":
@@ -97,13 +97,13 @@ def versions_beside(revision: Revision, side: Side) -> Versions:
 
 
 def page_heatmap(query: HeatmapSpec, *, without_modules: bool = False) -> Heatmap:
-    """Return where a page was hit. One statement.
+    """Return the heatmap of a page. One statement.
 
-    `without_modules` leaves out what `module_clicks` has a place for.
+    `without_modules` omits hits with a position in a module, which `module_clicks` returns.
     """
     kinds = [PAGE_ALONE] if without_modules else [PAGE_ALONE, PAGE_OF_MODULES]
     sheets = _sheets(query).filter(module_id__in=kinds)
-    # Each row repeats the total of all cells, those beyond the limit too.
+    # A window function: each row repeats the total of all cells, including those beyond the limit.
     total = f"CAST(sum({HITS_SUM}) OVER () AS bigint)"
     found = _read_cells(
         query,
@@ -120,7 +120,7 @@ def page_heatmap(query: HeatmapSpec, *, without_modules: bool = False) -> Heatma
 
 
 def module_clicks(query: HeatmapSpec) -> list[ModuleClicks]:
-    """Return modules by how often they were clicked, with the spots in them; the most clicked first."""
+    """Return modules by number of clicks, with their spots, most clicked first."""
     of_modules = _sheets(query).exclude(module_id__in=[PAGE_ALONE, PAGE_OF_MODULES])
     ranked = _read_cells(
         query,
@@ -174,7 +174,9 @@ def _sheets(query: HeatmapSpec) -> QuerySet[HeatSheet]:
 def _read_cells(
     query: HeatmapSpec, sheets: QuerySet[HeatSheet], select: str, limit: int
 ) -> list[tuple[Any, ...]]:
-    """Return the rows of a SELECT from `hit`: the numbers (`cell`) of sheets, with the `module_id` of each."""
+    """Return the rows of a SELECT from `hit`, which has each packed number (`cell`) of the sheets with
+    its `module_id`.
+    """
     sheets_sql, values = sheets.values("id", "module_id").query.sql_with_params()
     of_days = f"sheet JOIN {BATCHES} AS batch ON batch.sheet_id = sheet.id AND batch.day BETWEEN %s AND %s"
     hits = dialect().unlisted.format("module_id", of_days)
@@ -189,7 +191,7 @@ def _read_cells(
 
 
 def _spot(place: int, hits: int, along: int, deep: int, side: int, width: int, height: int) -> Spot:
-    """The mean place of hits, of which is known how far from the edges of their cell they were."""
+    """Return the mean position, from the sums of the distances to the edges of the cell."""
     down, across = divmod(place, 1 << ROW_BITS)
     x, y = across * side * hits + along, down * side * hits + deep
     return Spot(round(x / hits / width, 4), round(y / hits / height, 4), hits)

@@ -1,4 +1,4 @@
-"""Merges the batches of heatmaps: those that were added up one after another, once their day is over."""
+"""Merges the batches of heatmaps after their day is over."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MERGED: Final = "analytics_merged_batches"
 
 
 def merge_batches(now: datetime | None = None) -> int:
-    """Make one batch of those of each sheet on days that are over. Answers how many were made.
+    """Merge the batches of each sheet on finished days. Return the number of merged batches.
 
-    Done again, or killed in between, it changes nothing that is right: what comes late is merged the next time.
+    Idempotent, and safe to kill; batches that arrive late are merged by the next run.
     """
     several = (
         HeatBatch.objects.filter(day__lt=day_of(now or timezone.now()))
@@ -57,8 +57,9 @@ def _merge_day(day: date) -> int:
 
 
 def _select_merged(sql: Dialect) -> str:
-    """Makes the temporary table of what the batches of a day come to. A cell with too many hits for a number has
-    several."""
+    """Return the SQL that creates the table of merged batches of a day. A cell with too many hits gets
+    several numbers.
+    """
     key = "sheet_id, day, last_event"
     of_batch = f"""{BATCHES} AS batch JOIN several
         ON several.sheet_id = batch.sheet_id AND batch.day = several.day"""

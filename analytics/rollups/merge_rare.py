@@ -1,8 +1,8 @@
-"""Merges rare values: pages may report any number of referrers, goals and modules.
+"""Merges rare values, because pages may report any number of referrers, goals and modules.
 
-Of each dimension the values that were counted most stay, on each day and month that is over; the others become one,
-`~other`. Sums stay what they were. Forms that were taken stay too: the server counted them itself, and no stranger
-can crowd them out. Done again, or killed in between, it changes nothing that is right.
+For each dimension, on each finished day and month, the most frequent values stay; the others are
+merged into `~other`. Sums stay unchanged. Submitted forms always stay: the server counts them, and
+reports of strangers cannot displace them. Idempotent, and safe to kill.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from analytics.rollups.rollup_sql import FORM
 from proofroom.core.independent_steps import independent_steps
 
 MAX_VALUES_KEPT: Final = 200
-"""Values of one dimension on one day or in one month, of the site and of each post."""
+"""Maximum values of one dimension on one day or in one month, of the site and of each post."""
 OTHER: Final = "~other"
 _REPORTED_DIMENSIONS: Final = (Dimension.REFERRER, Dimension.GOAL, Dimension.MODULE, Dimension.ARM)
-"""Those whose values come from pages."""
+"""Dimensions with values reported by pages."""
 _PERIOD: Final = timedelta(days=70)
 
 
 def merge_rare_values(now: datetime | None = None) -> int:
-    """Look at the days that ended in the last weeks, and their months. Answers how many rows went into others."""
+    """Merge rare values of the last weeks and their months. Return the number of merged rows."""
     this_day = day_of(now or timezone.now())
     is_over = Q(grain=Grain.DAY, day__lt=this_day) | Q(
         grain=Grain.MONTH, day__lt=this_day.replace(day=1)
@@ -57,7 +57,7 @@ def merge_rare_values(now: datetime | None = None) -> int:
 
 @transaction.atomic
 def _merge_values(table: type[SiteCount | PostCount], of: dict[str, Any]) -> int:
-    """Of one dimension of one day or month. The arms of a test stay: only goals of theirs are rare."""
+    """Merge one dimension of one day or month. The arms of a test stay: only their goals can be rare."""
     lock_state(wait=True)
     rows = table._default_manager.filter(**of).exclude(value=OTHER).exclude(value__contains=FORM)
     if of["dimension"] == Dimension.ARM:
@@ -72,7 +72,7 @@ def _merge_values(table: type[SiteCount | PostCount], of: dict[str, Any]) -> int
     grown = {name: F(name) + (number or 0) for name, number in sums.items()}
     table._default_manager.filter(pk=other.pk).update(**grown)
     if of["dimension"] == Dimension.MODULE and of["grain"] == Grain.DAY:
-        # Those in rare modules: what was clicked there is still among the spots of the page.
+        # Heat sheets of rare modules are deleted; their clicks also have cells of the page.
         sheets = HeatSheet.objects.filter(post_id=of["post_id"]).exclude(
             module_id__in=[PAGE_ALONE, PAGE_OF_MODULES, *kept]
         )

@@ -1,9 +1,10 @@
-"""SQL that adds events up: a statement that reads a chunk of them, and a few for each table, whatever their number.
+"""SQL that adds events up: a statement that reads a chunk, and a few for each table.
 
-The chunk is a temporary table: what events say in JSON is read once, and judged once. So are its sums by post and
-dimension, which the counts of the site and of posts both come from. Dialects hold the few expressions that the two
-databases spell differently, so that each rule of counting is written once. What is put into the statements are names,
-patterns and numbers of this package alone: hence the S608 that are marked.
+The chunk is a temporary table, so that the JSON of events is parsed and validated once. So are its
+sums by post and dimension, from which the counts of the site and of posts are computed. A dialect
+contains the expressions that differ between the two databases, so that each counting rule is
+written once. Only names, patterns and numbers of this package are formatted into the statements,
+hence the marked S608.
 """
 
 from __future__ import annotations
@@ -16,25 +17,25 @@ from django.db import connection
 from analytics.models import AnalyticsEvent, Dimension, Grain
 
 FORM: Final = "form:"
-"""Begins the goal of a form that was taken, which is no click."""
+"""Prefix of the goal of a submitted form, which is not a click."""
 _EVENTS: Final = AnalyticsEvent._meta.db_table
 CHUNK: Final = "analytics_chunk"
-"""The temporary table of events."""
+"""Temporary table of the events of a chunk."""
 SUMS: Final = "analytics_chunk_sums"
-"""Of what they come to."""
+"""Temporary table of their sums."""
 MAX_HOST_LENGTH: Final = 260
-"""Of what pages say that led to them: longer texts are not looked at."""
+"""Maximum length of a reported referrer; longer ones are ignored."""
 IS_FORM: Final = f"substr(goal, 1, {len(FORM)}) = '{FORM}'"
 DEVICE: Final = (
     "CASE WHEN coalesce(viewport_width, 0) = 0 THEN 'unknown' WHEN viewport_width < 768 THEN 'mobile' "
     "WHEN viewport_width < 1100 THEN 'tablet' ELSE 'desktop' END"
 )
 MAX_PAGE_HEIGHT: Final = 50_000
-"""Pixels of a page 1,000 pixels wide: what is further down counts as there."""
+"""Maximum position in pixels of a page 1,000 pixels wide; larger ones are reduced to it."""
 _MAX_PIXELS: Final = "1e9"
-"""No page is so large: numbers that no float holds would be an error."""
+"""Maximum pixels, because larger numbers can overflow a float."""
 _MIN_PIXELS: Final = "1e-6"
-"""What is less is at the edge: PostgreSQL fails where a quotient is too small for a float."""
+"""Smaller numbers count as 0: PostgreSQL raises an error if a quotient underflows a float."""
 _SUMMED: Final = ("seen", "hit", "got")
 _HEX: Final = "[0-9a-f]"
 _UUID_LENGTHS: Final = (8, 4, 4, 4, 12)
@@ -42,30 +43,30 @@ _UUID_LENGTHS: Final = (8, 4, 4, 4, 12)
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Columns of events, as they are counted; `{0}` stands for an expression."""
+    """SQL expressions of one database; `{0}` is replaced by an expression."""
 
     day: str
     month: str
-    """Of the column `day`."""
+    """Month of the column `day`."""
     as_id: str
-    """An id as people write it."""
+    """An id with hyphens."""
     text: str
-    """A text of the metadata, by its name."""
+    """A text in the metadata, by name."""
     number: str
-    """A number of the metadata, by its name; nothing where it is none."""
+    """A number in the metadata, by name; NULL for other types."""
     part: str
-    """Of such a number, what is from 0 to 1."""
+    """Such a number if it is from 0 to 1."""
     is_id: str
-    """Whether a text is one, in small letters."""
+    """True if a text is a lower-case UUID."""
     whole: str
-    """A number that is not negative, rounded down."""
+    """A non-negative number, rounded down."""
     least: str
     listed: str
-    """The numbers `{0}` as a list, of the rows where `{1}`; nothing without such rows."""
+    """The numbers `{0}` as a list, of the rows where `{1}`; NULL without such rows."""
     unlisted: str
-    """The columns `{0}` of `{1}`, once with each number of the list `cells`, as `cell`."""
+    """The columns `{0}` of `{1}`, repeated for each number of the list `cells`, as `cell`."""
     mapped: str
-    """The pairs of a JSON object that is the parameter `hosts`."""
+    """The pairs of the JSON object in the parameter `hosts`."""
 
 
 _POSTGRESQL: Final = Dialect(
@@ -74,9 +75,9 @@ _POSTGRESQL: Final = Dialect(
     as_id="{0}::text",
     text="metadata->>'{0}'",
     number="CASE WHEN jsonb_typeof(metadata->'{0}') = 'number' THEN (metadata->'{0}')::numeric END",
-    # Rounded, as what is smaller than any float is an error there and not nothing.
+    # Rounded, because the cast of a number too small for a float is an error.
     part="CASE WHEN {0} BETWEEN 0 AND 1 THEN round({0}, 20)::float8 END",
-    # One regular expression for all of it takes six times as long.
+    # One regular expression for the whole pattern takes six times as long.
     is_id=(
         "({0} LIKE '" + "-".join("_" * number for number in _UUID_LENGTHS) + "' "
         "AND length(replace({0}, '-', '')) = 32 AND {0} !~ '[^0-9a-f-]')"
@@ -105,18 +106,18 @@ _SQLITE: Final = Dialect(
     least="min",
     listed="nullif(json_group_array({0}) FILTER (WHERE {1}), '[]')",
     unlisted="SELECT {0}, value AS cell FROM {1} CROSS JOIN json_each(cells)",
-    # Grouped, though no key comes twice: only so does SQLite find a host by an index of its own.
+    # GROUP BY on unique keys, because only then SQLite builds an index to look up hosts.
     mapped="SELECT key AS given, max(value) AS host FROM json_each(%(hosts)s) GROUP BY key",
 )
 
 
 def dialect() -> Dialect:
-    """That of the database."""
+    """Return the dialect of the database."""
     return _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
 
 
 def read_chunk(sql: Dialect) -> str:
-    """Makes the temporary table of the next events after an id: what of them is counted, in columns."""
+    """Return the SQL that creates the table of the next events, with the counted values as columns."""
     bounded = (
         f"CASE WHEN {{0}} >= {_MIN_PIXELS} THEN {sql.least}({{0}}, {_MAX_PIXELS}) ELSE 0.0 END"
     )
@@ -147,12 +148,14 @@ def read_chunk(sql: Dialect) -> str:
 
 
 def sum_chunk(sql: Dialect) -> str:
-    """Makes the temporary table of what the chunk comes to: dimension, post, original, day, value and the sums.
+    """Return the SQL that creates the table of the chunk's sums: dimension, post, original, day, value
+    and sums.
 
-    Each dimension is grouped by what it needs alone: by all of them at once, nearly every event would be a group.
+    Each dimension is grouped by its own columns only, because by all of them nearly every event
+    would be a group.
     """
     of_post = "post_id, variation_of, day"
-    # Whole numbers of a chunk are small: sums of small ones are cheap.
+    # Sums within a chunk fit into an integer, which is faster to add than a bigint's numeric sum.
     sums = ", ".join(f"CAST(sum({name}) AS integer) AS {name}" for name in _SUMMED)
     count = "CAST(count(*) AS integer)"
     return f"""
@@ -178,13 +181,13 @@ def sum_chunk(sql: Dialect) -> str:
 
 
 def site_counts(sql: Dialect) -> str:
-    """The rows that a chunk makes of the site: dimension, grain, day, value and the sums."""
+    """Return the SQL of the site's counts in a chunk: dimension, grain, day, value and sums."""
     counted = f"SELECT * FROM {SUMS} WHERE dimension <> '{Dimension.MODULE}'"  # noqa: S608
     return _sum_by_grain(sql, "", counted)
 
 
 def post_counts(sql: Dialect) -> str:
-    """The same of each post, with its id before: its own, and for the original of a test those of its arms."""
+    """Return the SQL of the posts' counts, with the post's id first, and for the original of a test its arms."""
     arm, sums = sql.as_id.format("post_id"), ", ".join(_SUMMED)
     of_arm = f"SELECT variation_of, '{Dimension.ARM}', day"
     is_in_test = "post_id IS NOT NULL AND variation_of IS NOT NULL"
@@ -199,7 +202,7 @@ def post_counts(sql: Dialect) -> str:
 
 
 def _sum_by_grain(sql: Dialect, key: str, counted: str) -> str:
-    """Sums of days and, of what came late, of their months too. Neighbours of the index together."""
+    """Return the SQL of daily sums, and of late events' monthly ones, ordered like the index."""
     sums = ", ".join(f"sum({name}) AS {name}" for name in _SUMMED)
     places = ", ".join(str(number + 1) for number in range(5 if key else 4))
     return f"""

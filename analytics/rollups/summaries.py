@@ -1,4 +1,4 @@
-"""Summaries: totals, over time, and by what they divide into. They read figures, never events."""
+"""Summaries: totals, over time, and by dimension. They read figures, never events."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proofroom.core.content_scope import Scoped, reading_scopes
 MAX_TOP_POSTS: Final = 10
 MAX_REFERRERS: Final = 20
 MONTHLY_BEYOND: Final = 400
-"""A longer period is shown by months."""
+"""Number of days beyond which a period is shown by month."""
 Counts = QuerySet[SiteCount] | QuerySet[PostCount]
 _SUMS: Final = {name: Sum(name) for name in ("views", "clicks", "conversions")}
 
@@ -35,7 +35,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """One day of the period, or one month where it has more than 400 days (`date` is then its first)."""
+    """One day of the period, or one month if it has more than 400 days (`date` is its first day)."""
 
     date: date
     views: int
@@ -45,7 +45,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class TopPost:
-    """A post that was looked at often. It may be a draft by now."""
+    """A frequently viewed post. It may be a draft by now."""
 
     post_id: UUID
     title: str
@@ -53,12 +53,12 @@ class TopPost:
     clicks: int
     conversions: int
     path: str
-    """Where it stands on the site; empty where it is not published."""
+    """Path on the site; empty if the post is not published."""
 
 
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """A site that visitors came from; an empty host stands for none, and `~other` for the many rare ones."""
+    """A referring host; empty for none, `~other` for the rare ones."""
 
     host: str
     views: int
@@ -75,7 +75,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """The figures of a period, on the whole site or on one post, beside the period before."""
+    """The figures of a period, of the site or of one post, with the previous totals."""
 
     period: Period
     totals: Totals
@@ -88,14 +88,14 @@ class Summary:
     locales: list[Share]
     devices: list[Share]
     counted_at: datetime | None
-    """Up to when everything is counted; None where nothing was yet."""
+    """Time up to which all events are counted; None before the first count."""
 
 
 def summarize(period: Period, post_id: UUID | None, who: Scoped) -> Summary:
-    """Return the summary of the site or of one post. Counts a bounded part of what came since first.
+    """Return the summary of the site or of one post, after counting a limited number of new events.
 
-    For those who are limited to a part of the content, the site is the posts in it. After that eight statements, or
-    seven of one post.
+    For users with a limited content scope, the site means the posts in it. Eight statements after
+    the count, or seven for one post.
     """
     catch_up()
     state = RollUp.objects.first()
@@ -106,7 +106,7 @@ def summarize(period: Period, post_id: UUID | None, who: Scoped) -> Summary:
         within.filter(dimension__in=[Dimension.LOCALE, Dimension.DEVICE])
         .values_list("dimension", "value")
         .annotate(seen=Sum("views"), hit=Sum("clicks"))
-        .exclude(seen=0, hit=0)  # forms that were taken have no viewport
+        .exclude(seen=0, hit=0)  # submitted forms have no viewport
         .order_by("-seen", "-hit", "value")
     )
     shares: dict[str, list[Share]] = {Dimension.LOCALE: [], Dimension.DEVICE: []}
@@ -133,7 +133,7 @@ def summarize(period: Period, post_id: UUID | None, who: Scoped) -> Summary:
 
 
 def over_time(period: Period, post_id: UUID | None, who: Scoped) -> list[Moment]:
-    """Views and clicks alone: what a summary is drawn beside."""
+    """Return the counts over time, to compare with another summary."""
     return _over_time(_counts(post_id, who), period, months_to())
 
 
@@ -142,7 +142,7 @@ def _counts(post_id: UUID | None, who: Scoped) -> Counts:
         return PostCount.objects.filter(post_id=post_id)
     if not reading_scopes(who):
         return SiteCount.objects.all()
-    # A variation is counted with its original.
+    # Counts of a variation are included in its original's.
     posts = visible_to(Post.objects.alive(), who)
     return PostCount.objects.filter(post_id__in=posts.values("pk"))
 
@@ -153,13 +153,13 @@ def _totals(counts: Counts) -> Totals:
 
 
 def _over_time(counts: Counts, period: Period, ends: date) -> list[Moment]:
-    """Every day of the period or, of a long one, every month as far as it is in the period."""
+    """Return every day of the period, or for a long one every month, limited to the period."""
     is_monthly = period.days > MONTHLY_BEYOND
     chosen = period.counts(ends) if is_monthly else period.daily()
     rows = counts.filter(chosen, dimension=Dimension.TOTAL)
     days = period.each_month() if is_monthly else period.each_day()
     sums = {day: [0, 0, 0] for day in days}
-    # The rows of a day are several where they are of several posts.
+    # With several posts, a day has several rows.
     added = rows.values_list("day").annotate(
         **{f"all_{name}": sum_ for name, sum_ in _SUMS.items()}
     )
@@ -171,7 +171,7 @@ def _over_time(counts: Counts, period: Period, ends: date) -> list[Moment]:
 
 
 def _top_posts(chosen: Q, who: Scoped) -> list[TopPost]:
-    """Of posts that stand for themselves: a variation is counted with its original."""
+    """Return the most viewed posts. A variation is counted with its original."""
     rows = (
         PostCount.objects.filter(chosen, dimension=Dimension.TOTAL)
         .filter(post_id__in=visible_to(Post.objects.alive(), who).values("pk"))

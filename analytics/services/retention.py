@@ -1,4 +1,4 @@
-"""Deletes views and clicks, and the figures added up from them, by age."""
+"""Deletes old views and clicks, and old figures."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ BATCH_SIZE: Final = 5_000
 
 
 def forget_old_events(*, days: int) -> int:
-    """Delete what is older than that many days and is added up; 0 days keep everything. Safe to run twice.
+    """Delete events that are older than `days` and added up; 0 keeps everything. Idempotent.
 
-    Whole months go at once where the database keeps them apart. Answers how many were deleted beside them.
+    Whole months are dropped as partitions on PostgreSQL. Returns the number of other deleted
+    events.
     """
     if days <= 0:
         return 0
@@ -45,11 +46,11 @@ def forget_old_events(*, days: int) -> int:
 
 
 def forget_old_figures(*, days: int) -> int:
-    """Delete figures of days, and of whole months, that are older; 0 days keep them. Answers how many."""
+    """Delete older figures of days and whole months; 0 keeps them. Return their number."""
     if days <= 0:
         return 0
     day = today() - timedelta(days=days)
-    # A day at a time, then sheets that are empty. Who adds up stands aside meanwhile.
+    # One day per transaction, then empty sheets. The lock pauses adding up meanwhile.
     old = HeatBatch.objects.filter(day__lt=day)
     total = 0
     for forgotten in list(old.values_list("day", flat=True).distinct()):
@@ -68,7 +69,8 @@ def forget_old_figures(*, days: int) -> int:
         ).order_by("id")
         while True:
             with transaction.atomic():
-                # In one order and locked, so that who adds up meanwhile waits for this batch alone.
+                # Ordered and locked, so that adding up waits for one batch only and cannot
+                # deadlock.
                 ids = list(counts.select_for_update().values_list("id", flat=True)[:BATCH_SIZE])
                 if not ids:
                     break

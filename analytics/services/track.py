@@ -1,6 +1,6 @@
-"""Stores views and clicks, as they are reported.
+"""Stores reported views and clicks.
 
-They are no writes to content: nothing of the site depends on them, and the activity log holds none of them.
+They are not content, so they are not recorded in the activity log.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from proofroom.core.json import Json, JsonObject
 
 _GOAL: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}", re.ASCII)
 _MAX_VERSION: Final = 2**31 - 1
-"""What the column holds."""
+"""Maximum value of the column."""
 
 
 class Seen(NamedTuple):
-    """A view or a click, as a page reports it. Only the server names a `goal` here; pages do in `metadata`."""
+    """A reported view or click. `goal` is set by the server only; pages report goals in `metadata`."""
 
     event_type: str
     post_id: UUID | str | None = None
@@ -36,10 +36,10 @@ class Seen(NamedTuple):
 
 
 def record_events(*, seen: Sequence[Seen]) -> int:
-    """Keep what pages report; answers how many. One statement, and each call is kept whole or not at all.
+    """Store reported events; return their number. One statement, all or nothing.
 
-    What names a post that nobody can see is left out, whether there is such a post or not. Metadata is a stranger's:
-    what of it does not fit is kept as it came, and stands for nothing.
+    Events of posts that visitors cannot see, or that do not exist, are dropped. Metadata comes from
+    strangers: invalid values are stored unchanged but not used.
     """
     locales = settings.CMS_ENV.locales
     rows: list[JsonObject] = []
@@ -48,6 +48,7 @@ def record_events(*, seen: Sequence[Seen]) -> int:
         is_click = one.event_type == EventType.CLICK
         if not is_click or not isinstance(goal, str) or not _GOAL.fullmatch(goal):
             goal = ""
+        # Not `isinstance`, because `bool` is a subclass of `int`.
         is_version = type(version) is int and 0 < version <= _MAX_VERSION
         rows.append(
             {

@@ -1,4 +1,4 @@
-"""Makes the figures of analytics anew from the views and clicks that are stored."""
+"""Recomputes the figures of analytics from the stored views and clicks."""
 
 from __future__ import annotations
 
