@@ -1,4 +1,4 @@
-"""A client of the management API, logged in as a role, through the real session and CSRF check."""
+"""A client of the management API, logged in as a role, with the real session and CSRF checks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests import make
 
 
 class ApiClient(Client):
-    """Sends and reads JSON; carries the CSRF token as a browser's script would."""
+    """Sends and reads JSON, with the CSRF token, like a browser's script."""
 
     def __init__(self, role: str | None = None) -> None:
         super().__init__(enforce_csrf_checks=True)
@@ -27,14 +27,14 @@ class ApiClient(Client):
         return {"HTTP_X_CSRFTOKEN": cookie.value} if cookie else {}
 
     def send(self, method: str, path: str, body: Any = None, **extra: Any) -> Any:
-        """The response to a JSON body, or to the text itself where it is one."""
+        """Send a JSON body, or a string unchanged, and return the response."""
         data = body if isinstance(body, str) else json.dumps(body if body is not None else {})
         return self.generic(
             method, path, data, content_type="application/json", **{**self._headers(), **extra}
         )
 
     def send_form(self, method: str, path: str, fields: Mapping[str, Any], **extra: Any) -> Any:
-        """The response to a form; bytes among the fields are files."""
+        """Send a form and return the response. Bytes among the fields are files."""
         parts = {
             name: SimpleUploadedFile("picture.png", value) if isinstance(value, bytes) else value
             for name, value in fields.items()

@@ -1,4 +1,4 @@
-"""The description of the API, as the code makes it. As JSON: YAML takes longer to read than to make."""
+"""The OpenAPI document generated from the code. As JSON, because YAML takes longer to read than to generate."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from proofroom.core.api.schema import operations
 
 
 def api_description(*options: str) -> Any:
-    """The OpenAPI document; `options` are those of the command `spectacular`."""
+    """Return the OpenAPI document. `options`: options of the command `spectacular`."""
     made = StringIO()
     call_command("spectacular", "--format", "openapi-json", *options, stdout=made)
     return json.loads(made.getvalue())
 
 
 def plain(path: str) -> str:
-    """The path without the names of what stands in it, which addresses of tests spell in their own way."""
+    """Return the path with unnamed parameters, because tests name them differently."""
     return "/".join("<>" if part[:1] in ("<", "{") else part for part in path.split("/"))
 
 
 @cache
 def management_lists() -> dict[str, list[str]]:
-    """The parameters of every list that is not public, by its path, as the OpenAPI document has them."""
+    """Return the query parameters of every list that is not public, by path."""
     document = api_description()
     shapes = document["components"]["schemas"]
     found = {}

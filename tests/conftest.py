@@ -1,4 +1,4 @@
-"""What every test runs in: a data folder of its own, no variables of the machine, no way out to the network."""
+"""The environment of all tests: a temporary data folder, no variables of the machine, no network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import django
 import pytest
 from hypothesis import settings as hypothesis_settings
 
-# Before anything reads the settings: only the services' addresses come from outside.
+# Before anything reads the settings. Only the services' addresses come from outside.
 os.environ["DJANGO_SETTINGS_MODULE"] = "cms_project.settings"
 _SERVICES = ("DATABASE_URL", "REDIS_URL")
 for _name in list(os.environ):
@@ -34,7 +34,8 @@ atexit.register(shutil.rmtree, _data_dir, ignore_errors=True)
 os.environ["CMS_DATA_DIR"] = _data_dir
 os.environ["SECRET_KEY"] = "only-for-tests-" + "k" * 50
 
-# The processes of one run share nothing: each has a Redis database of its own, as each has one of PostgreSQL.
+# Parallel processes share nothing: each has its own Redis database, like its own PostgreSQL
+# database.
 _worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 if os.environ.get("REDIS_URL"):
     _redis, _, _number = os.environ["REDIS_URL"].rpartition("/")
@@ -45,14 +46,15 @@ django.setup()
 from django.conf import settings as _settings  # noqa: E402  # needs the variables above
 from django.db import connections  # noqa: E402
 
-# For good, and not for each test alone: accounts are also made when a database is made or emptied.
+# Set for the whole session, because accounts are also created when a database is created or
+# flushed.
 _settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 from media.services.variants import wake_renderer as _wake_a_worker  # noqa: E402  # needs the settings
 
-# Not for the processes that this one starts: they would read the settings before they get here.
+# Processes started by tests must not inherit it: they would read the settings too early.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 
-# A busy machine is no defect of the code under test.
+# A slow machine is no defect of the code under test.
 hypothesis_settings.register_profile("project", deadline=None)
 hypothesis_settings.load_profile("project")
 
@@ -60,7 +62,7 @@ RunOnCommit = Callable[[], AbstractContextManager[list[Callable[[], Any]]]]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what needs services where there are none."""
+    """Deselect tests that need services if there are none."""
     if all(os.environ.get(name) for name in _SERVICES):
         return
     left_out = [item for item in items if item.get_closest_marker("services")]
@@ -70,7 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays: looking through it for garbage again and again takes a fifth of the time."""
+    """Freeze imported objects: collecting them repeatedly takes a fifth of the time."""
     gc.collect()
     gc.freeze()
     gc.enable()
@@ -94,9 +96,10 @@ def _is_near(address: object) -> bool:
 def django_db_modify_db_settings(
     request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
 ) -> None:
-    """A browser's tests have a database in a file, as the product has.
+    """Use a database file for browser tests, like the product.
 
-    In memory all threads of the server would share one connection, and lock one another out of its tables.
+    With an in-memory database all threads of the server would share one connection and lock each
+    other out.
     """
     told = connections["default"].settings_dict
     is_browsed = any(item.get_closest_marker("browser") for item in request.session.items)
@@ -106,7 +109,7 @@ def django_db_modify_db_settings(
 
 @pytest.fixture(autouse=True, scope="session")
 def no_network() -> Iterator[None]:
-    """Connections leave this machine only to the services that the tests were given."""
+    """Allow connections only to this machine and to the configured services."""
     patch = pytest.MonkeyPatch()
     for name in ("connect", "connect_ex"):
         original = getattr(socket.socket, name)
@@ -125,7 +128,7 @@ def no_network() -> Iterator[None]:
 def fresh_surroundings(
     tmp_path: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """Own media folder, empty cache, tasks that run where they are called."""
+    """Provide an own media folder, an empty cache, and tasks that run immediately."""
     from django.core.cache import cache
 
     from agents_app.runs import ownership
@@ -144,20 +147,20 @@ def fresh_surroundings(
     from seo import middleware
 
     settings.MEDIA_ROOT = tmp_path / "media"
-    # Static files are looked for when they are asked for, not by every client that a test makes.
+    # Look up static files on request, instead of scanning them for every test client.
     settings.WHITENOISE_AUTOREFRESH = True
-    # A run in a test's transaction is nowhere to the connection of its heartbeat, which would call it lost.
+    # The heartbeat's connection cannot see a run in a test's transaction, and would report it lost.
     monkeypatch.setattr(ownership, "BEAT_SECONDS", 600.0)
-    # So is it to the thread that writes hits some seconds later.
+    # Neither can the thread that writes hits with a delay.
     monkeypatch.setattr(middleware, "WRITE_SECONDS", 0.0)
-    # Most tests want pictures as they are a moment after the upload; `variants_later` has them made by the worker.
+    # Most tests need variants immediately; `variants_later` leaves them to the worker.
     monkeypatch.setattr("media.services.variants.wake_renderer", make_variants)
     monkeypatch.setattr(redis_cache, "_failed_at", None)
-    # A process that keeps nothing makes everything itself, but in the tests of what processes share.
+    # Disables answers shared between processes, except in tests of that feature.
     monkeypatch.setattr(shared_answers, "_paused_until", float("inf"))
-    # No test asks whether an earlier process left a failure, nor knows those of the test before.
+    # Failures stored by earlier processes or tests must not be visible.
     monkeypatch.setattr("proofroom.core.task_queue.queue_watch", QueueWatch(is_known=True))
-    # Tasks are done where they are queued, also in tests that import what a web server imports.
+    # Run tasks where they are queued, also in tests that import the web server's modules.
     monkeypatch.setattr(gathered_wake_ups, "is_on", False)
     monkeypatch.setattr(gathered_wake_ups, "turn_on", lambda: None)
     before = app.conf.task_always_eager, app.conf.task_eager_propagates
@@ -169,20 +172,20 @@ def fresh_surroundings(
     hit_batches.clear()
     lease.forget()
     yield
-    # Its connection would keep the database of the tests from being dropped.
+    # An open connection would prevent the test database from being dropped.
     stop_listening()
     app.conf.task_always_eager, app.conf.task_eager_propagates = before
 
 
 @pytest.fixture
 def variants_later(fresh_surroundings: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Variants wait for the commit and a worker, as they do outside of tests."""
+    """Create variants after the commit in a worker, as outside of tests."""
     monkeypatch.setattr("media.services.variants.wake_renderer", _wake_a_worker)
 
 
 @pytest.fixture
 def quick_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Management commands only say what they were called with: the real ones take seconds to start."""
+    """Replace management commands by an echo of their arguments, because real ones take seconds to start."""
     monkeypatch.setattr(
         "proofroom.core.diagnostics.command_runner.program", lambda: ("/bin/echo", "ran")
     )
@@ -190,7 +193,7 @@ def quick_commands(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def run_on_commit(django_capture_on_commit_callbacks: Any) -> RunOnCommit:
-    """`with run_on_commit():` runs at its end what the block left for after the commit."""
+    """`with run_on_commit():` runs the block's on-commit callbacks at its end."""
 
     def block() -> AbstractContextManager[list[Callable[[], Any]]]:
         captured: AbstractContextManager[list[Callable[[], Any]]] = (
@@ -202,7 +205,7 @@ def run_on_commit(django_capture_on_commit_callbacks: Any) -> RunOnCommit:
 
 
 def pytest_sessionstart() -> None:
-    """Nothing is written to the log file; a test that looks at logs uses `caplog`."""
+    """Remove handlers of the log file. Tests of logs use `caplog`."""
     root = logging.getLogger()
     for handler in list(root.handlers):
         if isinstance(handler, logging.FileHandler):
@@ -211,5 +214,5 @@ def pytest_sessionstart() -> None:
 
 @pytest.fixture
 def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All calls of a test fall into one window of their limits, whenever the test runs."""
+    """Put all calls of a test into one rate limit window."""
     monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: 1_900_000_010.0)

@@ -1,4 +1,4 @@
-"""Visitors of the site as a WSGI server hands them over, with the front cache before Django."""
+"""Requests of visitors through WSGI, with the front cache before Django."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.core.caching.front_applications import FrontWSGI
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """An answer, and whether it was kept: given before Django."""
+    """A response. `is_kept`: it came from the front cache."""
 
     status: int
     headers: dict[str, str]
@@ -34,7 +34,7 @@ class Answered:
 
 
 class Front:
-    """The application as `cms_project.wsgi` makes it; it counts what goes on to Django."""
+    """The application like in `cms_project.wsgi`, counting the requests that reach Django."""
 
     def __init__(self) -> None:
         self.passed = 0
@@ -42,7 +42,7 @@ class Front:
         self._application = FrontWSGI(self._pass_on)
 
     def post(self, address: str, body: bytes, **meta: Any) -> Answered:
-        """Send a body, as pages of the site do."""
+        """Send a POST request like the site's pages."""
         sent = {
             "CONTENT_TYPE": "text/plain;charset=UTF-8",
             "CONTENT_LENGTH": str(len(body)),
@@ -51,7 +51,7 @@ class Front:
         return self.get(address, method="POST", **{**sent, **meta})
 
     def get(self, address: str, *, method: str = "GET", **meta: Any) -> Answered:
-        """Ask for an address; `meta` are further keys of WSGI's environment."""
+        """Request an address. `meta`: more keys of the WSGI environment."""
         path, _, query = address.partition("?")
         environ: dict[str, Any] = {
             "REQUEST_METHOD": method,
@@ -73,7 +73,7 @@ class Front:
         def start(status: str, headers: list[tuple[str, str]], error: Any = None) -> None:
             begun.append((status, headers))
 
-        # As Django's own client does: the connection is that of the test.
+        # Like Django's test client: the connection belongs to the test and must stay open.
         signals = (request_started, request_finished)
         for signal in signals:
             signal.disconnect(close_old_connections)

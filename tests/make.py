@@ -1,4 +1,6 @@
-"""Data for tests, made by the real services. People are admin, editor, translator, agent and stranger."""
+"""Test data, created with the real services. The usual accounts are admin, editor, translator, agent
+and stranger.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ PASSWORD = "correct-horse-battery"
 
 
 def user(role: str = "editor", name: str = "") -> User:
-    """The account of that role, made once."""
+    """Return the account of a role, created on first use."""
     name = name or role
     found = User.objects.filter(username=name).first()
     if found is not None:
@@ -60,7 +62,7 @@ def user(role: str = "editor", name: str = "") -> User:
 def site_role(
     name: str, *permissions: str, label: str = "", scope: ContentScope | None = None
 ) -> SiteRole:
-    """A role that an administrator made, under that name."""
+    """Create a custom role with that name."""
     role = create_role(
         label=label or name.capitalize(),
         permissions=permissions,
@@ -78,14 +80,14 @@ def actor(
 
 
 def agent_actor(agent_id: str = "seo-specialist", run_id: str | None = None) -> Actor:
-    """An agent at work, as its run acts."""
+    """Return the actor of an agent during its run."""
     return Actor(
         user=ensure_agent_user(agent_id=agent_id), via="agent", agent_id=agent_id, run_id=run_id
     )
 
 
 def mcp_actor(role: str = "ai_agent") -> Actor:
-    """An AI client whose credential is bound to an account of that role."""
+    """Return the actor of an AI client whose credential is bound to an account of that role."""
     return Actor(user=user(role), via="mcp")
 
 
@@ -99,7 +101,7 @@ def post(
     markdown: str = "Grind the beans.\n\nPour the water.",
     **fields: Json,
 ) -> Post:
-    """A live post with the locked hero, prose and faq of the blog's default group."""
+    """Create a live post with the locked hero, prose and faq of the blog's default group."""
 
     def fill(document: PostDocument) -> PostDocument:
         document = document_edits.seed_group(document, None, {})
@@ -124,14 +126,14 @@ def post(
 
 
 def picture(size: tuple[int, int] = (20, 10), kind: str = "PNG", colour: str = "teal") -> bytes:
-    """An image of one colour, as a file."""
+    """Return a single-color image as a file."""
     out = BytesIO()
     Image.new("RGB", size, colour).save(out, kind)
     return out.getvalue()
 
 
 def image(name: str = "picture.png", **said: Any) -> Asset:
-    """An uploaded image; its variants are still to be made."""
+    """Store an uploaded image without its variants."""
     return store_image(file=BytesIO(picture()), filename=name, actor=actor("admin"), **said)
 
 
@@ -161,7 +163,7 @@ def global_module(slug: str = "newsletter", **props: Json) -> ModuleInstance:
 
 
 def placed(of: Post, module: ModuleInstance, **overrides: Json) -> str:
-    """Put a global module last on a live post; the id of the place."""
+    """Append a global module to a live post. Return the module's id in the post."""
     ids: list[str] = []
 
     def place(document: PostDocument) -> PostDocument:
@@ -184,7 +186,7 @@ def staged(
     by: Actor | None = None,
     edit: Callable[[PostDocument], PostDocument] | None = None,
 ) -> Staged:
-    """Stage a patch or an edit; AI Review as the agent, Review as the editor, unless `by` says who."""
+    """Stage a patch or an edit: AI Review as the agent, Review as the editor, or as `by`."""
     by = by or (agent_actor() if layer == Layer.AI_REVIEW else actor("editor"))
     return stage(
         post_id=of.pk,
@@ -195,7 +197,7 @@ def staged(
 
 
 def edited(of: Post, patch: Mapping[str, Json]) -> Post:
-    """A person's change of live fields, which keeps a revision."""
+    """Change live fields as the editor, which creates a revision."""
     return edit_post(
         post_id=of.pk,
         actor=actor("editor"),
@@ -212,7 +214,7 @@ def module_id(of: Post, type: str) -> str:
 
 
 def form(slug: str = "contact", *, locale: str = "en", **fields: Json) -> FormDefinition:
-    """A form with an email and a message, unless `fields` say otherwise."""
+    """Create a form with an email and a message field, changed by `fields`."""
     values: dict[str, Json] = {
         "title": "Write to us",
         "fields": [
@@ -225,7 +227,7 @@ def form(slug: str = "contact", *, locale: str = "en", **fields: Json) -> FormDe
 
 
 def submission(slug: str = "contact", *, locale: str = "en", **values: Json) -> FormSubmission:
-    """What a visitor sent."""
+    """Create the submission of a visitor."""
     told = submit_form(
         slug=slug,
         locale=locale,
@@ -237,19 +239,19 @@ def submission(slug: str = "contact", *, locale: str = "en", **values: Json) -> 
 
 
 def webhook(name: str = "Search", **values: Any) -> Webhook:
-    """A webhook of an address that nothing listens at."""
+    """Create a webhook to an address without a server."""
     values = {"url": "https://search.example/hook", "events": ["post.published"], **values}
     return create_webhook(actor=actor("admin"), webhook=NewWebhook(name=name, **values))
 
 
 def event(name: str = "post.published", **payload: Json) -> Event:
-    """An event, as its kind is told; of no post that there is."""
+    """Record a sample event of that kind, about no existing post."""
     told = sample_payload(name, Webhook(events=[name]))
     return outbox.record(name, actor=actor("editor"), payload={**told, **payload})
 
 
 def delivery(of: Event, to: Webhook, *, status: str = "failed", code: int | None = 500) -> Delivery:
-    """A delivery with one call, which nobody made."""
+    """Create a delivery with one attempt that was never made."""
     is_over = status not in ("pending", "sending")
     row = Delivery.objects.create(
         lane=channel_of(to),
@@ -279,9 +281,9 @@ M = TypeVar("M", bound=models.Model)
 
 
 def copies(of: M, number: int, **values: Callable[[int], object]) -> list[M]:
-    """So many more rows like this one, straight into the table: what is counted is who reads them.
+    """Insert `number` copies of a row directly, to count queries.
 
-    `values` give a column of the copy of each number.
+    `values`: a function of the copy's number for each changed column.
     """
     names = [field.attname for field in of._meta.concrete_fields if not field.primary_key]
     made = []
@@ -292,7 +294,7 @@ def copies(of: M, number: int, **values: Callable[[int], object]) -> list[M]:
 
 
 def live_hash() -> str:
-    """A hash of all that visitors could see: posts (but for placeholders), modules and terms."""
+    """Return a hash of all public content: posts (except placeholders), modules and terms."""
     rows: list[object] = [
         list(Post.objects.filter(is_placeholder=False).order_by("pk").values()),
         list(PostModule.objects.order_by("pk").values()),

@@ -1,4 +1,4 @@
-"""An SQLite file with all tables, made once in a run of the tests: migrating takes longer than most tests."""
+"""An SQLite file with all tables, created once per test run, because migrating takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ NAME = "cms.sqlite3"
 
 
 def give_database(folder: Path, factory: pytest.TempPathFactory) -> None:
-    """Put a freshly migrated database into a data folder, which has none yet."""
+    """Copy a freshly migrated database into a data folder without one."""
     base = factory.getbasetemp()
-    # The processes of one run have folders of their own below the run's.
+    # Parallel processes have separate folders below the run's folder.
     shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "migrated"
     shared.mkdir(exist_ok=True)
     with (shared / "making").open("w") as lock:

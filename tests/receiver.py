@@ -1,9 +1,9 @@
-"""A receiver of calls on this machine that can behave as badly as any on the network.
+"""An HTTP server on this machine that can misbehave like any server on the network.
 
 with serving() as receiver:
     receiver.say("/hook", Reply(500), Reply(204))      # in this order; the last one stays
     receiver.say("/slow", Reply(trick=Trick.HANG))
-    reach(settings)                                    # lets the way out come here
+    reach(settings)                                    # allows calls to this machine
     ...
     [seen] = receiver.wait(1, "/hook")
 """
@@ -27,7 +27,7 @@ __all__ = ["Receiver", "Reply", "Seen", "Trick", "reach", "serving"]
 
 @dataclass(frozen=True)
 class Seen:
-    """A request that came in. `headers` have names in lower case; `connection` counts connections."""
+    """A received request. `headers` have lower-case names; `connection`: number of its connection."""
 
     method: str
     path: str
@@ -48,7 +48,7 @@ class Receiver:
     requests: list[Seen] = field(default_factory=list)
     connections: int = 0
     names: list[str | None] = field(default_factory=list)
-    """The server names that TLS clients asked for."""
+    """Server names requested by TLS clients."""
     _replies: dict[str, list[Reply]] = field(default_factory=dict)
     _came: threading.Condition = field(default_factory=threading.Condition)
     _released: threading.Event = field(default_factory=threading.Event)
@@ -58,7 +58,7 @@ class Receiver:
         return f"{self.scheme}://{host}:{self.port}{path}"
 
     def say(self, path: str, *replies: Reply) -> None:
-        """What is answered to calls of this path, whatever their query."""
+        """Set the replies to calls of this path, with any query."""
         with self._came:
             self._replies[path] = list(replies)
 
@@ -67,7 +67,7 @@ class Receiver:
             return [seen for seen in self.requests if seen.path.partition("?")[0] == path]
 
     def wait(self, count: int, path: str | None = None, seconds: float = 10.0) -> list[Seen]:
-        """The requests, once that many have come in."""
+        """Return the requests, after waiting for that many."""
 
         def found() -> list[Seen]:
             return self.requests if path is None else self.at(path)
@@ -78,7 +78,7 @@ class Receiver:
             return list(found())
 
     def release(self) -> None:
-        """Everything that hangs goes on, and nothing hangs from now on."""
+        """Release all hanging replies, and let none hang from now on."""
         self._released.set()
 
     def _next(self, seen: Seen) -> Reply:
@@ -90,14 +90,14 @@ class Receiver:
 
 
 def reach(settings: Any, *words: str) -> None:
-    """Let the way out reach these hosts or networks; this machine, where none is named."""
+    """Allow outgoing calls to these hosts or networks; by default to this machine."""
     allowed = words or ("127.0.0.0/8",)
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"outgoing_allowed_hosts": allowed})
 
 
 @contextmanager
 def serving(host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
-    """The receiver, on a free port of this machine."""
+    """Yield the receiver on a free port of this machine."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, 0), family=family, backlog=512)
     receiver = Receiver("https" if tls else "http", host, listener.getsockname()[1])
@@ -142,7 +142,7 @@ def serving(host: str = "127.0.0.1", tls: ssl.SSLContext | None = None) -> Itera
 
 
 def _exchange(line: socket.socket, receiver: Receiver, number: int) -> bool:
-    """One request and what is done about it. Whether the connection goes on."""
+    """Answer one request. Return whether the connection stays open."""
     seen = _read(line, number)
     if seen is None:
         return False

@@ -1,4 +1,4 @@
-"""What the receiver of tests may do instead of answering well."""
+"""Misbehavior of the receiver."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 MOST_SECONDS = 20.0
-"""Nothing here lasts longer, even where a test forgets about it."""
+"""Maximum duration of any reply, even if a test forgets to release it."""
 
 
 class Trick(StrEnum):
-    """What is done instead of a plain answer."""
+    """Behavior instead of a plain response."""
 
     NONE = "none"
     HANG = "hang"  # no answer until `release()`
@@ -59,7 +59,7 @@ def _send(line: socket.socket, reply: Reply, length: int | None) -> None:
 def play(
     line: socket.socket, reply: Reply, headers: Mapping[str, str], released: threading.Event
 ) -> bool:
-    """Answer a request with these headers. Whether the connection goes on."""
+    """Answer a request with these headers. Return whether the connection stays open."""
     body = reply.body
     match reply.trick:
         case Trick.NONE:
@@ -81,7 +81,7 @@ def play(
 
 
 def _play_last(line: socket.socket, reply: Reply, released: threading.Event) -> None:
-    """What ends the connection."""
+    """Send a reply that ends the connection."""
     body, half = reply.body, reply.body[: len(reply.body) // 2]
     match reply.trick:
         case Trick.HANG:
@@ -105,7 +105,7 @@ def _play_last(line: socket.socket, reply: Reply, released: threading.Event) -> 
 
 
 def _endless(line: socket.socket, reply: Reply, released: threading.Event) -> None:
-    """Send until the other side has enough of it."""
+    """Send until the client disconnects."""
     first, piece, pause = {
         Trick.DRIP_HEAD: (b"HTTP/1.1 200 OK\r\nX-Slow: ", b"a", 0.01),
         Trick.DRIP_BODY: (_head(reply, 1_000_000), b"a", 0.01),

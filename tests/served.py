@@ -1,4 +1,4 @@
-"""The site as the demo serves it: real processes on a database file of their own, with websockets."""
+"""The site as served by the demo: real processes on a separate database file, with WebSockets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ START_SECONDS = 60.0
 
 
 def environ(folder: Path) -> dict[str, str]:
-    """Nothing of the machine's services; everything in `folder`."""
+    """Return an environment without the machine's services, with all data in `folder`."""
     return {
         **os.environ,
         "CMS_DATA_DIR": str(folder),
@@ -31,7 +31,7 @@ def environ(folder: Path) -> dict[str, str]:
 
 
 def prepare(folder: Path, script: str) -> str:
-    """Run a script on the database of the folder, in a process of its own; what it prints last."""
+    """Run a script on the folder's database in a separate process. Return its last line of output."""
     begin = "import django; django.setup()\n"
     done = subprocess.run(
         [sys.executable, "-c", begin + script],
@@ -48,7 +48,7 @@ def prepare(folder: Path, script: str) -> str:
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address of the site, for the length of the block. Its log must hold no error at the end."""
+    """Yield the URL of the running site. Fails at the end if its log contains an error."""
     port = free_port()
     log = folder / f"server-{port}.log"
     with log.open("wb") as written:

@@ -10,7 +10,7 @@ from tests import make
 
 @pytest.fixture
 def signed_in() -> Callable[..., Client]:
-    """`signed_in(role)`: a browser of somebody with that role, the editor without one."""
+    """`signed_in(role)`: a client logged in with that role, by default as editor."""
 
     def client(role: str = "editor") -> Client:
         browser = Client()

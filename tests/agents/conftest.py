@@ -21,7 +21,7 @@ from tests.receiver import serving as receiving
 
 @pytest.fixture(autouse=True)
 def shipped_agents(settings: Any) -> Iterator[None]:
-    """Each test begins and ends with the agents that are shipped."""
+    """Start and end each test with the shipped agents."""
     definitions.reload()
     yield
     definitions.reload()
@@ -29,7 +29,7 @@ def shipped_agents(settings: Any) -> Iterator[None]:
 
 @pytest.fixture
 def agents_dir(settings: Any, tmp_path: Path) -> Path:
-    """An empty CMS_AGENTS_DIR."""
+    """Provide an empty CMS_AGENTS_DIR."""
     folder = tmp_path / "agents"
     folder.mkdir()
     set_env(settings, cms_agents_dir=folder)
@@ -38,13 +38,13 @@ def agents_dir(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests are tried again at once."""
+    """Retry requests without pauses."""
     monkeypatch.setattr("agents_app.providers.model_requests.RETRY_PAUSES", [0.0, 0.0])
 
 
 @pytest.fixture
 def openai(settings: Any, no_pauses: None) -> Iterator[Any]:
-    """`openai(*replies)`: from now on OpenAI is a server that answers so."""
+    """`openai(*replies)`: replace OpenAI by a server with these replies."""
     opened = []
 
     def start(*replies: Reply) -> FakeProvider:
@@ -63,7 +63,7 @@ def openai(settings: Any, no_pauses: None) -> Iterator[Any]:
 
 @pytest.fixture
 def signed_in() -> Callable[..., Client]:
-    """`signed_in(role)`: a browser of somebody with that role, the editor without one."""
+    """`signed_in(role)`: a client logged in with that role, by default as editor."""
 
     def client(role: str = "editor") -> Client:
         browser = Client()
@@ -75,7 +75,7 @@ def signed_in() -> Callable[..., Client]:
 
 @pytest.fixture
 def receiver(settings: Any) -> Iterator[Receiver]:
-    """A receiver of calls on this machine that the way out may reach."""
+    """Yield a receiver on this machine that outgoing calls may reach."""
     reach(settings)
     with receiving() as found:
         yield found
@@ -83,7 +83,9 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 
 @pytest.fixture
 def staging(agents_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], AgentRun]:
-    """A run of an agent that stages by a tool, then by its answer; nobody takes it up by itself."""
+    """Return a function that creates a run of an agent that stages with a tool, then with its answer.
+    No worker starts it.
+    """
     write_agent(agents_dir, "stager", "dropdown", extra=TOOLS)
     for place in ("agents_app.runs.creation.wake", "agents_app.runs.lifecycle.wake"):
         monkeypatch.setattr(place, lambda run_id, event_id: None)

@@ -1,4 +1,4 @@
-"""A real browser against a live server. Tasks run where they are called; no page may break the policy."""
+"""A real browser with a live server. Tasks run immediately; no page may violate the Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ document.addEventListener("securitypolicyviolation", (event) =>
   window.__violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`));
 """
 _HANDLER = "Executing inline event handler violates"
-# Milliseconds until what a test waits for counts as missing.
+# Milliseconds after which an expected element counts as missing.
 TIMEOUT = 30_000
 OpenPage = Callable[..., Any]
 _PROBE = "/health"
@@ -39,7 +39,7 @@ _PROBE = "/health"
 def chromium() -> Iterator[Any]:
     from playwright.sync_api import expect, sync_playwright
 
-    # Playwright's loop runs in the thread of the tests, where Django would see an async context.
+    # Playwright's loop runs in the thread of the tests, so Django would detect an async context.
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         come_back_when_loaded(patch)
@@ -51,9 +51,9 @@ def chromium() -> Iterator[Any]:
 
 
 def come_back_when_loaded(patch: pytest.MonkeyPatch) -> None:
-    """A click or key that leads to another page comes back when that page is loaded.
+    """Make clicks and keys that navigate wait until the new page is loaded.
 
-    Playwright comes back when the answer begins: what a test reads next may still be on its way.
+    Playwright returns when the response starts, so a test could read an incomplete page.
     """
     from playwright.sync_api import Locator, Page
 
@@ -73,10 +73,10 @@ def come_back_when_loaded(patch: pytest.MonkeyPatch) -> None:
 
 
 def route_at_once(patch: pytest.MonkeyPatch) -> None:
-    """A page that is open sends its next request to the new route.
+    """Make `route` wait until an open page uses the new route.
 
-    Chromium says that it intercepts before the page knows: what a busy page asks for meanwhile goes to the server,
-    and Playwright, which waits to hear from the interception, tells nobody of it.
+    Chromium confirms the interception before the page applies it: requests of a busy page would
+    reach the server meanwhile without any notice from Playwright.
     """
     from playwright.sync_api import Page
 
@@ -98,11 +98,13 @@ def route_at_once(patch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
-    """`open_page(role=…, dark=…, width=…, scripts=…)`: a page of somebody logged in; nobody without a role.
+    """`open_page(role=…, dark=…, width=…, scripts=…)`: a page logged in as a role, or anonymous
+    without one.
 
-    With `blocks_handlers` something is pasted that has scripts of its own: the policy blocks them, and newer browsers
-    say so.
-    At the end no page may have met an error, or anything that the Content-Security-Policy forbids.
+    `blocks_handlers`: the test pastes content with inline scripts, which the policy blocks and
+    newer browsers log.
+
+    At the end fails if any page had an error or a violation of the Content-Security-Policy.
     """
     problems: list[str] = []
     contexts = []
@@ -135,7 +137,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
             "console",
             lambda said: (
                 problems.append(f"{page.url}: {said.text}")
-                # A page that shows a form again with its errors is no failure.
+                # A form shown again with its errors is no failure.
                 if said.type == "error"
                 and not re.search("status of (409|422)", said.text)
                 and not (blocks_handlers and _HANDLER in said.text)
@@ -157,7 +159,7 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
 
 
 def violations(page: Any) -> list[str]:
-    """What the page may not have done. It is asked in a way that ends: a page that hangs answers nothing else."""
+    """Return the page's policy violations. Uses a call with a timeout, because a hanging page does not answer."""
     found = page.wait_for_function("() => window.__violations", timeout=TIMEOUT)
     return list(found.json_value())
 
@@ -172,5 +174,5 @@ def log_in(page: Any, role: str) -> None:
 
 
 def ready_for_agents(page: Any) -> None:
-    """Wait until links to agents open the dialog; until then they lead to their pages, as without scripts."""
+    """Wait until links to agents open the dialog; before, they lead to their pages, as without scripts."""
     page.wait_for_selector("[data-agent-chips][data-ready]", state="attached")

@@ -1,4 +1,4 @@
-"""A live server that answers as described, and the description as strictly as it can be read."""
+"""A live server for checks against the OpenAPI document, and that document in its strictest form."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tests.api_description import api_description
 
 @pytest.fixture(scope="session")
 def described() -> Any:
-    """The document as the code makes it."""
+    """Return the document generated from the code."""
     return api_description()
 
 
 @pytest.fixture
 def strict_document(described: Any) -> Any:
-    """The document with every object closed: an answer with a key that is not described is a failure.
+    """Return the document with closed objects, so that undocumented keys in a response are failures.
 
-    Frontends must take such a key, so the published document leaves objects open.
+    The published document leaves objects open, because clients must accept new keys.
     """
     closed = json.loads(json.dumps(described))
     for shape in closed["components"]["schemas"].values():
@@ -33,7 +33,7 @@ def strict_document(described: Any) -> Any:
 
 @pytest.fixture
 def freely_called(settings: Any) -> None:
-    """The server on this machine may be called without end, by the setting that is there for it."""
+    """Exempt this machine from rate limits."""
     settings.CMS_ENV = settings.CMS_ENV.model_copy(
         update={"throttle_allow_ips": ("127.0.0.0/8", "::1/128")}
     )
@@ -41,5 +41,5 @@ def freely_called(settings: Any) -> None:
 
 @pytest.fixture(autouse=True)
 def nothing_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Webhooks of made-up addresses are made here; what they would be told waits for a worker."""
+    """Keep deliveries of invented webhooks in the queue."""
     monkeypatch.setattr("proofroom.webhooks.delivery_queue.queue_sender", lambda: None)

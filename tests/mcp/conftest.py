@@ -1,4 +1,4 @@
-"""What the tests of the MCP server share."""
+"""Shared fixtures of the tests of the MCP server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOKEN = {"MCP_AUTH_TOKEN": "token-secret-value"}
 
 @pytest.fixture(scope="session")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a fresh database."""
+    """Return a folder with a fresh database."""
     data = tmp_path_factory.mktemp("mcp")
     give_database(data, tmp_path_factory)
     running.prepare(data)
@@ -33,21 +33,21 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def open_server(prepared: Path) -> Iterator[running.Running]:
-    """A server without credentials, as `./run` starts it."""
+    """Yield a server without credentials, as started by `./run`."""
     with running.running(prepared) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def locked_server(prepared: Path) -> Iterator[running.Running]:
-    """A server with both kinds of credentials. Wrong ones are tried all the time."""
+    """Yield a server with both kinds of credentials and no login limit, because tests try wrong ones."""
     with running.running(prepared, **TOKEN, **HEADER, THROTTLE_LOGIN="off") as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def person(prepared: Path) -> Iterator[running.Person]:
-    """A person at work beside the servers."""
+    """Yield a person who works concurrently with the servers."""
     with running.person(prepared) as someone:
         yield someone
 
@@ -60,7 +60,7 @@ def samples() -> Iterator[None]:
 
 @pytest.fixture
 def agent(db: None) -> User:
-    """The account that AI clients write as where no other is configured. Other agents have theirs too."""
+    """Return the default account of AI clients."""
     user = ensure_agent_user(agent_id="general-assistant")
     user.email, user.username = "agent@example.com", "agent"
     user.save()
@@ -69,7 +69,7 @@ def agent(db: None) -> User:
 
 @pytest.fixture
 def environment(settings: Any) -> Callable[..., None]:
-    """Change fields of the typed environment for one test."""
+    """Return a function that changes fields of the typed environment for one test."""
 
     def change(**fields: object) -> None:
         settings.CMS_ENV = settings.CMS_ENV.model_copy(update=fields)
@@ -89,7 +89,7 @@ def environment(settings: Any) -> Callable[..., None]:
 def client(
     samples: None, agent: User, settings: Any, environment: Callable[..., None]
 ) -> Callable[..., Any]:
-    """`client("call_tool", "sample_echo", {...})`: one request by the SDK's client, in memory."""
+    """`client("call_tool", "sample_echo", {...})`: send one request with the SDK's client, in memory."""
     settings.MCP_DB_EXECUTOR = "sensitive"
     cache.clear()
 

@@ -1,4 +1,4 @@
-"""What the tests of connected AI clients share."""
+"""Shared fixtures of the tests of connected AI clients."""
 
 from tests.mcp.conftest import environment, locked_server, person, prepared
 

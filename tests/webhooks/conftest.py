@@ -1,4 +1,4 @@
-"""A receiver on this machine that the way out may call, and time-outs that tests can wait for."""
+"""A receiver on this machine that outgoing calls may reach, and short timeouts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def env(settings: Any) -> Any:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls that get no answer end soon."""
+    """Shorten the timeout of calls."""
     from proofroom.webhooks import http_calls
 
     monkeypatch.setattr(http_calls, "CALL_SECONDS", 1.0)
@@ -38,7 +38,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def workflows_dir(env: Any, tmp_path: Path) -> Iterator[Path]:
-    """An empty CMS_WORKFLOWS_DIR. The test begins and ends with the workflows that are shipped."""
+    """Provide an empty CMS_WORKFLOWS_DIR. Start and end the test with the shipped workflows."""
     from proofroom.webhooks import workflow_definitions as definitions
 
     folder = tmp_path / "workflows"
