@@ -14,7 +14,7 @@ from tests.api_client import ApiClient
 def token_of(
     user: User, *permissions: str, expires_at: datetime | None = None
 ) -> tuple[ApiToken, str]:
-    """A token of the account, with all its permissions where none are named."""
+    """Create a token of the account, by default with all its permissions."""
     return create_token(
         name="A program",
         permissions=permissions or permissions_of(user.role),
@@ -25,7 +25,7 @@ def token_of(
 
 
 def program(secret: str, session: str | None = None) -> ApiClient:
-    """A client that sends the token, beside the session of a role where one is named."""
+    """Return a client that sends the token, and also has a session if a role is given."""
     client = ApiClient(session)
     client.defaults["HTTP_AUTHORIZATION"] = f"Bearer {secret}"
     return client

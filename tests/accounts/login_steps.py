@@ -1,4 +1,4 @@
-"""Steps of logging in, as tests take them."""
+"""Steps of logging in."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def is_logged_in(client: Client) -> bool:
 
 
 def code_now(steps: int = 0) -> str:
-    """The code of the authenticator app, `steps` of 30 seconds from now."""
+    """Return the code of the authenticator app, `steps` of 30 seconds from now."""
     return str(format_hotp_value(hotp_value(SECRET, int(time.time()) // 30 + steps)))
 
 
@@ -57,5 +57,5 @@ def link_in_mail(index: int = -1) -> str:
 
 
 def confirm_with_password(client: Client, path: str) -> None:
-    """Answer the question that stands before a change of how somebody logs in."""
+    """Confirm with the password before a change of login methods."""
     client.post("/admin/account/confirm/", {"password": make.PASSWORD, "next": path})

@@ -1,6 +1,7 @@
-"""A SAML 2.0 identity provider as the standard describes it, which sign-in is tested against.
+"""A SAML 2.0 identity provider following the standard, to test sign-in.
 
-It reads the request for a login (HTTP-Redirect binding) and answers with a signed assertion (HTTP-POST binding).
+It reads the request for a login (HTTP-Redirect binding) and answers with a signed assertion
+(HTTP-POST binding).
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ _samlp = ElementMaker(namespace=_SAMLP, nsmap={"samlp": _SAMLP, "saml": _SAML})
 
 @dataclass(frozen=True)
 class LoginRequest:
-    """What this site asks of the provider."""
+    """The site's request to the provider."""
 
     id: str
     issuer: str
@@ -48,7 +49,7 @@ class LoginRequest:
 
     @classmethod
     def read(cls, address: str) -> LoginRequest:
-        """Read the address that the browser is sent to."""
+        """Parse the URL of the redirect to the provider."""
         sent = parse_qs(urlsplit(address).query)["SAMLRequest"][0]
         root = etree.fromstring(zlib.decompress(base64.b64decode(sent), -15))
         issuer = root.findtext(f"{{{_SAML}}}Issuer")
@@ -77,7 +78,7 @@ class SamlProvider:
         )
 
     def write_metadata(self, path: Path) -> str:
-        """Write what a site needs to know of the provider; returns its address."""
+        """Write the provider's metadata for the site; return its address."""
         der = base64.b64encode(self.certificate().public_bytes(Encoding.DER)).decode()
         path.write_text(
             f'<EntityDescriptor xmlns="{_METADATA}" entityID="{ENTITY}">'
@@ -103,7 +104,7 @@ class SamlProvider:
         audience: str | None = None,
         ends: timedelta = timedelta(minutes=5),
     ) -> etree._Element:
-        """What the provider says of somebody, for the site that asked; not signed yet."""
+        """Return the unsigned assertion about a user, for the requesting site."""
         now = datetime.now(UTC)
         until = _time(now + ends)
         return _saml.Assertion(
@@ -166,7 +167,9 @@ class SamlProvider:
         issuer: str = ENTITY,
         kind: str = "SAMLRequest",
     ) -> dict[str, str]:
-        """What a browser brings whose session the provider ends: a signed LogoutRequest or LogoutResponse."""
+        """Return the signed LogoutRequest or LogoutResponse that a browser brings after the provider
+        ended its session.
+        """
         now = datetime.now(UTC)
         stamp = {"ID": f"_{uuid4().hex}", "Version": "2.0", "IssueInstant": _time(now)}
         if kind == "SAMLRequest":
@@ -192,7 +195,7 @@ class SamlProvider:
         return {**signed, "Signature": base64.b64encode(signature).decode()}
 
     def answer(self, request: LoginRequest, *assertions: etree._Element) -> str:
-        """What the provider's page posts back to the site, as `SAMLResponse`."""
+        """Return the `SAMLResponse` that the provider's page posts to the site."""
         response = _samlp.Response(
             _saml.Issuer(ENTITY),
             _samlp.Status(_samlp.StatusCode(Value="urn:oasis:names:tc:SAML:2.0:status:Success")),

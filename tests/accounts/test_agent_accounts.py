@@ -1,4 +1,4 @@
-"""The account of an agent is made once, whoever asks first, and takes nobody else's names."""
+"""An agent's account is created once, also by concurrent callers, and takes no existing names."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_an_account_with_the_name_of_the_specification_can_be_switched_off() -> 
 
 @pytest.mark.django_db
 def test_no_credential_of_an_agent_opens_a_session() -> None:
-    """Neither the login of the API nor that of the admin, even with a password that somebody set in the database."""
+    """Neither the login of the API nor that of the admin, even with a password set directly in the database."""
     user = ensure_agent_user(agent_id="named-agent")
     user.set_password(make.PASSWORD)
     user.save()

@@ -1,4 +1,4 @@
-"""Roles and permissions that an app declares, beside those of the product."""
+"""Roles and permissions declared by an app, beside the product's."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Clerk(RoleDefinition):
 
 
 class Declared:
-    """What the apps of a test declare."""
+    """Declarations of a test's apps."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.monkeypatch = monkeypatch

@@ -1,4 +1,4 @@
-"""Changes of an email address, which count once the new one is confirmed."""
+"""Changes of an email address, effective after the confirmation of the new one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invitations: who may send them, and what comes of their links."""
+"""Invitations: permissions, and the results of their links."""
 
 from __future__ import annotations
 

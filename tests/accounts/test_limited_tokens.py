@@ -1,4 +1,4 @@
-"""API tokens, MCP tokens and connected AI clients that are limited to a part of the content."""
+"""API tokens, MCP tokens and connected AI clients with a limited content scope."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forgotten passwords: links in mails that work once, and one answer for every address."""
+"""Forgotten passwords: links in emails that work once, and the same answer for every address."""
 
 from __future__ import annotations
 

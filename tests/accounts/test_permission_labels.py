@@ -1,4 +1,4 @@
-"""Every permission has words for people, in the form of a token and on its page."""
+"""Every permission has a label, on the form of a token and on its page."""
 
 from __future__ import annotations
 

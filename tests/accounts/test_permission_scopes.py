@@ -1,4 +1,4 @@
-"""Which permissions can be limited to a part of the content: a new one goes to one of the two lists on purpose."""
+"""Permissions that can be limited to a content scope. A new permission must be added to one of two lists."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOKS_AT_CONTENT: Final = {
     "posts.delete", "posts.edit", "posts.preview", "posts.publish", "posts.restore", "posts.review.approve",
     "posts.review.save", "posts.revisions.manage", "posts.translate", "posts.view", "taxonomies.edit",
 }  # fmt: skip
-"""Their services ask for the row at hand, or tests of scopes show that they change nothing outside."""
+"""Their services check the row, or tests of scopes show that they change nothing outside."""
 
 
 def test_every_permission_is_limited_by_content_or_is_of_the_whole_site() -> None:

@@ -1,4 +1,4 @@
-"""Preferences of accounts: who changes them, what is refused, and that reading them costs no statement."""
+"""Preferences of accounts: permissions, validation, and reading without an extra statement."""
 
 from __future__ import annotations
 

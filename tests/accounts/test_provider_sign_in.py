@@ -1,4 +1,4 @@
-"""Logging in through a provider of identities: a real one, in a process of its own."""
+"""Login through an OpenID provider in a separate process."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[str]:
-    """The address of the provider."""
+    """Return the address of the provider."""
     with provider_for("http://testserver") as url:
         yield url
 
@@ -80,14 +80,14 @@ def configure_sign_in(settings: Any, env: SignInEnvironment) -> None:
 
 
 def address_in(page: Any) -> str:
-    """Where a page leads to at once."""
+    """Return the target of a redirect."""
     found = re.search(r'http-equiv="refresh" content="0; url=([^"]+)"', page.content.decode())
     assert found is not None
     return html.unescape(found[1])
 
 
 def answer_of(provider: str, address: str, **person: str) -> str:
-    """Where the provider sends somebody back to who logs in there."""
+    """Return the URL to which the provider redirects a user after the login."""
     said = {"name": "jane", "email": "jane@example.com", "verified": "yes", **person}
     with httpx.Client() as browser:
         browser.get(f"{provider}/log-in", params=said).raise_for_status()
@@ -106,7 +106,7 @@ def is_logged_in(client: Client) -> bool:
 
 
 def refusal(client: Client) -> str:
-    """What the page to log in says."""
+    """Return the error on the login page."""
     return client.get("/admin/login/").content.decode()
 
 

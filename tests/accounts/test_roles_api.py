@@ -1,4 +1,4 @@
-"""Roles of the site and invitations by the API."""
+"""Site roles and invitations over the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logging in through a SAML identity provider: its answers are signed as a real one signs them."""
+"""Login through a SAML identity provider with signed answers."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def configured(environment: dict[str, Any], settings: Any) -> None:
 
 
 def browser() -> Client:
-    """Somebody's browser, which names the host as the assertions do."""
+    """Return a browser that uses the host named in the assertions."""
     return Client(headers={"host": "testserver"})
 
 
@@ -78,14 +78,14 @@ def client() -> Client:
 
 
 def asked(client: Client, next_url: str = "") -> LoginRequest:
-    """What this site asks of the provider when somebody logs in."""
+    """Return the site's request to the provider at a login."""
     address = address_in(client.post(START, {"next": next_url}))
     assert address.startswith(f"{LOGIN}?")
     return LoginRequest.read(address)
 
 
 def post(client: Client, answer: str) -> Any:
-    """Post an answer as the provider's page does: without the session, which comes back with the redirect."""
+    """Post an answer like the provider's page: without the session, which returns with the redirect."""
     elsewhere = browser()
     posted = elsewhere.post(ACS, {"SAMLResponse": answer, "RelayState": ""})
     if posted.status_code != 302:
@@ -223,7 +223,7 @@ def test_people_connect_their_account(provider: SamlProvider) -> None:
 
 
 def forged(provider: SamlProvider, request: LoginRequest, kind: str) -> str:
-    """An answer that must log nobody in."""
+    """Return an answer that must not log in a user."""
     good = provider.sign(provider.assertion(request, "jane-1", JANE))
     if kind == "not signed":
         return provider.answer(request, provider.assertion(request, "jane-1", JANE))

@@ -1,4 +1,4 @@
-"""Second factors: codes of apps, recovery codes, who needs them, and who takes them away."""
+"""Second factors: codes of apps, recovery codes, obligation and removal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions are Django's; the read of each request is compiled once."""
+"""Sessions are Django's; their query is compiled once."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_one_that_is_not_there_begins_anew(engine: str, key: str, no_cache: None
 
 @pytest.fixture
 def no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cache has nothing, as after it was emptied."""
+    """Simulate an emptied cache."""
     monkeypatch.setattr(
         "proofroom.core.caching.redis_cache.CountingRedisCache.get", lambda *args, **named: None
     )

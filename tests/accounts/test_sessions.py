@@ -1,4 +1,4 @@
-"""Logging in and out, and whose session ends when."""
+"""Login and logout, and the end of sessions."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def test_rates_are_counted_per_user_and_shown(settings: Any) -> None:
 
 
 def test_the_grants_are_those_of_the_contract() -> None:
-    """The table of the contract, written out; `tokens`, `users` and their like are the admin's alone."""
+    """The table of the contract in full; `tokens`, `users` and similar permissions are the admin's only."""
     only_admin = {
         "agents.global",
         "agents.edit",

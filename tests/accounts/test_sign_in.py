@@ -1,4 +1,4 @@
-"""Logins and sessions: what they tell, where they lead, and what ends them."""
+"""Logins and sessions: errors, redirects, and their end."""
 
 from __future__ import annotations
 

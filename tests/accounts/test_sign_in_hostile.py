@@ -1,4 +1,4 @@
-"""What others try at the doors of a login: no second factor, broken credentials, old invitations."""
+"""Attacks on logins: without a second factor, with broken credentials, with old invitations."""
 
 from __future__ import annotations
 

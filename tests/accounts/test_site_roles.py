@@ -1,4 +1,4 @@
-"""Roles that an administrator makes: what they grant, who may give them, and what ends when they lose something."""
+"""Site roles: their permissions, assignment, and the effect of removed permissions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def state() -> list[Any]:
 
 @pytest.fixture
 def manager() -> Any:
-    """Somebody who manages accounts and tokens, and has not all that an administrator has."""
+    """Return a user who manages accounts and tokens, with fewer permissions than an administrator."""
     make.site_role("manager", "users.manage", "tokens.manage", "posts.view")
     return make.actor("manager")
 

@@ -1,4 +1,4 @@
-"""The first use of a token on a day is in the activity log, and only that one."""
+"""Only the first use of a token on a day is recorded in the activity log."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Clock = Callable[[datetime], None]
 
 @pytest.fixture
 def at(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    """`at(moment)`: when tokens are used from now on."""
+    """`at(moment)`: set the time at which tokens are used."""
 
     class Timezone:
         moment = NOON
@@ -169,7 +169,7 @@ def test_of_several_first_uses_at_once_one_is_recorded(at: Clock, last: datetime
 
 @pytest.mark.django_db
 def test_a_first_use_that_another_call_noted_meanwhile_is_recorded_once(at: Clock) -> None:
-    """The row was read before midnight's first call, and its minute is over when this one writes."""
+    """The row was read before the first call after midnight, and its minute has passed at this write."""
     token, _secret = token_of(make.user("editor"), "posts.view")
     read = NOON - timedelta(days=1)
     ApiToken.objects.filter(pk=token.pk).update(last_used_at=NOON - timedelta(minutes=2))

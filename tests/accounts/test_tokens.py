@@ -1,4 +1,4 @@
-"""API tokens: what they open, and what they never open."""
+"""API tokens: their permissions and their limits."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_token_that_may_only_create_creates_and_changes_nothing() -> None:
 
 
 def test_reading_is_narrowed_as_well() -> None:
-    """Where no service asks, the endpoint's own question is about the token too."""
+    """Where no service checks the permission, the endpoint's check includes the token."""
     _, secret = token_of(make.user("admin"), "posts.view")
 
     for path in ("/api/users", "/api/tokens", "/api/roles", "/api/agents"):
@@ -83,7 +83,7 @@ def test_reading_is_narrowed_as_well() -> None:
 
 
 def test_a_wider_right_than_the_services_question_is_still_narrowed() -> None:
-    """The endpoint asks for one of two rights; the service for the one that the change needs."""
+    """The endpoint accepts one of two permissions; the service requires the one for the change."""
     post = make.post()
     _, secret = token_of(make.user("editor"), "posts.view", "posts.translate")
     before = stored()

@@ -1,4 +1,4 @@
-"""When API tokens, and sessions, stop opening anything."""
+"""The end of API tokens and sessions."""
 
 from __future__ import annotations
 

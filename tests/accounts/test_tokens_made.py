@@ -1,4 +1,4 @@
-"""API tokens are made, listed, and refused where none may be."""
+"""API tokens are created, listed, and refused where not allowed."""
 
 from __future__ import annotations
 

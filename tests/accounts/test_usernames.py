@@ -1,4 +1,4 @@
-"""The username of an account that is made for somebody."""
+"""The generated username of an account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adding and changing accounts: who may, what is refused, whose sessions end."""
+"""Adding and changing accounts: permissions, validation, end of sessions."""
 
 from __future__ import annotations
 

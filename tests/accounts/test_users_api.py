@@ -1,4 +1,4 @@
-"""`/api/users` and `/api/roles`: what they answer, and what they never tell."""
+"""Answers of `/api/users` and `/api/roles`, without secrets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NEW = {"email": " New@Example.com", "username": "new", "role": "translator", "pa
 
 @pytest.fixture(autouse=True)
 def nobody_yet() -> None:
-    """The accounts that agents get at the start stand in no list here."""
+    """Exclude the agents' initial accounts from lists."""
     User.objects.all().delete()
 
 

@@ -1,4 +1,4 @@
-"""`/api/users` and `/api/roles`: what they refuse, with nothing changed."""
+"""Errors of `/api/users` and `/api/roles`, with nothing changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NEW = {"email": " New@Example.com", "username": "new", "role": "translator", "pa
 
 @pytest.fixture(autouse=True)
 def nobody_yet() -> None:
-    """The accounts that agents get at the start stand in no list here."""
+    """Exclude the agents' initial accounts from lists."""
     User.objects.all().delete()
 
 
@@ -30,7 +30,7 @@ def rows() -> list[Any]:
 
 
 def refused(method: str, path: str, body: Any, *keys: str, code: str = "invalid") -> dict[str, Any]:
-    """Send it as the admin: 422 with just these keys, and nothing moved."""
+    """Send it as the admin: 422 with only these keys, and nothing changed."""
     admin = ApiClient("admin")
     before = rows(), stored()
 
@@ -42,7 +42,7 @@ def refused(method: str, path: str, body: Any, *keys: str, code: str = "invalid"
 
 
 def test_a_refused_change_leaves_all_as_it_was() -> None:
-    """Name and password in one call: either both or neither."""
+    """Name and password in one call: both change or neither."""
     user = make.user("editor")
     path = f"/api/users/{user.pk}"
 
@@ -148,7 +148,7 @@ def test_an_account_that_is_not_there_is_404(bad: str) -> None:
 def test_two_at_once_with_one_name_is_422(
     field: str, given: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The race itself: the check sees the name free, the constraint does not."""
+    """The race: the check finds the name free, the constraint does not."""
     make.user("editor")
     other = make.user("translator")
     monkeypatch.setattr(service, "_check", lambda user: None)
@@ -166,7 +166,7 @@ def test_two_at_once_with_one_name_is_422(
 
 
 def test_an_integrity_error_of_another_kind_stays_a_refusal() -> None:
-    """Emails differ by case only: the index over the lower case refuses what the column would take."""
+    """Emails that differ by case: the index on the lower case refuses a value that fits the column."""
     make.user("editor")
     user = User(email="EDITOR@example.com", username="x", role="editor")
 

@@ -1,4 +1,4 @@
-"""A chain of some links, for tests that break it."""
+"""A chain with some links, for tests that break it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests import make
 
 
 def happened(number: int, name: str = "agent.switched", **payload: str) -> list[Event]:
-    """So many events, recorded and not sealed."""
+    """Record unsealed events."""
     things: list[tuple[None, JsonObject]] = []
     for at in range(number):
         things.append((None, {"id": f"agent-{at}", **payload}))
@@ -18,13 +18,13 @@ def happened(number: int, name: str = "agent.switched", **payload: str) -> list[
 
 
 def sealed(number: int, name: str = "agent.switched", **payload: str) -> list[Event]:
-    """So many events that the chain has."""
+    """Record sealed events."""
     made = happened(number, name, **payload)
     seal_events()
     return made
 
 
 def findings(head: str = "") -> list[tuple[str, int | None]]:
-    """What a walk finds: codes with the links they are at."""
+    """Return the errors of a walk: codes with their links."""
     found = verify(read_head(head) if head else None)
     return [(finding.code, finding.seq) for finding in found.findings]

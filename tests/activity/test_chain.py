@@ -1,4 +1,4 @@
-"""The chain of the activity log: what it is made of, and that no change of a sealed entry stays unseen."""
+"""The chain of the activity log: its hashes, and the detection of every change to a sealed entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chain of the activity log: where it ends and begins, and what is pruned."""
+"""The chain of the activity log: its ends, and pruning."""
 
 from __future__ import annotations
 

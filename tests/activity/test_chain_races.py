@@ -1,4 +1,4 @@
-"""Two sealers at once, and one that is killed in the middle: real transactions, real processes."""
+"""Concurrent sealers, and one that is killed: real transactions, real processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chain of the activity log: what somebody changed by hand is found."""
+"""The chain of the activity log: manual changes are detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The activity log over the API and for AI clients: found, exported, without words of visitors, for admins."""
+"""The activity log over the API and for AI clients: search and export, without visitors' texts, for admins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading the admin's pages: addresses, forms, counts of queries."""
+"""Helpers to read the admin's pages: addresses, forms, counts of queries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def review(post: Post, layer: str = "ai-review") -> str:
 
 
 class _Fields(HTMLParser):
-    """The fields of the page's forms as a browser without scripts would send them, by form."""
+    """The values of the page's forms as a browser without scripts would send them, by form."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ class _Fields(HTMLParser):
 
 
 def fields(response: Any, having: str = "version") -> dict[str, list[str]]:
-    """What the form with the field `having` would send."""
+    """Return the values of the form that has the field `having`."""
     parser = _Fields()
     parser.feed(response.content.decode())
     return next(form for form in parser.forms if having in form)

@@ -1,4 +1,4 @@
-"""Your account, and the admin in each reader's language, theme and time zone."""
+"""The account page, and the admin in each user's language, theme and time zone."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ ZONES: Final = (
 
 
 def _places() -> list[tuple[str, str]]:
-    """Addresses of the admin that show a moment, each with the role that opens it; the moment is set first."""
+    """Admin URLs that show a time, each with a role that may open it. Sets the time first."""
     post, gone = make.post("Tea"), make.post("Gone")
     make.staged(post, {"title": "Green tea"})
     make.staged(post, {"title": "Black tea"}, layer=Layer.REVIEW)

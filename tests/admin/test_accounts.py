@@ -21,7 +21,7 @@ def address(user: User) -> str:
 
 
 def change(client: Client, user: User, **typed: Any) -> Any:
-    """Open the page, type, save."""
+    """Open the page, fill in the form, save."""
     sent = fields(client.get(address(user)), "is_active")
     sent.update({name: value for name, value in typed.items() if value is not None})
     for name, value in typed.items():

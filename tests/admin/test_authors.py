@@ -1,4 +1,4 @@
-"""AI's words are called AI's, by whatever door they came."""
+"""Authorship by AI is shown regardless of the interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draft copies of forms: of one person alone, in no layer, bounded, forgotten in time."""
+"""Autosaved copies of forms: private, in no layer, bounded, deleted after a time."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_the_form_keeps_fields_and_nothing_secret(signed_in: SignedIn) -> None:
 
 
 def test_nobody_else_reads_a_draft_copy(signed_in: SignedIn) -> None:
-    """The words of a copy are in no page, no answer of the API and no tool's but its writer's own form."""
+    """The text of a copy is in no page, API answer or tool answer except its writer's own form."""
     post = make.post(status="published")
     keep(post, "admin")
     editor = signed_in("editor")
@@ -190,7 +190,7 @@ def test_nobody_else_reads_a_draft_copy(signed_in: SignedIn) -> None:
 
 
 def test_no_tool_and_no_agent_reads_a_draft_copy() -> None:
-    """Not even where the AI client or the run works with the account of the writer."""
+    """Not even if the AI client or the run uses the account of the writer."""
     post = make.post(status="published")
     keep(post, "admin")
     keep(None, "admin")

@@ -1,4 +1,4 @@
-"""Deliveries in the admin: all receivers in one list, a page for each, and what failed on the home page."""
+"""Deliveries in the admin: one list for all receivers, a page for each, and failures on the home page."""
 
 from __future__ import annotations
 

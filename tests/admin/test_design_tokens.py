@@ -1,4 +1,4 @@
-"""The style sheets use no token that nothing defines: such a rule falls back in silence."""
+"""The style sheets use only defined tokens: CSS ignores undefined ones silently."""
 
 from __future__ import annotations
 

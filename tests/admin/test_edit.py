@@ -17,7 +17,7 @@ SignedIn = Callable[..., Client]
 
 
 def save(client: Client, post: Post, do: str = "save", query: str = "", **typed: Any) -> Any:
-    """Open the form, type, press a button."""
+    """Open the form, fill it in, press a button."""
     sent = fields(client.get(url(post, query=query)))
     return client.post(url(post, query=query), {**sent, **typed, "do": do})
 

@@ -1,4 +1,4 @@
-"""The form of a post as its page with scripts uses it: modules by themselves, the picker, what it costs."""
+"""The post form with scripts: modules, the picker, and the number of queries."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SignedIn = Callable[..., Client]
 
 
 def long_post(count: int = 20) -> Post:
-    """A post whose modules are shown closed: a hero, prose, questions and then callouts."""
+    """Create a post whose modules are collapsed: a hero, prose, questions and then callouts."""
     post = make.post()
 
     def add(document: Any) -> Any:

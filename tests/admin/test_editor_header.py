@@ -1,4 +1,4 @@
-"""The header of the form: badge, sentence, main button and menu agree in every state of a post, for every role."""
+"""The header of the form: badge, sentence, main button and menu agree in every state, for every role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saving the form of a post in place, restoring what was typed, choosing between two versions, robots."""
+"""Saving the post form in place, restoring input, resolving conflicts, robots."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_saving_in_place_leads_on_where_the_page_would_show_something_else(
 
 
 def keep(client: Client, post: Post, typed: dict[str, Any]) -> dict[str, Any]:
-    """Autosave the form; answers what restores it."""
+    """Autosave the form; return the response that restores it."""
     assert client.post(url(post, "change/autosave"), typed).status_code == 200
     return {"copy": typed["copy"], "do": "restore"}
 
@@ -95,7 +95,7 @@ def test_a_draft_copy_comes_back_over_what_stands_now(signed_in: SignedIn) -> No
 
 
 def test_the_offer_names_only_what_differs(signed_in: SignedIn) -> None:
-    """The form sends terms in the order of their names, and a draft copy may hold what was saved meanwhile."""
+    """The form sends terms ordered by name, and a copy may contain values that were saved meanwhile."""
     terms = [str(make.term(name).pk) for name in ("Espresso", "Filter", "Beans")]
     post, client = make.post(taxonomyTermIds=terms, excerpt="Old"), signed_in()
     stored = list(make.layers(post).live.taxonomy_term_ids)
@@ -148,7 +148,7 @@ def test_a_restored_copy_goes_once_another_holds_it(signed_in: SignedIn) -> None
 
 
 def test_what_another_window_wrote_after_the_restoring_stays(signed_in: SignedIn) -> None:
-    """The first window is still open and writes on; its copy holds more than was restored in the second."""
+    """The first window is still open and has newer input than the copy restored in the second."""
     post, client = make.post(), signed_in()
     first = {**fields(client.get(url(post))), "post.title": "First"}
     restored = fields(client.post(url(post), keep(client, post, first)))
@@ -183,7 +183,7 @@ def test_words_in_a_removed_module_stay_in_the_copy(signed_in: SignedIn) -> None
 
 
 def test_words_in_a_field_that_is_gone_stay_in_the_copy(signed_in: SignedIn) -> None:
-    """The field had another name in the definition when the words were typed."""
+    """The field was renamed in the definition after the input."""
     post, client = make.post(), signed_in()
     name = f"modules.{make.module_id(post, 'hero')}.props.tagline"
     sent = fields(client.get(url(post)))

@@ -1,4 +1,4 @@
-"""Errors in the admin: a page with what to do and the reference of the log, that asks the database nothing."""
+"""Errors in the admin: a page with advice and the log reference, without database queries."""
 
 from __future__ import annotations
 

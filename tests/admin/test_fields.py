@@ -1,4 +1,4 @@
-"""What the fields of a form ask of the server, and what they send beside what is typed."""
+"""Requests of form fields to the server, and their additional form data."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LETTERED = {
 
 
 def prose(post: Post) -> tuple[str, Any]:
-    """The name of its field, and what is stored."""
+    """Return the name of its field, and the stored value."""
     id_ = make.module_id(post, "prose")
     module = make.layers(post).live.module(id_)
     assert module is not None

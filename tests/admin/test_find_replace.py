@@ -1,4 +1,4 @@
-"""Find and replace in the admin: hits with titles, a choice for each, Review or live, progress, cancelling, undo."""
+"""Find and replace in the admin: hits with titles, selection, target layer, progress, cancel, undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Home: what waits for whoever looks, views, health, first steps; a fixed number of queries."""
+"""Home: pending work, views, health, first steps; a fixed number of queries."""
 
 from __future__ import annotations
 

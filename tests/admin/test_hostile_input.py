@@ -1,4 +1,4 @@
-"""NUL in a parameter of the admin, and names that no file can have."""
+"""NUL in a parameter of the admin, and invalid file names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inbox: what waits, sorted and narrowed; marks and groups of like changes, each decided on as it was seen."""
+"""The inbox: sorting, filters, marks and groups of equal changes, each decided on in the version shown."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def titles(html: str) -> list[str]:
 
 
 def staged(count: int, by: str = "seo-specialist") -> list[Post]:
-    """Posts whose meta description an agent corrected, safely and the same words for all."""
+    """Create posts whose meta description an agent corrected, safely and with equal texts."""
     posts = [
         make.post(f"Post {number}", slug=f"{by}-{number}", metaDescription="Read  it at once.")
         for number in range(count)

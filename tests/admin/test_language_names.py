@@ -1,4 +1,4 @@
-"""Lists and choices of the admin say a language by its name, where the database has its code."""
+"""Lists and choices of the admin show languages by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of the admin answer what their filters ask, and nothing else that an address may name."""
+"""Lists of the admin accept only the lookups of their filters."""
 
 from __future__ import annotations
 

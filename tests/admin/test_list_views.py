@@ -1,4 +1,4 @@
-"""Saved views of lists, and the columns that each person chose."""
+"""Saved views of lists, and each user's columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of AI clients' tokens: made and shown once, refused at the fields, revoked."""
+"""The page of MCP tokens: creation with one-time display, errors at fields, revocation."""
 
 from __future__ import annotations
 

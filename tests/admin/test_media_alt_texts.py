@@ -20,7 +20,7 @@ PAGE = "/admin/media/asset/alt-texts/"
 
 
 def form_of(answer: Any) -> dict[str, Any]:
-    """The form as a browser would send it."""
+    """Return the form data a browser would send."""
     return dict(fields(answer, "ids"))
 
 

@@ -1,4 +1,4 @@
-"""Two people describe one file at the same time."""
+"""Two users describe one file at the same time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def page_of(client: Client, made: Asset) -> dict[str, Any]:
-    """The form of a file as a browser would send it."""
+    """Return the file's form data a browser would send."""
     return {
         name: values[0] for name, values in fields(client.get(address(made)), "alt_text").items()
     }

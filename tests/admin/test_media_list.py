@@ -1,4 +1,4 @@
-"""The list of media in the admin: searched, narrowed to category, type, state and use; several uploads at once."""
+"""The media list in the admin: search, filters by category, type, state and use; multiple uploads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LIST = "/admin/media/asset/"
 
 
 def listed(client: Client, query: str = "") -> list[str]:
-    """The names in the list, in order."""
+    """Return the names in the list, in order."""
     found: Any = client.get(f"{LIST}{query}").context["cl"].result_list
     return [asset.filename for asset in found]
 

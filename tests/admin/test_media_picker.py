@@ -1,4 +1,4 @@
-"""The picker of files, and what its script and that of the library ask for."""
+"""The file picker, and the requests of its script and the library's."""
 
 from __future__ import annotations
 

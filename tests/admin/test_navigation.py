@@ -1,4 +1,4 @@
-"""The navigation of the admin: the same on every page, and only what the role may open."""
+"""The navigation of the admin: the same on every page, limited to the role."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def client_of(role: str) -> Client:
 
 
 def navigation(client: Client, address: str) -> dict[str, tuple[str, str, str]]:
-    """Label → address, `aria-current`, number."""
+    """Return address, `aria-current` and number by label."""
     found = _NAV.search(client.get(address).content.decode())
     assert found, address
     links = _LINK.findall(found[0])
@@ -138,7 +138,7 @@ def test_the_new_menu_offers_what_the_role_may_create() -> None:
 
 
 def tabs(client: Client, address: str) -> list[tuple[str, str]]:
-    """The pages that stand beside this one: address and label; the page itself is marked."""
+    """Return the sibling pages: address and label; the current page is marked."""
     page = client.get(address).content.decode()
     found = re.search(r'<ul class="tabs" aria-label="Pages of this section">(.*?)</ul>', page)
     return re.findall(r'<a href="([^"]+)"[^>]*>([^<]+)</a>', found[1]) if found else []
@@ -175,7 +175,7 @@ def test_an_app_has_no_page_of_its_own() -> None:
 
 
 _OTHERWISE_CALLED = {"Home", "Agents and AI", "AI clients", "Help"}
-"""Entries of several pages, each with a name of its own."""
+"""Entries with several pages, whose names differ from the page titles."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The form of a new post: for people who are limited to a part of the content it offers what can be inside."""
+"""The form of a new post: users with a content scope can choose only values inside of it."""
 
 from __future__ import annotations
 

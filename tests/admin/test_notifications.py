@@ -1,4 +1,4 @@
-"""Notifications: whom what concerns, once, in words of what is still there, and only what they may see."""
+"""Notifications: recipients, once, about existing objects, limited to visible content."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SignedIn = Callable[..., Client]
 
 
 def tell() -> None:
-    """Tell of everything that was recorded, as the worker does."""
+    """Send all recorded notifications, like the worker."""
     add_notifications(list(Event.objects.order_by("pk")))
 
 

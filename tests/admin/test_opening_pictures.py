@@ -1,4 +1,4 @@
-"""Lists of the admin show the picture that opens a post where it has no featured image."""
+"""Lists of the admin show the first picture of a post without a featured image."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page tree: what stands where, its states, and what is seen of large trees."""
+"""The page tree: order, states, and loading of large trees."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ ATTACK = '<img src=x onerror=alert(1)> "quoted" <script>alert(1)</script>'
 
 
 def _addresses(post: Post, run: AgentRun) -> list[str]:
-    """Every address of the admin, with ids of things that exist."""
+    """All URLs of the admin, with ids of existing objects."""
     ids = {
         "post_id": str(post.pk),
         "revision_id": str(post.revisions.get().pk),
@@ -102,7 +102,7 @@ def test_threat_10_each_address_answers_each_role_by_its_permission(signed_in: S
 
 
 def _attacked() -> Post:
-    """A post whose every text tries to break out, on both sides of every diff."""
+    """Create a post whose every text is an injection attempt, on both sides of every diff."""
     post = make.post(ATTACK, excerpt=ATTACK, markdown=ATTACK + "\n\n![x](https://evil.test/?q=1)")
     prose = make.module_id(post, "prose")
     faq = make.module_id(post, "faq")
@@ -178,7 +178,7 @@ def test_threats_27_to_37_nothing_that_content_says_becomes_markup(signed_in: Si
 
 
 def _handlers(page: str) -> list[str]:
-    """Attributes that would run something."""
+    """Attributes that would run scripts."""
     found: list[str] = []
 
     class Tags(HTMLParser):

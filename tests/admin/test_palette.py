@@ -1,4 +1,4 @@
-"""The command palette answers what its reader may open, and asks as often for much as for little."""
+"""The command palette lists what the user may open, with a constant number of queries."""
 
 from __future__ import annotations
 

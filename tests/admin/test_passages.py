@@ -1,4 +1,4 @@
-"""Passages of a change, decided on one by one through the services, REST and the page."""
+"""Passages of a change, decided one by one through the services, REST and the page."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ SECOND = "The first sentense is here. And the second one is there.\n\nThe end."
 
 
 def prose(post: Post) -> tuple[str, str]:
-    """The id of the prose module, and the path of its text."""
+    """Return the id of the prose module, and the path of its text."""
     found = next(module.id for module in make.layers(post).live.modules if module.type == "prose")
     return found, f"modules.{found}.props.content"
 
 
 def corrected(layer: Layer = Layer.REVIEW) -> tuple[Post, str]:
-    """A post with two corrections in one text that wait."""
+    """Create a post with two pending corrections in one text."""
     post = make.post()
     module, path = prose(post)
     edit_post(
@@ -64,7 +64,7 @@ def text_in(document: Any, path: str) -> str:
 
 
 def passages(client: Client, post: Post, layer: str = "review") -> list[str]:
-    """The names of the passages, as the API tells them."""
+    """Return the names of the passages in the API."""
     found = client.get(f"/api/posts/{post.pk}/changes?layer={layer}").json()
     [change] = found["changes"]
     names = [piece["passage"] for piece in change["pieces"]]
@@ -238,7 +238,7 @@ def test_a_passage_that_is_not_there_is_refused(signed_in: SignedIn) -> None:
 
 
 def thrice(layer: Layer = Layer.REVIEW) -> tuple[Post, str]:
-    """The same correction three times in one text."""
+    """Create the same correction three times in one text."""
     before = "This place is won. That house is won. Here it is won more."
     post = make.post(excerpt=before)
     make.staged(post, {"excerpt": before.replace("won", "one")}, layer=layer)

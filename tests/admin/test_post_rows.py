@@ -1,4 +1,4 @@
-"""Rows of the list of posts: what they say, the menu of each, and what the list asks the database."""
+"""Rows of the post list: content, menu, and number of queries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOSTILE = "<b>\"T'&</b> @title@ {{ x }} 00000000-0000-0000-0000-000000000000"
 
 
 def rows(client: Client, query: str = "", language: str = "en") -> dict[str, str]:
-    """The HTML of each row, by the id of its post."""
+    """Return the HTML of each row, by the id of its post."""
     answer = client.get(f"{LIST}{query}", headers={"accept-language": language})
     page = answer.content.decode()
     table = page.partition("<tbody>")[2].partition("</tbody>")[0]

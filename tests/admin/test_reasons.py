@@ -1,4 +1,4 @@
-"""The reason that an agent or an AI client gives for a change: stored with it, and shown wherever it waits."""
+"""The reason an agent or AI client gives for a change is stored with it, and shown while it is pending."""
 
 from __future__ import annotations
 

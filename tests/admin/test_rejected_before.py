@@ -1,4 +1,4 @@
-"""What was rejected on a path stands on a new proposal for it: on cards, in the inbox, in the API, over MCP."""
+"""Earlier rejections are shown with a new proposal: on cards, in the inbox, in the API, over MCP."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def rejected(
     path: str = "post.title",
     **patch: Any,
 ) -> int:
-    """Have something proposed, and rejected by the editor."""
+    """Propose a change, and reject it as the editor."""
     make.staged(post, patch or {"title": f"Title, {note}"}, layer=layer)
     done = reject(post_id=post.pk, layer=layer, actor=make.actor("editor"), paths=[path], note=note)
     return done.rejection

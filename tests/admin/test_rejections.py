@@ -1,4 +1,4 @@
-"""A rejection keeps its note and is shown; an approval doesn't get it."""
+"""A rejection stores and shows its note; an approval does not."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SignedIn = Callable[..., Client]
 
 
 def decide(client: Client, post: Post, layer: str, action: str, **more: Any) -> Any:
-    """Send the form as it was shown, with these decisions."""
+    """Send the displayed form with these decisions."""
     sent = fields(client.get(review(post, layer)), "digest")
     return client.post(review(post, layer), {**sent, "action": action, **more})
 

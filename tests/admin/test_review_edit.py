@@ -1,4 +1,4 @@
-"""Words edited where they are reviewed, notes of single rejections, what is safe, and how much the page asks."""
+"""Editing in the review, notes of single rejections, safe changes, and number of queries."""
 
 from __future__ import annotations
 

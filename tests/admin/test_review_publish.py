@@ -1,4 +1,4 @@
-"""Approve and publish in the review page: what it says before the click, who sees it, and what is true after."""
+"""Approve and publish on the review page: the announcement, permissions, and the result."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def test_scripts_without_spaces_are_compared_by_character() -> None:
 
 
 def lines_run(work: Callable[[], object]) -> int:
-    """How many lines of Python the work takes: the same on every machine, busy or not."""
+    """Return the number of executed lines of Python, which does not depend on the machine's load."""
     count = 0
 
     def trace(frame: FrameType, event: str, argument: object) -> Any:

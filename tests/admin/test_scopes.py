@@ -1,4 +1,4 @@
-"""The admin for people who are limited to a part of the content: what is inside is there, and no word of the rest."""
+"""The admin for users with a content scope: posts inside are shown, nothing of others."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LIMITABLE = sorted(PERMISSIONS & GRANTS["admin"] - WHOLE_SITE)
 
 @pytest.fixture
 def inside() -> Post:
-    """A page below the section, with something that waits."""
+    """Create a page in the section, with a pending change."""
     section = make.post("Handbook", type="page", slug="handbook")
     post = make.post("Insidepage", type="page", slug="insidepage", parentId=str(section.pk))
     make.staged(post, {"excerpt": "Waits"}, layer=Layer.REVIEW)
@@ -206,7 +206,7 @@ def test_pages_take_as_many_statements_however_much_is_inside(
 
 
 def fill_section(inside: Post, slug: str) -> None:
-    """A page below the section, with all that people see of one: changes, a picture, a run, a term, visitors."""
+    """Create a page in the section with everything shown of one: changes, a picture, a run, a term, visits."""
     picture = make.image(f"{slug}.png")
     values = {"parentId": str(inside.parent_id), "featuredMediaId": str(picture.pk)}
     post = make.post(f"Insidepage {slug}", type="page", slug=slug, **values)

@@ -1,4 +1,4 @@
-"""Histories of global modules, menus and terms: what is stored, shown, compared and restored."""
+"""Histories of global modules, menus and terms: stored, shown, compared and restored."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ITEMS: list[Json] = [{"id": "a", "label": "Coffee", "url": "/coffee", "children"
 
 
 def story(kind: str, row: Menu | Term | ModuleInstance) -> list[tuple[int, str, str]]:
-    """Version, reason and author of each revision, newest first."""
+    """Return version, reason and author of each revision, newest first."""
     rows = list_revisions(kind, row.pk)
     return [(row.version, row.reason, row.by_name) for row in rows]
 

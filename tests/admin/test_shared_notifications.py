@@ -1,4 +1,4 @@
-"""Notifications of changes of global modules, menus and terms that wait for approval."""
+"""Notifications of pending changes of global modules, menus and terms."""
 
 from __future__ import annotations
 

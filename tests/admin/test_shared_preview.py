@@ -1,4 +1,4 @@
-"""The pages that show a global module, a menu or a term, and their preview with what is typed."""
+"""The pages that show a global module, a menu or a term, and their preview of unsaved input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of global modules, menus and terms that need approval: sent, compared, decided on, never live before."""
+"""Changes of global modules, menus and terms that need approval: sent, compared, decided, never live before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pages of roles, and the page that says who may what."""
+"""The pages of roles, and the table of permissions."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def text(response: Any) -> str:
 
 
 def queries_of(client: Client, address: str) -> int:
-    """How many queries the page takes, but for the session's, which a cache may hold."""
+    """Return the page's number of queries without the session's, which may be cached."""
     with CaptureQueriesContext(connection) as caught:
         assert client.get(address).status_code == 200
     return sum("django_session" not in query["sql"] for query in caught)
@@ -184,7 +184,7 @@ def test_a_menu_opens_in_the_same_number_of_queries(signed_in: SignedIn, number:
 
 
 def tree(parent: Term | None = None) -> list[Any]:
-    """Names, each with those below it."""
+    """Return names, each with its children."""
     return [(row.name, tree(row)) for row in Term.objects.filter(parent=parent)]
 
 

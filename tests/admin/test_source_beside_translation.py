@@ -1,4 +1,4 @@
-"""What a translation does not agree on with its source, on the pages of reviews and translations."""
+"""Mismatches of a translation with its source, on the pages of reviews and translations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is notified of what visitors send: in the admin, by email, and what a mail says."""
+"""Notifications of form submissions: in the admin, by email, and the text of the email."""
 
 from __future__ import annotations
 

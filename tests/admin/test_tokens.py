@@ -1,4 +1,4 @@
-"""The page of API tokens: made and shown once, listed, revoked."""
+"""The page of API tokens: created with one-time display, listed, revoked."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_token_that_is_not_there(signed_in: SignedIn, bad: str) -> None:
 
 
 def test_names_are_text_and_nothing_else(signed_in: SignedIn) -> None:
-    """Threat 31: what a person called a token is never markup."""
+    """Threat 31: the name of a token is never markup."""
     name = '<script>alert("x")</script>'
     client = signed_in("admin")
 

@@ -26,7 +26,7 @@ SignedIn = Callable[..., Client]
 
 
 def german_of(source: Post) -> Post:
-    """A translation whose texts may be those of its source."""
+    """Create a translation whose texts may be its source's."""
     made = create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
     paths = list(states_of([made])[made.pk].untranslated_paths)
     mark_up_to_date(post_id=made.pk, actor=make.actor("admin"), paths=paths)

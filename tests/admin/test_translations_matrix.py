@@ -1,4 +1,4 @@
-"""The matrix of translations: what is missing, older than its source or waiting, and making what is missing."""
+"""The translation matrix: missing, outdated and pending translations, and creation of missing ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MATRIX = "/admin/content/translations/"
 
 
 def german(of: Post) -> Post:
-    """A translation whose texts may be those of its source."""
+    """Create a translation whose texts may be its source's."""
     made = create_translation(post_id=of.pk, locale="de", actor=make.actor("admin"))
     paths = list(states_of([made])[made.pk].untranslated_paths)
     mark_up_to_date(post_id=made.pk, actor=make.actor("admin"), paths=paths)
@@ -34,7 +34,7 @@ def titles(html: str) -> list[str]:
 
 
 def cell(html: str, of: Post) -> str:
-    """The last cell of the post's row."""
+    """Return the last cell of the post's row."""
     return html.partition(f"{of.title}</a>")[2].partition("</tr>")[0].rpartition("<td")[2]
 
 

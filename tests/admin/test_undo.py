@@ -1,4 +1,4 @@
-"""Undo in messages: the button that takes a step back, by who may, unless the post was changed since."""
+"""Undo in messages: the button, its permission, and its end after a later change."""
 
 from __future__ import annotations
 

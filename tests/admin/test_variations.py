@@ -1,4 +1,4 @@
-"""The page of variations: shares, the question before each step, and what nobody but editors is offered."""
+"""The page of variations: shares, confirmation of each step, and hidden actions for non-editors."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def test_a_promotion_shows_every_change_before_it_is_made(signed_in: SignedIn) -
 
 
 def _sent(page: str) -> dict[str, str]:
-    """The form of the question, as a browser sends it."""
+    """Return the confirmation form's data, as a browser sends it."""
     fields = re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', page)
     return {**dict(fields), "do": "promote"}
 

@@ -1,4 +1,4 @@
-"""Webhooks and deliveries in the admin: made, changed, tried, sent again; no secret on any page."""
+"""Webhooks and deliveries in the admin: created, changed, tested, resent; no secret on any page."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_what_is_not_touched_stays(admin: Client) -> None:
 def test_the_page_that_shows_a_made_secret_changes_the_webhook_and_makes_no_second(
     admin: Client,
 ) -> None:
-    """It is an answer at the address of the empty form, where a form without an address would go."""
+    """It is answered at the URL of the empty form, to which a form without an action would be sent."""
     answer = admin.post(f"{LIST}add/", typed(generate="on"))
 
     row = Webhook.objects.get()
@@ -178,7 +178,7 @@ def test_an_older_page_does_not_undo_a_newer_change(admin: Client) -> None:
 
 
 def test_no_page_shows_what_is_secret(admin: Client) -> None:
-    """Threat 41: neither a page nor a refused form shows a secret or the value of a header."""
+    """Threat 41: neither a page nor a form with errors shows a secret or the value of a header."""
     row = make.webhook(headers={"Authorization": VALUE}, secret=SECRET)
     delivery = make.delivery(make.event(), row)
     admin.post(

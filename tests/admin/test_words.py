@@ -1,4 +1,4 @@
-"""What lists and pages say: titles of what is only proposed, one form of a date, no advice for nobody."""
+"""Texts of lists and pages: titles of proposed posts, one date format, no pointless advice."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ TRIGGER = "/api/public/agents/seo-specialist/run"
 
 
 def execute(post: Post, **given: Any) -> AgentRun:
-    """A run on the post, done here and now; the dropdown's SEO specialist unless told otherwise."""
+    """Create a run on the post and execute it; by default the dropdown's SEO specialist."""
     given = {
         "agent_id": "seo-specialist",
         "scope": "dropdown",
@@ -34,10 +34,10 @@ def execute(post: Post, **given: Any) -> AgentRun:
 
 
 def send(client: Client, path: str, body: Any = None, **extra: Any) -> Any:
-    """A POST of JSON."""
+    """Send a POST request with JSON."""
     return client.post(path, body or {}, content_type="application/json", **extra)
 
 
 def payload_of(asked: Asked) -> Any:
-    """What a model was given as data in its first message, without the marks around it."""
+    """Return the data in the first message to a model, without its fences."""
     return json.loads(asked.body["messages"][1]["content"].split("\n")[1])

@@ -1,6 +1,7 @@
 """Workers that die at a point of a run: from then on, nothing they do reaches the database.
 
-Death is a statement that is not made, as when the process is killed. The same with real processes is in tests/faults.
+Death is simulated by a statement that is not executed. Tests with real processes are in
+tests/faults.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ BOTH = ["post.excerpt", "post.metaTitle"]
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """The process is killed."""
 
 
 class Death:
-    """Comes at a point, before or after what is done there; once."""
+    """Kills once at a point, before or after its action."""
 
     def __init__(self) -> None:
         self.has_come = False
@@ -77,7 +78,7 @@ POINTS = {
 
 
 def answering(openai: Callable[..., FakeProvider]) -> Callable[[AgentRun], FakeProvider]:
-    """The model stages an excerpt by the tool, then answers with a title."""
+    """Make the model stage an excerpt with the tool, then answer with a title."""
     fake = openai(Reply(status=500))
 
     def start(run: AgentRun) -> FakeProvider:

@@ -1,4 +1,4 @@
-"""The environment and the agents of a test."""
+"""Environment variables and agent files of a test."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ HERE = Path(__file__).parent / "agents"
 
 
 def set_env(settings: Any, **values: Any) -> None:
-    """Give environment variables (by their names in lower case) these values for one test."""
+    """Set environment variables (lower-case names) for one test."""
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update=values)
     definitions.reload()
 
 
 def write_agent(folder: Path, agent_id: str, *scopes: str, extra: str = "") -> Path:
-    """An agent file with these scopes, each `name` or `name:order`."""
+    """Write an agent file with these scopes, each `name` or `name:order`."""
     lines = []
     for scope in scopes:
         name, _, order = scope.partition("@")

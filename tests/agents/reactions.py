@@ -1,4 +1,4 @@
-"""Agents with reactions, and runs that ended, as tests of reactions need them."""
+"""Agents with reactions, and finished runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests import make
 def write_reacting(
     folder: Path, *reactions: Any, agent_id: str = "reactor", scopes: Any = None, **llm: Any
 ) -> None:
-    """An agent file with these reactions."""
+    """Write an agent file with these reactions."""
     values = {
         "name": "The “Reactor”",
         "llmConfig": {"systemPrompt": "React.", **llm},
@@ -31,7 +31,7 @@ def write_reacting(
 
 
 def ended(status: str = "succeeded", *, agent_id: str = "reactor", **fields: Any) -> AgentRun:
-    """A run that ended so, with the event that says it."""
+    """Create a finished run, with its event."""
     if "post" not in fields:
         fields["post"] = make.post()
     by = make.user("editor")
@@ -51,7 +51,7 @@ def ended(status: str = "succeeded", *, agent_id: str = "reactor", **fields: Any
 
 
 def outcomes(run: AgentRun) -> list[tuple[int, str, str, int, str]]:
-    """Of each reaction to the run: number, type, status, attempts, error."""
+    """Return number, type, status, attempts and error of each reaction to the run."""
     found = [(row, outcome_of(row)) for row in reactions_of(run)]
     return [(row.number, row.kind, now.status, now.attempts, now.error) for row, now in found]
 
@@ -70,7 +70,7 @@ def tool(name: str, trigger: str = "always", **params: Any) -> dict[str, Any]:
 
 
 def save(**fields: Any) -> dict[str, Any]:
-    """A reaction that proposes something for the run's own post."""
+    """Return a reaction that proposes a change for the run's own post."""
     return tool(
         "save_post_ai_review", postId="{{data.postId}}", patch=fields or {"excerpt": "By {{agent}}"}
     )

@@ -1,4 +1,4 @@
-"""Conversations with fake providers, without a run around them."""
+"""Conversations with fake providers, without a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PROVIDERS = list(MODELS)
 
 
 class Said(BaseModel):
-    """What the models of these tests answer."""
+    """The output type of the models in these tests."""
 
     model_config = ConfigDict(extra="forbid")
     title: str
@@ -44,7 +44,7 @@ class Said(BaseModel):
 
 @dataclass
 class Shelf(Toolbox):
-    """A toolbox whose tools answer with their names. `names` may change while a conversation goes on."""
+    """A toolbox whose tools answer with their names. `names` may change during a conversation."""
 
     names: list[str] = field(default_factory=lambda: ["look", "search"])
     calls: list[tuple[str, JsonObject]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Shelf(Toolbox):
 
 @dataclass
 class Notes(ConversationWatcher):
-    """A watcher that writes everything down."""
+    """A watcher that stores everything."""
 
     before: list[tuple[int, int]] = field(default_factory=list)
     after: list[tuple[bool, int, int]] = field(default_factory=list)
@@ -108,7 +108,7 @@ def talking(
     watcher: Notes | None = None,
     **options: Any,
 ) -> Iterator[tuple[Conversation, FakeProvider]]:
-    """A conversation with a fake provider that answers so."""
+    """Open a conversation with a fake provider that gives these replies."""
     with serving(*replies) as fake:
         asking = agent(**options)
         talk = open_conversation(
@@ -127,7 +127,7 @@ def talking(
 def failure_of(
     provider: str, *replies: Reply, seconds: float = 20
 ) -> tuple[ProviderError, Notes, int]:
-    """The error, what the watcher heard, and how many requests came in."""
+    """Return the error, the watcher's records, and the number of received requests."""
     notes = Notes()
     with (
         talking(provider, *replies, watcher=notes) as (talk, fake),

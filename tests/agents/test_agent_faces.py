@@ -1,4 +1,4 @@
-"""Agents over the API and in the admin: what is told of them, what never is, and switching them on and off."""
+"""Agents over the API and in the admin: shown and hidden data, and switching them on and off."""
 
 from __future__ import annotations
 

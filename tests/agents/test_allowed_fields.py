@@ -1,4 +1,4 @@
-"""What an agent may propose: `allowedFields` of its scope entries, in answers, in tools and for AI clients."""
+"""`allowedFields` of scope entries, enforced in answers, in tools and for AI clients."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HOSTILE = {
 
 
 def agent(folder: Path, id_: str, *entries: str, extra: str = "") -> None:
-    """An agent with these scope entries."""
+    """Write an agent with these scope entries."""
     lines = "".join(f"  - {{{entry}}}\n" for entry in entries)
     path = folder / f"{id_}.md"
     path.write_text(f"---\nname: {id_}\nscopes:\n{lines}{extra}---\nYou are {{{{agent}}}}.\n")
@@ -45,7 +45,7 @@ def agent(folder: Path, id_: str, *entries: str, extra: str = "") -> None:
 
 
 def limited(folder: Path, id_: str, *paths: str, extra: str = "") -> None:
-    """An agent of the dropdown that may propose these fields, with an account of its own."""
+    """Create an agent of the dropdown with these allowed fields and its own account."""
     agent(folder, id_, f"scope: dropdown, allowedFields: [{', '.join(paths)}]", extra=extra)
     make.agent_actor(id_)
 
@@ -55,7 +55,7 @@ def staged(post: Post) -> set[str]:
 
 
 def output_schema(asked: Any) -> Any:
-    """The schema of the answer that a model was given."""
+    """Return the schema of the answer sent to the model."""
     tools = [tool["function"] for tool in asked.body["tools"]]
     return next(tool["parameters"] for tool in tools if tool["name"] == "suggest")
 
@@ -458,7 +458,7 @@ def test_a_client_that_names_an_agent_is_held_to_all_its_lists(agents_dir: Path)
 
 
 def test_a_client_that_names_no_agent_is_not_held_to_a_list(settings: Any) -> None:
-    """Also where the account that stands in for it is an agent's."""
+    """Even if the account used for it is an agent's."""
     stand_in = make.agent_actor("illustrator").user
     set_env(settings, mcp_system_user_id=stand_in.pk)
     for number, client in enumerate((by("editor"), Principal(id="token"))):
@@ -544,7 +544,7 @@ def test_terms_are_a_field(agents_dir: Path) -> None:
 
 
 def test_a_new_post_is_judged_by_what_its_author_says(agents_dir: Path) -> None:
-    """Slug and modules that the site fills in are nobody's proposal."""
+    """Slug and modules filled in by the site are not part of the proposal."""
     limited(agents_dir, "writer", "post.title", "module.hero.title")
     given = {"type": "blog", "title": "New", "agentId": "writer"}
 
@@ -563,7 +563,7 @@ def test_a_new_post_is_judged_by_what_its_author_says(agents_dir: Path) -> None:
 
 
 def test_a_translation_is_judged_by_what_its_author_says() -> None:
-    """What is taken over from the source is nobody's proposal."""
+    """Values copied from the source are not part of the proposal."""
     post = make.post(excerpt="Grind it.", canonicalUrl="https://example.org/coffee")
     given = {"postId": str(post.pk), "locale": "de", "agentId": "translator"}
     tool = "create_translation_ai_review"

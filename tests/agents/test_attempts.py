@@ -1,4 +1,4 @@
-"""The second attempt at a run goes on where the first one ended: its steps and what it used are added."""
+"""The second attempt at a run continues the first one: its steps and usage are added."""
 
 from __future__ import annotations
 

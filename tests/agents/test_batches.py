@@ -1,4 +1,4 @@
-"""One agent on many posts, as a batch: how far it is, what came of each, stopped and taken back in one go."""
+"""One agent on many posts, as a batch: progress, results, cancel and revert."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def begun(found: Sequence[Post], *more: str) -> BulkRuns:
 
 
 def done(found: Sequence[Post], *more: str) -> AgentBatch:
-    """A batch whose runs are over, one after the other."""
+    """Create a batch whose runs have finished, one after another."""
     made = begun(found, *more)
     for run in made.runs:
         execution.execute_run(run.pk)

@@ -1,4 +1,4 @@
-"""An agent on several posts from the list in the admin: what it will cost, the batch, cancel, again, take back."""
+"""Batches from the post list in the admin: estimate, creation, cancel, retry, revert."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def posts(number: int = 3) -> list[Post]:
 
 
 def chosen(client: Client, of: list[Post]) -> Any:
-    """The page after marking posts in the list."""
+    """Return the page after selecting posts in the list."""
     ids = [str(post.pk) for post in of]
     return client.post(LIST, {"action": "run_agent", "_selected_action": ids, "index": "0"})
 

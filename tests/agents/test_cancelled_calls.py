@@ -1,4 +1,4 @@
-"""Who waits for a run is told what it does; who cancels the call stops the run that it began."""
+"""Clients that wait for a run receive its activity; cancelling the call cancels the run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Step = tuple[float, float | None, str]
 
 @dataclass
 class Following:
-    """Cancels once it was asked so many times."""
+    """Cancels after a number of checks."""
 
     patience: int
     told: list[Step] = field(default_factory=list)
@@ -51,7 +51,7 @@ def on_a_field(actor: Actor) -> Any:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
-    """What happens to the run meanwhile, pause by pause. Nobody takes it up."""
+    """Script the events of a run at each pause. No worker starts it."""
     waiting: list[Callable[[], object]] = []
 
     def pause(seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Agents that start agents: never themselves, and never without end."""
+"""Agents that start agents: never themselves, and never endlessly."""
 
 from __future__ import annotations
 

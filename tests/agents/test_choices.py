@@ -1,4 +1,4 @@
-"""Who answers an agent, and who makes its pictures."""
+"""The choice of providers for text and images."""
 
 from __future__ import annotations
 

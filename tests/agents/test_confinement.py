@@ -1,4 +1,4 @@
-"""A run that works on a post proposes for it and its translations, and nowhere else."""
+"""A run on a post proposes changes only for it and its translations."""
 
 from __future__ import annotations
 

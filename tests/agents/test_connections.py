@@ -1,4 +1,4 @@
-"""Testing the key of a provider: asked for on the page of AI settings, done by a worker, said in plain words."""
+"""Connection tests of providers: requested on the page of AI settings, run by a worker, reported in plain words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GOOGLE = json.dumps({"models": [{"name": "models/gemini-3.8-flash"}], "nextPageT
 
 
 def said() -> str:
-    """What the page says of the one test."""
+    """Return the page's text about the only test."""
     (found,) = [one.tested.said for one in connections(providers(ai_settings())) if one.tested]
     return found
 

@@ -1,4 +1,4 @@
-"""Agents as files: what may stand in one, and what happens to one that is broken."""
+"""Agents as files: valid content, and the handling of broken files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the rules propose: on the sample post enough to show the flow, on good texts nothing worse."""
+"""Proposals of the demo's rules: enough to show the workflow on the sample post, never worse on good texts."""
 
 from __future__ import annotations
 

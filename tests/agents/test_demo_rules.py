@@ -1,4 +1,4 @@
-"""The rules that need tools, mark translations, fulfil wishes and have another candidate."""
+"""The demo's rules that use tools, mark translations, follow instructions and give other candidates."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_rich_text_keeps_its_links_and_code() -> None:
 
 
 class Tools(Toolbox):
-    """A toolbox of two tools, which keeps what it was asked."""
+    """A toolbox of two tools that records its calls."""
 
     def __init__(
         self, *found: dict[str, str], names: tuple[str, ...] = ("search_media", "generate_image")
@@ -245,7 +245,7 @@ def test_from_anywhere_it_tells_what_its_tools_tell() -> None:
 def test_a_translation_that_is_made_is_taken_up_by_the_translator(
     run_on_commit: RunOnCommit,
 ) -> None:
-    """The event, the agent's scope, the source in its payload and the answer, all the way into AI Review."""
+    """The event, the agent's scope, the source in its payload and the answer, until AI Review."""
     source = make.post(excerpt="One recipe.")
     with run_on_commit():
         german = create_translation(post_id=source.pk, locale="de", actor=make.actor("editor"))

@@ -1,4 +1,4 @@
-"""An agent is tried out on a post: asked as ever, shown what it would propose, and nothing of it stored."""
+"""Dry runs on a post: real requests, displayed proposals, nothing stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bulk run will use is said before it begins."""
+"""The estimate of a bulk run before it starts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPENAI = ProviderChoice("openai", "gpt-6.1-terra")
 
 @pytest.fixture
 def writer(agents_dir: Any, settings: Any) -> AgentDefinition:
-    """An agent without tools, answered by OpenAI."""
+    """Create an agent without tools, answered by OpenAI."""
     write_agent(agents_dir, "writer", "posts.bulk", extra="llmConfig: {options: {maxTokens: 4000}}")
     set_env(settings, ai_provider_openai_api_key="sk-none", cms_agents_dir=agents_dir)
     found = get_agent("writer")

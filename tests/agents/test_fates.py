@@ -1,4 +1,4 @@
-"""What became of what a run proposed, how agents do, and two runs side by side."""
+"""Outcomes of a run's proposals, acceptance rates, and the comparison of two runs."""
 
 from __future__ import annotations
 

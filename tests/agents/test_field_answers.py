@@ -1,4 +1,4 @@
-"""A field agent may answer in any of the spec's forms, about the field that it was asked about and nothing else."""
+"""A field agent may answer in any form of the specification, about its field only."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def items(**first: Any) -> list[dict[str, Any]]:
 
 
 def asked(openai: Any, key: str, *answers: Any, post: Post | None = None) -> tuple[Any, Any]:
-    """The run, and what was asked of the provider."""
+    """Return the run, and the requests to the provider."""
     fake = openai(*(Reply(answer) for answer in answers))
     post = post or post_with_questions()
     return execute(post, agent_id="general-assistant", scope="field", field_key=key), fake

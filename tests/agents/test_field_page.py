@@ -1,4 +1,4 @@
-"""Asking an agent about one field in the admin: the links, the page, answers side by side, choosing one."""
+"""Runs on one field in the admin: links, page, answers side by side, selection."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def asked(client: Client, post: Post) -> AgentRun:
 
 
 def done() -> AgentRun:
-    """The run that was begun, done here and now."""
+    """Return the run after executing it."""
     run = AgentRun.objects.get(status="queued")
     execution.execute_run(run.pk)
     run.refresh_from_db()

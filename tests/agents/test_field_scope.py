@@ -1,4 +1,4 @@
-"""Runs that are limited to some fields, such as those of a translation that are out of date."""
+"""Runs limited to some fields, such as the outdated ones of a translation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def german_of_changed() -> tuple[Post, Post]:
-    """A translated post whose source has another title, excerpt and headline since."""
+    """Create a translated post whose source changed its title, excerpt and headline."""
     source = make.post("Coffee", excerpt="First")
     german = create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
     make.edited(german, {"title": "Kaffee", "excerpt": "Erstens"})

@@ -1,4 +1,4 @@
-"""What a run is never begun with: it could not be stored, or names no place."""
+"""Input refused at the start of a run: it could not be stored, or names nothing."""
 
 from __future__ import annotations
 

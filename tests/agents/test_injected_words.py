@@ -1,4 +1,4 @@
-"""A model that obeys whatever it reads, in content or from visitors, reaches nothing that it may not."""
+"""A model that obeys everything it reads, in content or from visitors, cannot exceed its permissions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ INJECTED = (
 
 
 def _told(fake: FakeProvider) -> list[str]:
-    """What tools answered, as the model was told in its last request."""
+    """Return the tools' answers in the last request to the model."""
     messages = fake.asked[-1].body["messages"]
     return [message["content"] for message in messages if message["role"] == "tool"]
 

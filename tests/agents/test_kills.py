@@ -1,4 +1,4 @@
-"""A worker dies at each step of a run: nothing half-staged stays, the run ends visibly, and the sums agree."""
+"""A worker dies at each step of a run: nothing is half-staged, the run ends visibly, and the sums agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run has no more rights than whoever began it, back along the whole chain."""
+"""A run has no more permissions than its starter, along the whole chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hosts words lead to, however the address is written."""
+"""Hosts in texts, in any spelling of a URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent's list of tools forbids, no spelling and no list lends; what is locked stays locked."""
+"""Tools forbidden by an agent's list stay forbidden in any spelling; locked modules stay locked."""
 
 from __future__ import annotations
 

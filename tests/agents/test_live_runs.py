@@ -1,4 +1,4 @@
-"""Open pages hear that a run goes on, those of people who may know of it, and no log fills with it."""
+"""Open pages receive the progress of runs their user may see, and no log fills up with it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def steps_of_a_run(post_id: Any) -> AgentRun:
 
 @sync_to_async
 def marked() -> None:
-    """What everybody hears, after all that is before it."""
+    """Return the messages before a marker event."""
     make.image()
 
 

@@ -1,4 +1,4 @@
-"""Pictures of each provider over its own wire, and of the demo."""
+"""Images of each provider over its own protocol, and of the demo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py new_agent`: what it writes can be used as it stands, and nothing that is there is lost."""
+"""`manage.py new_agent`: writes usable files, and overwrites none."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_without_words_it_is_one_for_the_editor(agents_dir: Path) -> None:
 
 
 def test_every_comment_that_is_taken_away_leaves_a_sound_file(agents_dir: Path) -> None:
-    """What the file says in comments must be right as well."""
+    """The file stays valid when any of its comments is activated."""
     new_agent("tone-keeper", "--scope", "field", "--scope", "form.submit")
     path = agents_dir / "tone-keeper.md"
     lines = path.read_text().replace("# modelText: …", "# modelText: a-model").split("\n")

@@ -1,4 +1,4 @@
-"""A run that read what visitors wrote leads nobody to where they want."""
+"""A run that read visitors' texts cannot propose their links."""
 
 from __future__ import annotations
 

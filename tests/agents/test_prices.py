@@ -1,4 +1,4 @@
-"""What requests cost, from one dated file."""
+"""Costs of requests, from one dated file."""
 
 from __future__ import annotations
 

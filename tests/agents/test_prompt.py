@@ -1,4 +1,4 @@
-"""What an agent is told: payloads key by key, modules, tools, and content as data."""
+"""The prompt of a run: payload keys, modules, tools, and fenced content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which prompt a run was told: kept with the run, its words once, and shown wherever somebody asks why."""
+"""Prompt versions: stored once with the first run, and shown with each run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What goes wrong at each provider, over its own wire: a clear sentence, without the wire, and nothing half used."""
+"""Failures of each provider over its own protocol: a clear sentence without technical details, nothing
+half used.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,7 @@ def test_what_passes_is_tried_again(provider: str, reply: Reply) -> None:
 
 
 ENDINGS = {"openai": 3, "ollama": 3, "anthropic": 2, "google": 1}
-"""The last events of a stream, which say why it ended and what it used."""
+"""The last events of a stream, with the reason of its end and the usage."""
 
 
 def before_the_end(provider: str) -> int:

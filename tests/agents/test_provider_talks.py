@@ -1,4 +1,4 @@
-"""Conversations with each provider over its own wire: tools, streaming, structured answers, what they used."""
+"""Conversations with each provider over its own protocol: tools, streaming, structured answers, usage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools that models call, over each provider's own wire: in order, as they are allowed now, and not for ever."""
+"""Tool calls of models over each provider's protocol: in order, with current permissions, limited in number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How long a provider asks to wait, and whether a run has the time."""
+"""Waiting times requested by providers, compared with the run's remaining time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What follows a run: calls of other systems, when their trigger holds, once, and listed with what became of them."""
+"""Reactions to runs: triggers, calls of other systems, once, listed with their outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls of reactions: tried again, replayed, guarded, signed; credentials that nobody sees."""
+"""Calls of reactions: retried, replayed, guarded, signed; secrets stay hidden."""
 
 from __future__ import annotations
 

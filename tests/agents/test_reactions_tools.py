@@ -1,4 +1,4 @@
-"""Reactions that call a tool: as the agent, with what its run may still do."""
+"""Reactions that call a tool: as the agent, with the run's remaining permissions."""
 
 from __future__ import annotations
 

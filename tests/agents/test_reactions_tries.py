@@ -1,4 +1,4 @@
-"""Calls of tools by reactions are tried again, by one worker at a time, and done once, whoever dies."""
+"""Tool calls of reactions are retried, by one worker at a time, and done once, even if workers die."""
 
 from __future__ import annotations
 

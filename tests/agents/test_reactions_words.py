@@ -1,4 +1,4 @@
-"""Templates of reactions: JSON stays JSON whatever the words are, and in a chat nobody's words do anything."""
+"""Templates of reactions: JSON stays valid with any text, and texts in chats stay inert."""
 
 from __future__ import annotations
 

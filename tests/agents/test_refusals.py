@@ -1,4 +1,4 @@
-"""What cannot begin, and who may not begin it."""
+"""Runs that cannot start, and callers who may not start them."""
 
 from __future__ import annotations
 

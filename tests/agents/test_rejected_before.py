@@ -1,4 +1,4 @@
-"""What people rejected is told to the next run at the same place, with the reason."""
+"""Earlier rejections are passed to the next run at the same place, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py replay_agent`: what people decided, asked again of the present prompt and model."""
+"""`manage.py replay_agent`: decided runs, asked again with the current prompt and model."""
 
 from __future__ import annotations
 
@@ -52,8 +52,9 @@ def decide(post: Post, approved: list[str], rejected: list[str]) -> None:
 
 @pytest.fixture
 def decided(openai: Any) -> Any:
-    """A run whose search title was approved and whose excerpt was rejected; from then on the provider answers
-    `replies`."""
+    """Create a run whose search title was approved and whose excerpt was rejected; then the provider
+    gives `replies`.
+    """
 
     def make_it(*replies: Reply) -> tuple[AgentRun, Any]:
         fake = openai(Reply(output=FIRST), *replies)

@@ -1,4 +1,4 @@
-"""Another try at a run with a note, the candidates of a field, and the one that is chosen."""
+"""Retries of a run with a note, the candidates of a field, and the selection of one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SignedIn = Callable[..., Client]
 
 
 def _asked(post: Post, **given: object) -> AgentRun:
-    """A field run that only answers."""
+    """Create a field run that stages nothing."""
     return execute(
         post,
         agent_id="general-assistant",

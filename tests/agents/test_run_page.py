@@ -1,4 +1,4 @@
-"""The page of a run: what it did and said, what led to it, what followed, and what people do with it."""
+"""The page of a run: steps, messages, causes, consequences, and actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that show a run are told over a websocket how far it is, in their language, while they may know of it."""
+"""Pages that show a run receive its progress over a WebSocket, in their language, while permitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run that ends while it is worked on: failed, cancelled or swept, it leaves nothing, and the sums agree."""
+"""A run that ends during its execution, by failure, cancellation or sweep, leaves nothing, and the sums agree."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_what_a_tool_writes_for_a_run_that_was_cancelled_meanwhile_is_undone(
 def test_whoever_comes_first_ends_a_run(
     staging: Callable[[], AgentRun], openai: Callable[..., FakeProvider], monkeypatch: Any
 ) -> None:
-    """The sweep takes a run for dead while its slow worker is about to finish it."""
+    """The sweep declares a run lost while its slow worker is about to finish it."""
     run = staging()
     answering(openai)(run)
     real = vars(execution)["finish_run"]

@@ -1,4 +1,4 @@
-"""Runs from beginning to end, with the built-in demo in place of a model."""
+"""Complete runs with the built-in demo instead of a model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents and AI clients that are limited to a part of the content, by whoever starts them or by themselves."""
+"""Agents and AI clients with a content scope, their starter's or their own."""
 
 from __future__ import annotations
 

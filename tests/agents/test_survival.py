@@ -1,4 +1,4 @@
-"""What happens to a run whose worker dies, hangs, or learns too late that the run is no longer its own."""
+"""Runs whose worker dies, hangs, or learns too late that it lost the run."""
 
 from __future__ import annotations
 

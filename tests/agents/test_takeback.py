@@ -1,4 +1,4 @@
-"""What a run's tools staged goes with the run; what people and other runs proposed stays as it was."""
+"""Changes staged by a run's tools are reverted with it; proposals of people and other runs stay unchanged."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _other_run(post: Post) -> Actor:
 
 
 def _staged(post: Post) -> tuple[dict[str, str], PostDocument]:
-    """Whose each staged path is, by its run, and the document."""
+    """Return the run of each staged path, and the document."""
     view = make.layers(post).ai_review
     return {path: mark.run_id for path, mark in view.marks.items()}, view.document
 

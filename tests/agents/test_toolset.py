@@ -1,4 +1,4 @@
-"""The tools of a run: which there are, whose rights they have, and what is written down of a call."""
+"""The tools of a run: selection, permissions, and their records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threat 56 for runs: what is kept of a run holds no secret, and forgets the words of a visitor with the visitor."""
+"""Threat 56 for runs: stored data contains no secret, and visitors' texts are erased with the visitor's data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MESSAGE = 'My "order" never came.\nPlease call me on +44 20 7946 0958!'
 def answered(
     agents_dir: Path, openai: Callable[..., FakeProvider], run_on_commit: RunOnCommit
 ) -> AgentRun:
-    """A run of a submitted form, whose model repeats what the visitor wrote."""
+    """Create a run of a submitted form, whose model repeats the visitor's text."""
     write_agent(
         agents_dir,
         "helper",
@@ -59,7 +59,7 @@ def answered(
 
 
 def _kept(run: AgentRun) -> str:
-    """All that a log could show of the run."""
+    """Return everything stored about the run that a log could show."""
     messages = run.messages.values_list("name", "text")
     steps = run.steps.values_list("name", "summary")
     told = [part for row in (*messages, *steps) for part in row]

@@ -1,4 +1,4 @@
-"""The public trigger: the secret, and nothing else, opens it."""
+"""The public trigger: only the secret opens it."""
 
 from __future__ import annotations
 

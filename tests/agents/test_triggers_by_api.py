@@ -1,4 +1,4 @@
-"""Each of the eight events starts its agents when it really happens: through the API, after the commit, in order."""
+"""Each of the eight events starts its agents when it happens: through the API, after the commit, in order."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _scene(scope: str) -> Post:
 
 
 def _started(scope: str) -> list[AgentRun]:
-    """The runs of the test's own agents: one that is shipped waits for translations too."""
+    """Return the runs of the test's own agents, because a shipped one also starts on translations."""
     runs = AgentRun.objects.filter(scope=scope).exclude(agent_id="translator")
     return list(runs.order_by("position"))
 

@@ -1,4 +1,4 @@
-"""Trying again at a proposal from its card: who is asked, what it is told, and what becomes of the earlier one."""
+"""Retries from a proposal's card: the agents offered, the prompt, and the earlier proposal."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ PATH = "post.metaTitle"
 def proposed(
     post: Post, agent_id: str, value: str = "Earlier", scope: str = "dropdown"
 ) -> AgentRun:
-    """What a run of an agent in that scope proposed for the search title, and waits in AI Review."""
+    """Create a pending proposal for the search title by a run of an agent in that scope."""
     run = AgentRun.objects.create(
         agent_id=agent_id, scope=scope, post=post, by_name="editor", via="api", status="succeeded",
         field_key=PATH if scope == "field" else "", value=value if scope == "field" else None,
@@ -55,7 +55,7 @@ def card(client: Client, post: Post, layer: str = "ai-review", path: str = PATH)
 
 
 def link(client: Client, post: Post, layer: str = "ai-review", path: str = PATH) -> str:
-    """Where "Try again with a note" leads."""
+    """Return the target of "Try again with a note"."""
     shown = card(client, post, layer, path).split("Try again with a note")[0]
     return unescape(shown.rpartition('href="')[2].partition('"')[0])
 
@@ -65,7 +65,7 @@ def asked_agent(address: str) -> str:
 
 
 def offered(html: str) -> list[str]:
-    """The agents to choose from, in their order."""
+    """Return the offered agents, in order."""
     return [part.split('"')[0] for part in html.split('name="agent" value="')[1:]]
 
 

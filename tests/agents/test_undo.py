@@ -1,4 +1,4 @@
-"""Reverting a run: what it brought goes, live and staged; what a person changed since stays."""
+"""Reverting a run: its changes go, live and staged; later edits by people stay."""
 
 from __future__ import annotations
 

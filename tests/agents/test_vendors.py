@@ -1,4 +1,4 @@
-"""Each AI provider is one file: everything else that names providers follows from it."""
+"""Each AI provider is one file, from which everything else that names providers follows."""
 
 from __future__ import annotations
 

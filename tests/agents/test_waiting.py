@@ -1,4 +1,4 @@
-"""Callers who wait for a run leave threads of the web process to everybody else."""
+"""Callers who wait for a run leave threads of the web process free."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> AgentRun:
-    """One that nobody takes up."""
+    """Create a run that no worker starts."""
     monkeypatch.setattr(lifecycle._limit, "free", None)
     return create_run(
         agent_id="seo-specialist",

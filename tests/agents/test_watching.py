@@ -1,4 +1,4 @@
-"""A run is watched: what it does, uses and says is written down as it goes."""
+"""The activity, usage and messages of a run are recorded during its execution."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.fake_provider import Call, FakeProvider, Reply
 pytestmark = pytest.mark.django_db
 OpenAI = Callable[..., FakeProvider]
 TOOLS = "llmConfig:\n  useMCP: true\n  allowedMCPTools: [list_posts, update_post_module_ai_review]"
-"""Of an agent that may read and stage."""
+"""The configuration of an agent that may read and stage."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Runs that use tools: their agents, and their toolbox without a model around it."""
+"""Runs that use tools: their agents, and their toolbox without a model."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ EVERY_SCOPE = ("dropdown", "global", "field", "posts.bulk")
 
 
 def tooled(folder: Path, agent_id: str, *tools: str, scopes: tuple[str, ...] = EVERY_SCOPE) -> None:
-    """An agent that may call these tools, all where none is named."""
+    """Write an agent that may call these tools, by default all."""
     config = f"llmConfig: {{useMCP: true, allowedMCPTools: [{', '.join(tools)}]}}"
     write_agent(folder, agent_id, *scopes, extra=config)
     definitions.reload()
 
 
 def working(agent_id: str, post: Post | None = None, **given: Any) -> AgentRun:
-    """A run that a worker has just taken up."""
+    """Create a run that a worker has just claimed."""
     given = {"scope": "dropdown" if post else "global", "actor": make.actor("admin"), **given}
     run = create_run(agent_id=agent_id, post_id=post.pk if post else None, **given)
     return claimed(run)
@@ -39,7 +39,7 @@ def claimed(run: AgentRun) -> AgentRun:
 
 
 def toolbox(agent_id: str, post: Post | None = None, **given: Any) -> tuple[RunToolbox, AgentRun]:
-    """The tools of a run that is at work, and the run."""
+    """Return the toolbox of an executing run, and the run."""
     run = working(agent_id, post, **given)
     return RunToolbox(prepare_attempt(run)), run
 
@@ -49,7 +49,7 @@ def names(box: RunToolbox) -> set[str]:
 
 
 def form_run(agent_id: str, words: str) -> AgentRun:
-    """A run that a visitor's words started."""
+    """Create a run started by a form submission."""
     return create_run(
         agent_id=agent_id,
         scope="form.submit",

@@ -1,4 +1,4 @@
-"""Tests of variations that run."""
+"""Running experiments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests import make
 
 
 def begun(*names: str, weight: int = 50, days: int = 0) -> tuple[Post, list[Post]]:
-    """A published post whose variations were started so many days ago."""
+    """Create a published post whose variations started that many days ago."""
     editor = make.actor("editor")
     post = make.post()
     rows = []
@@ -27,7 +27,7 @@ def begun(*names: str, weight: int = 50, days: int = 0) -> tuple[Post, list[Post
 
 
 def moved(days: int) -> None:
-    """Everything that happened until now happened that much earlier."""
+    """Move all events so far into the past."""
     by = timedelta(days=days)
     for event in Event.objects.all():
         Event.objects.filter(pk=event.pk).update(created_at=event.created_at - by)

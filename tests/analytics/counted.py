@@ -1,4 +1,4 @@
-"""Figures of days, as adding up would leave them."""
+"""Daily figures in the form that adding up produces."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def arm(
     goal: str = "signup",
     day: date | None = None,
 ) -> None:
-    """What an arm of a test was given on a day."""
+    """Add the figures of an experiment's arm on a day."""
     day = day or today()
     of_arm = {"dimension": Dimension.ARM, "post_id": original_id}
     count(day, views, 0, reached, value=str(arm_id), **of_arm)

@@ -1,4 +1,4 @@
-"""Views and clicks as they are stored, in one month, and what is answered of them."""
+"""Stored views and clicks of one month, and the answers about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of a heatmap, written as they are added up, without the events, and read cell by cell."""
+"""Figures of a heatmap, written without events, and read cell by cell."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def cell(
     day: date | None = None,
     version: int | None = None,
 ) -> None:
-    """Hits of one spot on one day: `x` and `y` are parts of the module, or pixels of a page 1,000 wide."""
+    """Return the hits of one spot on one day: `x` and `y` are parts of the module, or pixels of a page
+    1,000 wide.
+    """
     cells, unit, side = (100, 1_000, 10) if len(module_id) > 1 else (0.1, 10, 100)
     across, down = min(99, int(round(x * cells, 6))), int(round(y * cells, 6))
     number = pack(
@@ -43,13 +45,13 @@ def cell(
 
 
 def batch(sheet: HeatSheet, day: date, cells: list[int]) -> None:
-    """Hits that were added up after those there are."""
+    """Add a batch of hits after the existing ones."""
     last = HeatBatch.objects.aggregate(last=Max("last_event"))["last"] or 0
     HeatBatch.objects.create(sheet=sheet, day=day, last_event=last + 1, cells=cells)
 
 
 def pack(across: int, down: int, hits: int = 1, along: int = 0, deep: int = 0) -> int:
-    """The number of these hits, in a batch."""
+    """Return the packed number of these hits."""
     return (down * 2**7 + across) * 2**41 + hits * 2**32 + along * 2**16 + deep
 
 
@@ -57,8 +59,9 @@ Cells = dict[tuple[Any, ...], tuple[int, int, int]]
 
 
 def stored_cells() -> Cells:
-    """The hits of each cell and the sums of their places, by what tells cells apart: the post, the kind of event, the
-    day, the version, the device, the module, and the column and row."""
+    """Return the hits of each cell and the sums of their positions, by post, kind of event, day,
+    version, device, module, column and row.
+    """
     names = ("post_id", "event_type", "day", "version", "device", "module_id")
     rows = HeatBatch.objects.values_list(
         *(name if name == "day" else f"sheet__{name}" for name in names), "cells"

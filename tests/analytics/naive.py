@@ -1,4 +1,4 @@
-"""Figures counted one event at a time, the plain way: what the tables must hold."""
+"""Figures counted naively, one event at a time: the expected content of the tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _device(width: int | None) -> str:
 
 
 def counted(events: Iterable[AnalyticsEvent] | None = None) -> tuple[Counts, Counts]:
-    """Counts by (post or None, dimension, grain, day, value), and cells by what tells them apart."""
+    """Return counts by (post or None, dimension, grain, day, value), and cells by their keys."""
     counts: Counter[tuple[Any, ...]] = Counter()
     cells: Counter[tuple[Any, ...]] = Counter()
     ends = months_to()
@@ -91,7 +91,7 @@ def _rows(counter: Counter[tuple[Any, ...]]) -> Counts:
 
 
 def stored() -> tuple[Counts, Counts]:
-    """What the tables hold, in the same words."""
+    """Return the content of the tables in the same form."""
     names = ("dimension", "grain", "day", "value", "views", "clicks", "conversions")
     rows = [(None, *row) for row in SiteCount.objects.values_list(*names)]
     rows += PostCount.objects.values_list("post_id", *names)

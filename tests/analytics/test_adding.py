@@ -1,4 +1,4 @@
-"""Events are added up once each: in any pieces, in any order, whoever is killed when."""
+"""Events are added up exactly once: in any chunks, in any order, with processes killed at any time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BEGIN = datetime(2026, 1, 30, 23, 30, tzinfo=UTC)
 
 @st.composite
 def events(draw: st.DrawFn) -> AnalyticsEvent:
-    """An event as it is stored after tracking has taken it."""
+    """Strategy for stored events."""
     kind = draw(st.sampled_from(["view", "click"]))
     post = draw(st.sampled_from([None, *POSTS]))
     said: dict[str, Any] = {"path": "/en/x"}
@@ -65,7 +65,7 @@ def keep(rows: list[AnalyticsEvent]) -> None:
 
 
 def same_as_counted_plainly() -> None:
-    """Says only what differs."""
+    """Compare with naive counting, and report only the differences."""
     for held, right in zip(naive.stored(), naive.counted(), strict=True):
         assert set(held.items()) - set(right.items()) == set()
         assert set(right.items()) - set(held.items()) == set()

@@ -1,4 +1,4 @@
-"""Several who add up at once, writers that commit late, and one that breaks off: real transactions on PostgreSQL."""
+"""Concurrent adding up, late commits, and an aborted process: real transactions on PostgreSQL."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def keep(number: int) -> None:
 
 
 def in_threads(*works: Callable[[], Any]) -> list[BaseException]:
-    """Each in a thread of its own, with a connection of its own, begun together."""
+    """Run each in a separate thread with its own connection, started together."""
     begin, broken = threading.Barrier(len(works)), []
 
     def run(work: Callable[[], Any]) -> None:

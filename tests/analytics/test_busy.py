@@ -1,4 +1,4 @@
-"""Reports while somebody else writes, and goes on writing: they are read as they are."""
+"""Reports during long writes are read without waiting."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = [
 
 @pytest.fixture
 def writing() -> Iterator[sqlite3.Connection]:
-    """A second connection to the same database, which writes as long as it likes."""
+    """Yield a second connection to the same database with an open write."""
     connection.ensure_connection()
     name = connection.get_connection_params()["database"]
     with closing(sqlite3.connect(name, uri=True, isolation_level=None)) as other:

@@ -1,4 +1,4 @@
-"""Ranges and verdicts of tests: values from the literature, and how often somebody who looks daily is misled."""
+"""Intervals and verdicts: values from the literature, and the error rate of daily looks."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_the_views_still_needed_are_a_plain_estimate() -> None:
 
 
 def test_who_looks_after_every_500_views_is_seldom_misled() -> None:
-    """Two arms that are the same: 100 tests of 20,000 views, looked at 40 times each, with a fixed seed."""
+    """Two equal arms: 100 tests of 20,000 views with 40 looks each, and a fixed seed."""
     chance = Random(20_261_122)  # noqa: S311  # the same every time
     misled = misled_by_z = 0
     for _ in range(100):
@@ -134,7 +134,7 @@ def test_who_looks_after_every_500_views_is_seldom_misled() -> None:
 
 
 def looks_at_equals(chance: Random, rate: float = 0.05) -> tuple[bool, bool]:
-    """Whether a verdict and whether a plain z-test called one of two equals better, at any look."""
+    """Return whether the verdict, and whether a plain z-test, ever called one of two equal arms better."""
     ours = by_z = False
     base, other = Tally(0, 0), Tally(0, 0)
     for _ in range(40):

@@ -1,4 +1,4 @@
-"""What the contract says of analytics and variations, asked from outside: by calls and pages alone."""
+"""The contract of analytics and variations, checked from outside: by requests only."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_one_object_or_an_array_of_at_most_a_hundred() -> None:
 
 
 def conversions(totals: dict[str, int]) -> dict[str, int]:
-    """What may stand beside what the contract names, and is none here."""
+    """Count conversions, which the contract allows in addition."""
     rest = {name: value for name, value in totals.items() if name not in ("views", "clicks")}
     assert set(rest) <= {"conversions"}
     assert not any(rest.values())

@@ -1,4 +1,4 @@
-"""A form that was taken counts as a conversion of its page: once, and not of whoever is not counted."""
+"""A submitted form counts as a conversion of its page: once, and only for counted visitors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SUBMIT = "/api/forms/contact/submit"
 
 @pytest.fixture
 def contact() -> tuple[Post, str]:
-    """The page `/contact`, and the id of the module that shows the form `contact` on it."""
+    """Return the page `/contact`, and the id of its module with the form `contact`."""
     if not Post.objects.filter(slug="home").exists():
         home()
     make.form()

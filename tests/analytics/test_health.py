@@ -1,4 +1,4 @@
-"""The doctor says when figures fall behind."""
+"""The doctor's check of late figures."""
 
 from __future__ import annotations
 

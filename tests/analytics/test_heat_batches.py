@@ -1,4 +1,4 @@
-"""Batches of heatmaps: those of a day become one, and cells of the former table become batches."""
+"""Heatmap batches: merged after a day, and migrated from the former table of cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What heatmaps answer: places, modules, and what was live before and after a revision."""
+"""Answers of heatmaps: positions, modules, and the pages before and after a revision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a heatmap: who may open it, what its address asks for, and what the frame shows."""
+"""The page of a heatmap: permissions, filters, and the frame."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def cells_in(page: str, stage: str = "live") -> Any:
 
 
 def ranked(page: str) -> list[tuple[str, str, str]]:
-    """The modules with their clicks and shares, in order."""
+    """Return the modules with their clicks and shares, in order."""
     return re.findall(
         r'<strong>([^<]+)</strong> <span class="heat-count[^>]*>([\d,]+) <span class="quiet">· ([\d.]+) %',
         page,
@@ -60,7 +60,7 @@ def ranked(page: str) -> list[tuple[str, str, str]]:
 
 
 def approved(post: Post, title: str = "Another title") -> Revision:
-    """The post with a change that an editor approved."""
+    """Return the post after an editor approved a change."""
     make.staged(post, {"title": title}, layer=Layer.REVIEW)
     waiting = make.layers(post).review.changes
     _, revision = approve(post_id=post.pk, actor=make.actor("admin"), digest=digest_of(waiting))

@@ -1,4 +1,4 @@
-"""What strangers send to tracking: a clear refusal, nothing stored, and never an error of ours."""
+"""Invalid input to tracking: a clear error, nothing stored, and no server error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEGABYTE = 2**20
 
 @pytest.fixture(autouse=True)
 def quiet(caplog: pytest.LogCaptureFixture) -> Any:
-    """Nothing that a stranger sends is an error of ours."""
+    """Fail if the server logs an error."""
     yield
     assert [one for one in caplog.records if one.levelno >= logging.ERROR] == []
 

@@ -1,4 +1,4 @@
-"""Of values that pages make up at will, those stay that were counted most."""
+"""Of values that pages can invent, the most frequent ones stay."""
 
 from __future__ import annotations
 

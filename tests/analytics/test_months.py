@@ -1,4 +1,4 @@
-"""Months have rows of their own once they are over, and no report shows when that was."""
+"""Finished months have their own rows, and no report depends on when they were created."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def keep(*days: date) -> None:
 
 
 def scene() -> None:
-    """Two days of each month, and the edges of years."""
+    """Create two days of each month, and the ends of years."""
     keep(*(date(2026, month, day) for month in range(1, 12) for day in (1, 17)))
     keep(date(2025, 12, 14), date(2025, 12, 15), date(2025, 12, 31))
     add_all(60)

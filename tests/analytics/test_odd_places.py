@@ -1,4 +1,4 @@
-"""Places of clicks that no page reports: they are rounded as they are taken, and stored ones stop nothing."""
+"""Invalid positions of clicks: rounded on input, and stored ones do not stop adding up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages of the site carry for counting: the script, its settings, the question, and marks of what is shown."""
+"""The tracking markup of the site's pages: script, settings, consent question, and marks."""
 
 from __future__ import annotations
 

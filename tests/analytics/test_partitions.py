@@ -1,4 +1,4 @@
-"""The months of views and clicks on PostgreSQL: made ahead, filled from beside, dropped whole."""
+"""Monthly partitions of events on PostgreSQL: created ahead, filled from the rest, dropped as a whole."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def happened(day: date) -> int:
 
 
 def lies() -> dict[int, str]:
-    """In which partition each event lies."""
+    """Return the partition of each event."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, tableoid::regclass::text FROM analytics_analyticsevent")
         return dict(cursor.fetchall())
@@ -48,7 +48,7 @@ def lies() -> dict[int, str]:
 
 @pytest.fixture
 def other() -> Iterator[Any]:
-    """A second connection to the same database."""
+    """Return a second connection to the same database."""
     with psycopg.connect(**connection.get_connection_params() | {"cursor_factory": None}) as found:
         yield found
 

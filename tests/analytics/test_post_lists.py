@@ -1,4 +1,4 @@
-"""The lists under Insights: experiments with their verdicts, and posts by their views with their heatmaps."""
+"""The lists under Insights: experiments with their verdicts, and posts by views with links to heatmaps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures are made anew from the events that are left, and what is older stays."""
+"""Figures are recomputed from the remaining events, and older ones stay."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def recounted() -> str:
 
 
 def scene() -> datetime:
-    """Four days of two months, of which nothing is forgotten by age."""
+    """Create four days of two months, without deletion by age."""
     noon = datetime.combine(timezone.now().date(), datetime.min.time(), UTC).replace(hour=12)
     begin = noon.replace(day=1) - timedelta(days=1)
     for days in (0, 1, 2, 3):

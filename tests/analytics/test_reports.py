@@ -1,4 +1,4 @@
-"""What summaries and heatmaps answer, value by value, and that they read figures only."""
+"""Answers of summaries and heatmaps, value by value, read from figures only."""
 
 from __future__ import annotations
 

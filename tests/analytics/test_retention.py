@@ -1,4 +1,4 @@
-"""Views, clicks and figures are forgotten by age, and nothing that is not added up yet."""
+"""Views, clicks and figures are deleted by age, and only after being added up."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
 def happened(*days_ago: int) -> list[int]:
-    """Events so many days ago, the first with the lowest id."""
+    """Create events that many days ago, the first with the lowest id."""
     now = timezone.now()
     return [
         AnalyticsEvent.objects.create(event_type="view", created_at=now - timedelta(days=days)).pk

@@ -1,4 +1,4 @@
-"""The figures of the demo: marked, made once, and the same every time."""
+"""The figures of the demo: marked, created once, and deterministic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures for people who are limited to a part of the content: of the posts in it, and of nothing else."""
+"""Figures for users with a content scope: only of posts in it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SUMMARY = "/admin/analytics/sitecount/"
 
 @pytest.fixture
 def posts() -> tuple[Post, Post]:
-    """One inside and one outside, with figures of both and of the site."""
+    """Create one post inside and one outside, with figures of both and of the site."""
     make.site_role("pages", *LIMITABLE, scope=ContentScope(types=frozenset({"page"})))
     make.site_role(
         "reader", *LIMITABLE, scope=ContentScope(types=frozenset({"page"}), reads_all=True)

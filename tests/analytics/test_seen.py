@@ -1,4 +1,4 @@
-"""What the server adds to what pages report: the language, the version, the test that ran, the goal."""
+"""Data the server adds to reported events: language, version, experiment, goal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TRACK = "/api/public/analytics/track"
 
 
 def told(post: Post | None = None, event: str = "click", **metadata: Any) -> AnalyticsEvent:
-    """The row of an event with that metadata."""
+    """Return the row of an event with that metadata."""
     id_ = None if post is None else str(post.pk)
     body = {"eventType": event, "postId": id_, "metadata": metadata}
     assert ApiClient().write("POST", TRACK, body) == {"accepted": 1}
@@ -169,7 +169,7 @@ def test_a_hundred_events_are_kept_in_their_order_with_all_that_they_say() -> No
 
 @pytest.fixture
 def other() -> Iterator[Any]:
-    """A second connection to the same database, which waits for no lock."""
+    """Return a second connection to the same database, without a lock timeout."""
     given = connection.get_connection_params() | {"cursor_factory": None}
     with psycopg.connect(**given, autocommit=True) as found:
         found.execute("SET lock_timeout = '100ms'")

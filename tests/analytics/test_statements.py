@@ -1,4 +1,4 @@
-"""Reports take as many statements for a thousand posts as for one."""
+"""Reports take a constant number of statements for any number of posts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def statements(path: str) -> int:
 
 
 def grow_posts(number: int) -> None:
-    """So many more posts, each looked at today, from as many sites and in as many places."""
+    """Create more posts, each viewed today, from as many sites and at as many positions."""
     post = Post.objects.first() or make.post()
     made = make.copies(
         post, number, slug=lambda _: uuid4().hex, translation_group=lambda _: uuid4()

@@ -1,4 +1,4 @@
-"""The page of figures: what it says of a period, of a post, and of nothing at all."""
+"""The analytics page: for a period, for a post, and without data."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SignedIn = Callable[..., Client]
 
 
 def words(page: str) -> str:
-    """The texts of a page, without its marks."""
+    """Return the text of a page without markup."""
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
 
 

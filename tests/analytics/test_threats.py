@@ -1,4 +1,4 @@
-"""Known attacks on figures and on tests of variations, by their numbers."""
+"""Known attacks on figures and experiments, by threat number."""
 
 from __future__ import annotations
 

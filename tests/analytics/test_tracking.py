@@ -1,4 +1,4 @@
-"""What pages report of their visitors: taken whole or not at all, and never of whom."""
+"""Tracking: reports are stored completely or not at all, and anonymously."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of a test of variations: a verdict in a sentence, what it is drawn from, and what to do without one."""
+"""The page of an experiment: a verdict in a sentence, its data, and advice without one."""
 
 from __future__ import annotations
 

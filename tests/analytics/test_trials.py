@@ -1,4 +1,4 @@
-"""The test of a post: what its arms reached, what may be said of it, and when its figures mislead."""
+"""The experiment of a post: results, verdicts, and doubts."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_many_arms_and_many_changes_take_as_many_statements_as_few() -> None:
 
 
 def statements_of(*names: str, changes: int = 0) -> int:
-    """How many statements it takes to read the test of a post with these arms."""
+    """Return the number of statements to read the experiment of a post with these arms."""
     PostCount.objects.all().delete()
     Post.objects.all().delete()
     post, rows = begun(*names, weight=5, days=1)

@@ -1,4 +1,4 @@
-"""Whose visits count, and how many of them."""
+"""The visits that count, and their rate limits."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def report(number: int, **extra: Any) -> Any:
 
 @pytest.fixture
 def rates(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Sets rates, at a moment that no window ends in."""
+    """Return a function that sets rates, at a time in the middle of a window."""
     monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: NOW)
 
     def set_(**given: str) -> None:

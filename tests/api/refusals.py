@@ -11,7 +11,7 @@ from tests.api_client import ApiClient
 
 
 def stored() -> tuple[object, ...]:
-    """Everything that a write could have left behind."""
+    """Return everything that a write could have left behind."""
     drafts = Draft.objects.order_by("pk").values_list("post_id", "layer", "version", "is_empty")
     return (
         make.live_hash(),
@@ -25,7 +25,7 @@ def stored() -> tuple[object, ...]:
 def refused(
     method: str, path: str, body: Any, status: int, code: str, *keys: str, role: str = "editor"
 ) -> dict[str, Any]:
-    """Send it as an editor; the error has this code, details have just these keys, and nothing moved."""
+    """Send it as an editor; the error has this code, details have only these keys, and nothing changed."""
     client = ApiClient(role)
     before = stored()
 
@@ -41,7 +41,7 @@ def refused(
 
 
 def error(response: Any, status: int, code: str) -> dict[str, Any]:
-    """The body of an error in the one shape."""
+    """Return the body of an error in the common format."""
     assert response.status_code == status, response.content[:300]
     assert response["Content-Type"] == "application/json"
     answer: dict[str, Any] = response.json()

@@ -1,4 +1,4 @@
-"""What is kept of whole answers stays within its bounds."""
+"""The cache of whole answers stays within its bounds."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FIRST = LiveState(1, None)
 
 
 def test_addresses_count_as_well_as_bodies() -> None:
-    """Else answers without posts, each at an address of its own, were kept without end."""
+    """Otherwise empty answers, each at its own URL, would be cached without limit."""
     cache = AnswerCache(most_bytes=10_000)
 
     for number in range(1_000):

@@ -1,4 +1,4 @@
-"""Answers: one class is rendered, described, and known to the bodies that may send it back."""
+"""Answer classes: rendering, description, and the bodies that accept them."""
 
 from __future__ import annotations
 

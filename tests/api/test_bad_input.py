@@ -1,4 +1,4 @@
-"""What does not fit gets the contract's error, and nothing is stored."""
+"""Invalid input gets the contract's error, and nothing is stored."""
 
 from __future__ import annotations
 

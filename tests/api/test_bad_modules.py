@@ -1,4 +1,4 @@
-"""Modules that do not fit: props, entries, locks, orders."""
+"""Invalid modules: props, entries, locks, orders."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Query parameters: an allow-list, words that stay words."""
+"""Query parameters: an allow-list, and literal search terms."""
 
 from __future__ import annotations
 

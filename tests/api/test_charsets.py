@@ -1,4 +1,4 @@
-"""Everything that comes is UTF-8: what a content type says about charsets neither breaks nor bends an answer."""
+"""All input is UTF-8: a charset in the content type neither breaks nor changes an answer."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_FOR_TEXT = (
 
 
 def _answer(method: str, path: str, content_type: str, body: bytes = b"") -> tuple[int, Any]:
-    """What the server answers, with the address as it stands in the request line."""
+    """Return the server's answer to a literal URL in the request line."""
     environ = RequestFactory().generic(method, path, body, content_type="text/plain").environ
     environ["CONTENT_TYPE"] = content_type
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""ETags, caches, HEAD and OPTIONS: what a request may learn before and after permission."""
+"""ETags, caches, HEAD and OPTIONS: information before and after the permission check."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Posts as the database writes them for the delivery API say the very same as the presenters of the models."""
+"""The delivery API's posts rendered by the database equal the ones rendered from models."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ODD_PROPS: Final[JsonObject] = {
 
 
 def as_models_say(post: Post, shown: Post | None = None, arms: list[Post] | None = None) -> Any:
-    """A post by its models, one query for each thing; `shown` is the variation in its place."""
+    """Return the post rendered from models, with one query per part; `shown` is the displayed variation."""
     original, post = post, as_original(shown, post) if shown is not None else post
     shared = {
         (post.pk, place.instance_id) for place in post.placements.filter(instance__scope="global")
@@ -84,7 +84,7 @@ def again(post: Post) -> Post:
 
 
 def place(post: Post, index: int, type_: str, props: JsonObject, **values: Any) -> None:
-    """A module as it may lie in the database, whoever put it there."""
+    """Store a module directly, as it may be in the database."""
     scope = values.pop("scope", "local")
     slug = f"shared-{index}" if scope == "global" else None
     instance = ModuleInstance.objects.create(type=type_, scope=scope, global_slug=slug, props=props)

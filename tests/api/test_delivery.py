@@ -1,4 +1,4 @@
-"""The delivery API: sparse fields, conditions, HEAD, and that no parameter reaches what is not live."""
+"""The delivery API: sparse fields, conditions, HEAD, and live content only."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def one(post: Post, query: str = "") -> str:
 
 
 def an_hour_passes() -> None:
-    """What was written is no longer of this second."""
+    """Advance the time, so that writes are older than a second."""
     ContentVersion.objects.update(moved_at=datetime.now(UTC) - timedelta(hours=1))
 
 

@@ -1,4 +1,4 @@
-"""Running variations in the delivery API: frontends learn of them, and get each in the place of its original."""
+"""Running variations in the delivery API: clients see them, and get each at the place of its original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every endpoint does with a request before it looks at content: shapes of errors, headers, conditions."""
+"""Common behavior of every endpoint before its content: errors, headers, conditions."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_two_posts_created_with_one_slug() -> None:
 
 
 def test_a_slug_taken_between_check_and_write_is_422_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The race itself: the check sees the slug free, the constraint does not."""
+    """The race: the check finds the slug free, the constraint does not."""
     from content.rules import check
 
     one, other = make.post("One", slug="one"), make.post("Other", slug="other")
@@ -187,7 +187,7 @@ def test_a_slug_taken_between_check_and_write_is_422_too(monkeypatch: pytest.Mon
 
 
 def test_a_body_is_not_read_before_the_csrf_token(settings: Any) -> None:
-    """Neither what is wrong with it nor a token in it is looked at for a forged request."""
+    """Neither errors nor a token in the body are read for a forged request."""
     editor = ApiClient("editor")
     token = editor.cookies["csrftoken"].value
 

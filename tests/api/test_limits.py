@@ -1,4 +1,4 @@
-"""Rate limits: who is counted as whom, what every answer tells of them, and who is not counted."""
+"""Rate limits: identification of callers, response headers, and exemptions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 @pytest.fixture(autouse=True)
 def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All calls of a test fall into one window, whenever the test runs."""
+    """Put all calls of a test into one window."""
     monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: NOW)
 
 
@@ -37,12 +37,12 @@ def environment(settings: Any, **given: Any) -> None:
 
 
 def left(response: Any) -> tuple[int, str]:
-    """The status, and how many calls the limit leaves."""
+    """Return the status, and the remaining calls."""
     return response.status_code, response.get("X-RateLimit-Remaining", "-")
 
 
 def test_the_rates_are_those_of_the_contract(settings: Any) -> None:
-    """And that of AI clients which make themselves known."""
+    """And the rate of AI clients that register themselves."""
     assert settings.THROTTLE_RATES == {
         "user": "1000/hour",
         "anon": "100/hour",
@@ -222,12 +222,12 @@ def test_threat_57_made_up_hops_buy_no_calls(settings: Any) -> None:
     ],
 )
 def test_threat_57_one_household_is_one_caller(address: str, counted: str) -> None:
-    """Whoever has an IPv6 address has all of its /64."""
+    """An IPv6 address counts as its /64 network."""
     assert rate_limit_key(address) == counted
 
 
 def test_the_limiter_looks_at_nothing_that_the_caller_sends(settings: Any) -> None:
-    """Bodies, cookies, query and other headers do not change who is counted."""
+    """Bodies, cookies, query and other headers do not affect the identification of callers."""
     rates(settings, anon="3/hour")
     found = [
         ApiClient().get("/api/posts?user=1"),

@@ -1,4 +1,4 @@
-"""Totals of lists of posts: exact to a bound, beyond it an estimate that ends no list early."""
+"""Totals of post lists: exact up to a bound, beyond it an estimate that ends no list early."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ESTIMATES = connection.vendor == "postgresql"
 
 @pytest.fixture
 def counted_to_three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Lower the bound, which statements compile into their SQL."""
+    """Lower the bound, which is compiled into the SQL of statements."""
     monkeypatch.setattr(row_counts, "COUNTED_TO", 3)
     post_queries._page_statement.cache_clear()
     list_posts._first_page.cache_clear()

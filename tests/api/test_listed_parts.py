@@ -1,4 +1,4 @@
-"""Lists of posts say of modules and layers, which the database writes as JSON, what the models say."""
+"""Modules and layers in post lists, rendered by the database as JSON, equal the models'."""
 
 from __future__ import annotations
 

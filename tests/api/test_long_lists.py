@@ -1,4 +1,4 @@
-"""Long lists: the rows of deep pages, and the number of posts."""
+"""Long lists: deep pages, and the total number of posts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def titles(path: str) -> list[str]:
 
 @pytest.fixture
 def deep_from_two(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Make every page of two rows but the first one deep."""
+    """Treat every page of two rows except the first as deep."""
     monkeypatch.setattr(post_queries, "DEEP_FROM", 2)
     post_queries._page_statement.cache_clear()
     yield

@@ -1,4 +1,4 @@
-"""The main job over REST: staged by an agent, submitted, approved in part, rejected in part, live."""
+"""The main workflow over REST: staged by an agent, submitted, partly approved, partly rejected, live."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rich text that is sent as Markdown is stored and answered as the document that it is."""
+"""Rich text sent as Markdown is stored and answered as a document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The short way to a renderer chooses what DRF's long one does."""
+"""The fast renderer negotiation gives the same result as DRF's."""
 
 from __future__ import annotations
 

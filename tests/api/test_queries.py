@@ -1,4 +1,4 @@
-"""How many statements an endpoint takes: few, and as many for forty posts as for five."""
+"""The number of statements of an endpoint: few, and the same for forty posts as for five."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_post_is_read_with_all_its_layers_in_one() -> None:
 
 
 def approval(paths: int) -> int:
-    """The statements of approving that many changed props, half of them in Review by submit."""
+    """Return the statements of an approval with that many changed props, half of them submitted to Review."""
     post = article(paths, paths)
 
     def change(document: PostDocument) -> PostDocument:

@@ -1,4 +1,4 @@
-"""The API and the tools for people who are limited to a part of the content: what is inside is there, no more is."""
+"""The API and the tools for users with a content scope: posts inside are available, others are not."""
 
 from __future__ import annotations
 

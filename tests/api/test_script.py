@@ -1,4 +1,4 @@
-"""Script in every text field is text wherever it is shown."""
+"""Scripts in text fields are shown as text everywhere."""
 
 from __future__ import annotations
 

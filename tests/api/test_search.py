@@ -1,4 +1,4 @@
-"""`search` of the lists: order, pages, counts, locales, and whose words answer."""
+"""`search` of the lists: order, pages, counts, locales, and searched texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions, digests and paths that no longer fit, and what was read put back."""
+"""Outdated versions, digests and paths, and reads sent back unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the API must say of a module on a post, by its rows."""
+"""The expected API representation of a post's module, built from its rows."""
 
 from __future__ import annotations
 

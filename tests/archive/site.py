@@ -1,4 +1,4 @@
-"""A small site with something of every kind, taken away and brought back."""
+"""A small site with an object of every kind, exported and imported again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests import make
 
 
 def fill() -> Post:
-    """Returns a published page that has about everything."""
+    """Fill the site. Return a published page that contains nearly every kind of data."""
     picture = make.image("cup.png", alt_text="A cup")
     topic = make.term("Coffee")
     create_pattern(actor=make.actor("admin"), type="blog", locale="en", pattern="/stories/{slug}")
@@ -56,7 +56,7 @@ def fill() -> Post:
 
 
 def empty() -> None:
-    """Take all content away, as in a fresh installation; accounts stay."""
+    """Delete all content, like in a fresh installation; accounts stay."""
     for asset in Asset.objects.all():
         default_storage.delete(asset.file.name)
     for model in (Redirect, Menu, FormDefinition, ModuleGroup, UrlPattern):
@@ -89,7 +89,7 @@ def bring(archive: bytes, mode: Mode = Mode.ADD, *, dry_run: bool = False) -> Im
 
 
 def rewrite(archive: bytes, **changed: bytes | None) -> bytes:
-    """The archive with files put in place of others, by name with `_` for `.`; None takes one away."""
+    """Return the archive with some files replaced, by name with `_` for `.`; None removes a file."""
     names = {name.replace("_", "."): content for name, content in changed.items()}
     out = BytesIO()
     with ZipFile(BytesIO(archive)) as old, ZipFile(out, "w") as new:
@@ -104,7 +104,7 @@ def rewrite(archive: bytes, **changed: bytes | None) -> bytes:
 
 
 def with_rows(archive: bytes, name: str, *changes: Callable[[list[Any]], Any]) -> bytes:
-    """The archive with rows that were changed, and a manifest that agrees."""
+    """Return the archive with changed rows and a matching manifest."""
     with ZipFile(BytesIO(archive)) as file:
         rows = [json.loads(line) for line in file.read(name).splitlines()]
         manifest = json.loads(file.read("manifest.json"))

@@ -1,4 +1,4 @@
-"""Some of the posts are exported: those that are chosen, with everything that they refer to."""
+"""Partial exports: the selected posts with everything they refer to."""
 
 from __future__ import annotations
 

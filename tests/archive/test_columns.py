@@ -1,4 +1,4 @@
-"""Every table and every column is exported, or named here with the reason why it is not."""
+"""Every table and every column is exported, or listed here with a reason."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def columns_of(model: type[Model]) -> set[str]:
 
 
 def carried() -> dict[type[Model], list[str]]:
-    """The columns that an archive is to bring, by model."""
+    """Return the columns in an archive, by model."""
     found = {}
     for model in apps.get_models():
         label = model._meta.label
@@ -202,7 +202,7 @@ def test_what_is_left_out_is_there() -> None:
 
 
 def fill_everything() -> None:
-    """A site in which every column that is carried has a value of its own somewhere."""
+    """Fill a site in which every exported column has a distinct value."""
     post = site.fill()
     admin = make.actor("admin")
     Asset.objects.update(

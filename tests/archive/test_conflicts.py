@@ -1,4 +1,4 @@
-"""What conflicts with content of the site is left out and named; everything else is imported."""
+"""Conflicts with existing content are skipped and reported; everything else is imported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def bring(archive: bytes, mode: Mode = Mode.ADD) -> tuple[ImportReport, dict[str, str]]:
-    """The report, and the conflicts by title."""
+    """Return the report, and the conflicts by title."""
     conflicts: dict[str, str] = {}
 
     def listen(said: Entry | str) -> None:

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.services]
 
 
 class SqliteSite:
-    """An installation of its own on SQLite, whose commands are run as an operator runs them."""
+    """A separate installation on SQLite, driven by its commands."""
 
     def __init__(self, folder: Path, factory: pytest.TempPathFactory) -> None:
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""Into an installation that has content: what is there is found, and changed only as the mode says."""
+"""Imports into an installation with content: existing objects are matched, and changed only as the mode allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The work of an import grows with its posts alone, and hardly any statement is of one post."""
+"""The work of an import grows linearly with its posts, with few statements per post."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def statements(posts: int) -> list[str]:
-    """What the import of so many posts, of one batch, asks of the database of an empty site."""
+    """Return the number of statements to import one batch of that many posts into an empty site."""
     site.empty()
     topic = make.term("Coffee")
     for number in range(posts):

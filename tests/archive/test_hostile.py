@@ -1,4 +1,4 @@
-"""A file from a stranger is refused with a sentence, and leaves nothing behind."""
+"""Hostile archives are refused with a sentence, and leave nothing behind."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_rows_of_posts(archive, change, sentence):
 
 
 def other_post(rows: list, **values: object) -> dict:
-    """A copy of the first post with ids of its own, and nothing that hangs on others, after all of them."""
+    """Append a copy of the first post with new ids and without dependent rows."""
     copy: dict = json.loads(json.dumps(rows[0]))
     copy |= {"id": "7f0d7c2e-0000-4000-8000-000000000000", "provenance": [], "translatedFrom": None,
              "translationGroup": "7f0d7c2e-0000-4000-8000-000000000001", **values}  # fmt: skip
@@ -347,7 +347,7 @@ def test_drafts_of_posts(archive, change, sentence):
 
 
 def test_a_forged_base_hides_nothing_that_is_staged(archive):
-    """What is shown and approved is always what differs from the layer below, whatever a draft says of it."""
+    """Reviews always show the differences from the layer below, even with a forged base."""
 
     def change(rows):
         for row in rows:
@@ -439,7 +439,7 @@ def test_a_change_that_waits_comes_in_as_it_was(proposed):
 
 
 def test_an_editor_claims_nothing_in_the_name_of_others(archive):
-    """Who proposes an archive wrote all that is new in it; only who manages the site brings in who wrote what."""
+    """An archive proposed by a user counts as the user's; only site managers import authorship."""
 
     def claim(rows):
         for row in rows:

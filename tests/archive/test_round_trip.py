@@ -1,4 +1,4 @@
-"""What is exported, imported into a fresh installation and exported again is the same, byte by byte."""
+"""An export, imported into a fresh installation and exported again, is the same byte for byte."""
 
 from __future__ import annotations
 

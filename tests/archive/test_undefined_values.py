@@ -1,4 +1,4 @@
-"""Content that outlived its definition, or stands below the trash, comes into another installation as it is."""
+"""Content without its definition, or below trashed posts, is imported unchanged."""
 
 from __future__ import annotations
 

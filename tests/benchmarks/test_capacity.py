@@ -1,4 +1,4 @@
-"""The page about scaling: what it computes follows from the costs that it names."""
+"""The scaling page: its numbers follow from the listed costs."""
 
 from __future__ import annotations
 

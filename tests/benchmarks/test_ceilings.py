@@ -1,4 +1,4 @@
-"""What the check of the benchmarks finds wrong, and what it writes down."""
+"""Errors found by the check of the benchmarks, and its records."""
 
 from __future__ import annotations
 

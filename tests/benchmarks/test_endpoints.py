@@ -1,4 +1,4 @@
-"""The rows of the benchmarks that are fresh ask for what nothing else asks for."""
+"""Fresh rows of the benchmarks request unique URLs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def found(changes: list[int]) -> list[Endpoint]:
 
 
 def asked_by(series: Series, count: int) -> list[str]:
-    """The addresses of so many requests."""
+    """Return the URLs of that many requests."""
     return [series.next().split()[1].decode() for _ in range(count)]
 
 

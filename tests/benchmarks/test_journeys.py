@@ -1,4 +1,4 @@
-"""The five ways are still there to be counted, and lead through the parts that they are named after."""
+"""The five journeys exist, and use the parts they are named after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The client of the benchmarks: what it says is fresh was never asked for and never answered before."""
+"""The client of the benchmarks: fresh requests were never sent or answered before."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.load import Series
 
 @dataclass
 class Site:
-    """A server that answers each path with the path, or with `text` where there is one."""
+    """A server that answers each path with the path, or with `text`."""
 
     port: int = 0
     text: str = ""
@@ -43,11 +43,11 @@ def site() -> Iterator[Site]:
             self.wfile.write(body)
 
         def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     class Server(ThreadingHTTPServer):
         def handle_error(self, request: object, client_address: object) -> None:
-            """A client that gives up breaks its connections."""
+            """Ignore errors, because a client that gives up breaks its connections."""
 
     server = Server(("127.0.0.1", 0), Handler)
     found.port = server.server_port
@@ -60,7 +60,7 @@ def site() -> Iterator[Site]:
 
 
 def run(site: Site, series: Series, most: int | None = None, connections: int = 2) -> int:
-    """Load the site for a moment, and return how many requests it answered."""
+    """Load the site briefly, and return the number of answered requests."""
     result = load.run(
         site.port, series, status=200, seconds=0.05, connections=connections, least=6, most=most
     )

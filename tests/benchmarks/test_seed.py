@@ -1,4 +1,4 @@
-"""The posts that the benchmarks read have words of their own."""
+"""The posts read by the benchmarks have distinct texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proofroom.definitions.richtext.markdown_reader import from_markdown
 
 
 def texts_in(value: Json) -> list[bytes]:
-    """Every rich text in the properties of a module."""
+    """Return all rich texts in the properties of a module."""
     if isinstance(value, dict):
         if value.get("type") == "doc":
             return [orjson.dumps(value)]

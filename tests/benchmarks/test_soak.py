@@ -1,4 +1,4 @@
-"""What the soak calls lost, invented, leaked or grown. The soak itself runs where somebody names it."""
+"""The soak's criteria for lost, invented, leaked and grown. The soak itself runs only on request."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_call_may_break_only_while_its_server_is_killed(tmp_path: Path) -> Non
 
 
 def life(*held: int, idle: int = 0) -> Life:
-    """One that held so many MiB, each for two seconds, and worked half of the time after `idle` seconds."""
+    """Return a process history with these MiB, each for two seconds, and half load after `idle` seconds."""
     looks = [
         Look(2 * number, mib * 1024, max(0.0, number - idle / 2)) for number, mib in enumerate(held)
     ]

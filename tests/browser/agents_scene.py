@@ -1,4 +1,4 @@
-"""Pages of agents with something of every kind on them."""
+"""Agent pages filled with an object of every kind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LONG = (
 
 
 def run(post: Post | None, status: str = "succeeded", **values: Any) -> AgentRun:
-    """A run as a model would have left it."""
+    """Create a run as left by a model."""
     now = timezone.now()
     return AgentRun.objects.create(
         **{
@@ -41,7 +41,7 @@ def run(post: Post | None, status: str = "succeeded", **values: Any) -> AgentRun
 
 
 def tries(post: Post) -> AgentRun:
-    """Three tries at the title, the last of them failed."""
+    """Create three tries at the title, the last of them failed."""
     field = {"scope": "field", "field_key": "post.title", "stages_value": False}
     first = run(post, value="Filter coffee by hand in 10 minutes", summary="Shorter.", **field)
     run(
@@ -57,7 +57,7 @@ def tries(post: Post) -> AgentRun:
 
 
 def story(post: Post) -> AgentRun:
-    """A run with tools, a cause, a consequence, reactions and what was said."""
+    """Create a run with tools, a cause, a consequence, reactions and messages."""
     cause = run(post, summary="Checked the spelling.", agent_id="proofreader")
     event = make.event("post.ai-review.save", postId=str(post.pk))
     own = run(
@@ -113,7 +113,7 @@ def _reactions(to: AgentRun) -> None:
 
 
 def batch(post: Post) -> AgentBatch:
-    """Four posts: one done, one failed, one at work, one waiting; and one that was never begun."""
+    """Create a batch of four posts: done, failed, running, waiting; and a batch that never started."""
     made = AgentBatch.objects.create(
         agent_id="seo-specialist",
         open_ended_context="Mind the word ‘filter’.",

@@ -1,1 +1,1 @@
-"""An OpenID provider in a process of its own, which sign-in is tested against: allauth's."""
+"""allauth's OpenID provider in a separate process, to test sign-in."""

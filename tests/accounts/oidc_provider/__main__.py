@@ -1,4 +1,4 @@
-"""`python -m tests.accounts.oidc_provider PORT SITE`: serves the provider, whose one client is the site there."""
+"""`python -m tests.accounts.oidc_provider PORT SITE`: serves the provider, with the site as its only client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The provider's process, for as long as tests need it."""
+"""The process of the provider."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.served import ROOT
 
 @contextmanager
 def provider_for(site: str) -> Iterator[str]:
-    """The address of a provider whose one client is the site at this address."""
+    """Yield the URL of a provider whose only client is the site at this address."""
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.accounts.oidc_provider", str(port), site],

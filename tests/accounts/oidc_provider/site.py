@@ -1,4 +1,4 @@
-"""Addresses of the provider, and what it says of people."""
+"""URLs of the provider, and its claims about users."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FORM = """<!doctype html><html lang="en"><title>Example ID</title><link rel="ic
 
 
 class Adapter(DefaultOIDCAdapter):
-    """Says the groups of people: their first name, which nothing else needs."""
+    """Adds the groups of users, stored in the unused first name."""
 
     def get_claims(self, purpose: Any, user: Any, *args: Any, **kwargs: Any) -> dict[str, Any]:
         claims: dict[str, Any] = super().get_claims(purpose, user, *args, **kwargs)
@@ -27,7 +27,7 @@ class Adapter(DefaultOIDCAdapter):
 
 
 def log_in(request: HttpRequest) -> HttpResponse:
-    """Log somebody in at the provider, as the query describes them; without a name, ask who they are."""
+    """Log a user in at the provider, as described by the query; without a name, show the login form."""
     asked = request.GET
     if "name" not in asked:
         return HttpResponse(_FORM.format(escape(asked.get("next", ""))))

@@ -1,4 +1,4 @@
-"""Whatever is reserved, settled and lost, by however many at once: no limit is passed and the sums agree."""
+"""Concurrent reservations, settlements and losses: no limit is exceeded and the sums agree."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def check(spent: dict[str, list[int | Decimal]], under_way: list[Reservation]) -
 
 
 def ask_and_settle(agent_id: str) -> int:
-    """How many of several requests were allowed, each settled for half of what it reserved."""
+    """Send several requests, each settled for half of its reservation. Return the number of allowed ones."""
     allowed = 0
     for _ in range(TRIES):
         try:

@@ -1,4 +1,4 @@
-"""The page of AI settings: figures to look at, budgets and defaults to change."""
+"""The page of AI settings: figures, budgets and defaults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def used(agent_id: str, tokens: int, cost: str, day: date | None = None) -> None
 
 
 def budget_form(client: Client, **changed: str) -> dict[str, str]:
-    """What the browser would send of the table: all of it, with some fields changed."""
+    """Return the complete form data of the table, with some fields changed."""
     html = client.get(PAGE).content.decode()
     found = {}
     for tag in re.findall(r"<input [^>]+>", html):

@@ -1,4 +1,4 @@
-"""What a request may come to use is set aside before it, and settled after."""
+"""The maximum usage of a request is reserved before it, and settled after it."""
 
 from __future__ import annotations
 

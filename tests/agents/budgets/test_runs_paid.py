@@ -1,4 +1,4 @@
-"""Runs are paid from their budget: what is beyond it is not asked, what was used stands in both places."""
+"""Runs are paid from their budget: requests beyond it are not sent, usage is counted in both places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AI settings and budgets over the API: what is kept, what is refused, what no answer holds."""
+"""AI settings and budgets over the API: stored values, errors, and secrets that are never answered."""
 
 from __future__ import annotations
 
