@@ -1,4 +1,4 @@
-"""One thing of every kind, and each address of the admin about one of them."""
+"""One object of every kind, and the admin URLs about them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _OF_ONE: Final = re.compile(r"(\w+)/(\w+)/<(?:object_id)>/")
 
 
 def everything() -> Post:
-    """A site with something of every kind in it; the post that the pages of posts are about."""
+    """Fill a site with an object of every kind. Return the post for the pages of posts."""
     admin = make.actor("admin")
     post = coffee()
     make.staged(post, {"title": "Staged by a person"}, layer=Layer.REVIEW)
@@ -72,7 +72,7 @@ def everything() -> Post:
 
 
 def paths(post: Post) -> list[str]:
-    """Every address of the admin that is a page, about things that are there."""
+    """Return all admin URLs that are pages, with ids of existing objects."""
     named = {
         "post_id": post.pk,
         "revision_id": post.revisions.latest("version").pk,
@@ -111,7 +111,7 @@ def paths(post: Post) -> list[str]:
 
 
 def _own(address: str) -> str:
-    """With the id of the first thing of its model, where the address is about one."""
+    """Fill in the id of the first object of the model, if the URL needs one."""
     found = _OF_ONE.match(address)
     if found is None:
         return address
@@ -124,7 +124,7 @@ def _own(address: str) -> str:
 
 
 def pages(found: list[str]) -> list[str]:
-    """Those that answer an admin with a page of their own, each once."""
+    """Return the URLs that answer an admin with a distinct page."""
     client = Client()
     client.force_login(make.user("admin"))
     own = []

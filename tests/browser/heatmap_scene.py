@@ -1,4 +1,4 @@
-"""A post that was clicked on: mostly its button, some of its questions, and here and there its text."""
+"""A post with clicks: mostly on its button, some on its questions, and a few on its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What agents and people left for others to decide on, as the inbox, home and the matrix show it."""
+"""Pending work of agents and people, for the inbox, home and the matrix."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TITLES = (
 
 
 def full(titles: tuple[str, ...] = _TITLES) -> list[Post]:
-    """Five posts: an agent corrects what search engines show, others change a number, a slug and a module."""
+    """Create five posts: an agent corrects search texts, others change a number, a slug and a module."""
     seo, writer = make.agent_actor(), make.agent_actor("proofreader")
     posts = [
         make.post(
@@ -46,7 +46,7 @@ def full(titles: tuple[str, ...] = _TITLES) -> list[Post]:
 
 
 def translated(titles: tuple[str, ...] = _TITLES) -> list[Post]:
-    """The same, in German: one up to date, one whose source moved on, one that is only proposed."""
+    """Create German translations: one current, one outdated, one only proposed."""
     posts = full(titles)
     for post in posts[:2]:
         create_translation(post_id=post.pk, locale="de", actor=make.actor("admin"))

@@ -1,4 +1,4 @@
-"""What runs in the background and has a report: an import that was tried, an export, and steps with many posts."""
+"""Background work with reports: a dry run of an import, an export, and bulk steps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.imports.test_wordpress import HEAD, TAIL, item
 
 
 def tried_import() -> ImportRun:
-    """A dry run whose report has something to say."""
+    """Create a dry run with entries in its report."""
     items = item(1, "Kettles", "Text [odd]") + item(2, "Grinders", "Text")
     file = SimpleUploadedFile("old-site.xml", (HEAD + items + TAIL).encode())
     client = Client()

@@ -1,4 +1,4 @@
-"""Files to look at: of each kind, with and without words, with names of every sort."""
+"""Files for screenshots: of each kind, with and without texts, with various names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SHAPES = ((900, 600), (600, 900), (800, 800), (1200, 500))
 
 
 def drawn(number: int, size: tuple[int, int] = (900, 600)) -> Image.Image:
-    """A sky and a sun, in colours of its own."""
+    """Draw a sky and a sun in given colors."""
     image = Image.new("RGB", size)
     pen = ImageDraw.Draw(image)
     for y in range(0, size[1], 4):
@@ -37,7 +37,7 @@ def drawn(number: int, size: tuple[int, int] = (900, 600)) -> Image.Image:
 
 
 def library() -> list[Asset]:
-    """Eight images and a document; a post uses the first."""
+    """Create eight images and a document; a post uses the first."""
     made = []
     for number, name in enumerate(NAMES):
         kind = "PNG" if name.endswith("png") else "JPEG"

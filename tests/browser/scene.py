@@ -1,4 +1,4 @@
-"""A post with something of every kind to decide on."""
+"""A post with an object of every kind to decide on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AFTER = (
 
 
 def coffee(layer: Layer = Layer.AI_REVIEW) -> Post:
-    """The blog post with ten changes of all kinds, one of them safe."""
+    """Create the blog post with ten changes of all kinds, one of them safe."""
     topic, other = make.term("Coffee"), make.term("Guides")
     post = make.post(
         markdown=BEFORE,

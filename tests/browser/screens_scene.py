@@ -1,4 +1,4 @@
-"""Sites for the pictures of every screen: one with something of every kind, and one where all of it is too long."""
+"""Sites for screenshots of all screens: one with an object of every kind, and one with texts that are too long."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tests.browser.scene import coffee
 from tests.oauth import flow
 
 Screens = dict[str, str]
-"""The name of each screen, and its address."""
+"""The URL of each screen, by name."""
 
 WORD = "Kaffeefiltertütenhalterungsbefestigungsschraube" * 5
-"""More than 200 letters without a place to break."""
+"""More than 200 letters without a line break opportunity."""
 
 TITLES = (
     "Moka pots",
@@ -39,7 +39,7 @@ TITLES = (
 
 
 def filled() -> Screens:
-    """A site at work: something waits, something failed, something is old."""
+    """Fill a site in use: with pending, failed and outdated objects."""
     post = coffee()
     inbox_scene.translated(TITLES)
     media_scene.library()
@@ -81,7 +81,7 @@ def filled() -> Screens:
 
 
 def _page_tree() -> None:
-    """Pages below pages, one of them a draft."""
+    """Create pages below pages, one of them a draft."""
     for title, below in (
         ("Products", (("Kettles", ("Stovetop", "Electric")), ("Grinders", ("Hand grinders",)))),
         ("Services", (("Overview", ()), ("Repairs", ()))),
@@ -151,7 +151,7 @@ def _what_visitors_send() -> None:
 
 
 def screens(post: Post) -> Screens:
-    """Every screen that an admin works in."""
+    """Return all screens of an admin."""
     of = f"/admin/content/post/{post.pk}"
     run = AgentRun.objects.filter(cause_run__isnull=False).first() or AgentRun.objects.first()
     named = {
@@ -260,7 +260,7 @@ def _translation() -> str:
 
 
 def crowded() -> Screens:
-    """Words of 200 letters, a post of 100 modules, terms and menus as deep as they go."""
+    """Fill a site with words of 200 letters, a post of 100 modules, and terms and menus of maximum depth."""
     word = WORD[:200]
     post = make.post("Long")
     make.edited(post, {"title": word, "excerpt": word})

@@ -1,4 +1,6 @@
-"""Takes the pictures of agents for the documentation: `python -m pytest tests/browser/take_agents.py -m browser`."""
+"""Takes the screenshots of agents for the documentation: `python -m pytest
+tests/browser/take_agents.py -m browser`.
+"""
 
 from __future__ import annotations
 

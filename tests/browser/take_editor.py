@@ -1,4 +1,4 @@
-"""Takes the pictures of the editor: `python -m pytest tests/browser/take_editor.py -m browser`."""
+"""Takes the screenshots of the editor: `python -m pytest tests/browser/take_editor.py -m browser`."""
 
 from __future__ import annotations
 

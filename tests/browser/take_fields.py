@@ -1,4 +1,4 @@
-"""Takes the picture of the fields: `python -m pytest tests/browser/take_fields.py -m browser`."""
+"""Takes the screenshot of the fields: `python -m pytest tests/browser/take_fields.py -m browser`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Takes the pictures of home, the inbox and the matrix: `python -m pytest tests/browser/take_inbox.py -m browser`."""
+"""Takes the screenshots of home, inbox and matrix: `python -m pytest tests/browser/take_inbox.py -m browser`."""
 
 from __future__ import annotations
 

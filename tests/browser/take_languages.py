@@ -1,4 +1,4 @@
-"""Takes the picture of the admin in German: `python -m pytest tests/browser/take_languages.py -m browser`."""
+"""Takes the screenshot of the admin in German: `python -m pytest tests/browser/take_languages.py -m browser`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Takes the pictures of `docs/admin/media-library.md`: `python -m pytest tests/browser/take_media.py -m browser`."""
+"""Takes the screenshots of `docs/admin/media-library.md`: `python -m pytest
+tests/browser/take_media.py -m browser`.
+"""
 
 from __future__ import annotations
 

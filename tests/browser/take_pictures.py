@@ -1,7 +1,8 @@
-"""Takes the pictures of the documentation: `python -m pytest tests/browser/take_pictures.py -m browser`.
+"""Takes the screenshots of the documentation: `python -m pytest tests/browser/take_pictures.py -m
+browser`.
 
-Everything on them is made for the purpose in an empty database; nothing is left behind. `SCREENSHOTS` names another
-folder, to look at every page in light, dark and narrow.
+All content is created in an empty database and removed afterwards. `SCREENSHOTS` names another
+folder, to save every page in light, dark and narrow.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _MOST_BYTES = 250_000
 
 
 def keep(page: Any, path: Path, *, whole: bool = False) -> None:
-    """Save the page as a PNG with as few colours as it needs."""
+    """Save the page as a PNG with a reduced palette."""
     picture = Image.open(io.BytesIO(page.screenshot(full_page=whole))).convert("RGB")
     path.parent.mkdir(parents=True, exist_ok=True)
     picture.quantize(200, dither=Image.Dither.NONE).save(path, optimize=True)

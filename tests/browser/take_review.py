@@ -1,4 +1,4 @@
-"""Takes the picture of the review screen: `python -m pytest tests/browser/take_review.py -m browser`."""
+"""Takes the screenshot of the review screen: `python -m pytest tests/browser/take_review.py -m browser`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Takes the pictures of `docs/admin/screens.md`: `python -m pytest tests/browser/take_screens.py -m browser`.
+"""Takes the screenshots of `docs/admin/screens.md`: `python -m pytest tests/browser/take_screens.py -m
+browser`.
 
-`ONLY` names the screens to take where not all of them are asked for, and `SCREENSHOTS` another folder, whose pictures
-are larger and PNG, to look at.
+`ONLY` limits the screens, and `SCREENSHOTS` names another folder, whose images are larger PNG
+files.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _WIDE, _MOST_BYTES = 1024, 120_000
 
 
 def taken(page: Any, name: str) -> None:
-    """The window as a small WebP; pictures of phones keep their size."""
+    """Save the window as a small WebP; screenshots of phones are not reduced."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     if IS_APART:
         page.screenshot(path=FOLDER / f"{name}.png")
@@ -111,7 +112,7 @@ def test_what_failed_and_who_may_not(open_page: Any) -> None:
 
 
 def _page_that_is_refused(open_page: Any) -> None:
-    """Answers 200, as the browser notes another status as an error of the page."""
+    """Answers 200, because the browser reports other statuses as errors of the page."""
     editor = open_page("editor", **LOOKS["light"])
     editor.route(
         "**/proofroom_accounts/user/",

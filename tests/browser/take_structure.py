@@ -1,6 +1,7 @@
-"""Takes the pictures of `docs/admin/structure.md`: `python -m pytest tests/browser/take_structure.py -m browser`.
+"""Takes the screenshots of `docs/admin/structure.md`: `python -m pytest
+tests/browser/take_structure.py -m browser`.
 
-`SCREENSHOTS` names another folder, to look at each in light, dark and narrow.
+`SCREENSHOTS` names another folder, to save each in light, dark and narrow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The admin as one person set it: theme and language from the menu, density and letter keys from the account."""
+"""The admin with personal settings: theme and language from the menu, density and letter keys from the account."""
 
 from __future__ import annotations
 

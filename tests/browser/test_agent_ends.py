@@ -1,4 +1,4 @@
-"""An agent at work and ending while somebody types in the editor, over real websockets."""
+"""An agent that runs and ends while a user types in the editor, over real WebSockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""People and agents in the admin: one field, several posts, from anywhere."""
+"""Agents in the admin: on one field, on several posts, and globally."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard_alo
 
 @pytest.fixture
 def model(settings: Any) -> Iterator[None]:
-    """One that cannot answer at first."""
+    """Provide a model that cannot answer at first."""
     with serving(Reply(status=400, message="no"), Reply({"post": {"metaTitle": "Coffee"}})) as fake:
         set_env(
             settings, ai_provider_openai_api_key=KEY, ai_provider_openai_base_url=fake.openai_url
@@ -88,7 +88,7 @@ def model(settings: Any) -> Iterator[None]:
 def test_a_run_is_followed_from_the_editor_to_its_result(
     open_page: Any, model: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It goes on in the corner, is cancelled, begun again, fails at its provider, and brings changes at last."""
+    """It runs in the corner, is cancelled, restarted, fails at its provider, and finally proposes changes."""
     waiting: list[Any] = []
     monkeypatch.setattr(
         "agents_app.runs.creation.wake", lambda run_id, event_id: waiting.append(run_id)
@@ -129,7 +129,7 @@ def test_a_run_is_followed_from_the_editor_to_its_result(
 
 
 def _again(page: Any, waiting: list[Any], until: str) -> None:
-    """Try once more, and have the run done while the dialog follows it."""
+    """Retry, and execute the run while the dialog follows it."""
     count = len(waiting)
     page.get_by_role("button", name="Try again").click()
     page.get_by_text("In the queue", exact=True).wait_for()

@@ -1,4 +1,4 @@
-"""The question whether visits may be counted: nothing is sent before it is answered, and nobody is asked in vain."""
+"""The consent question: nothing is sent before the answer, and it is shown only if needed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frictions that daily use of the admin showed, which stay mended."""
+"""Usability problems found in daily use of the admin, as regression tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of all components: readable and whole in every theme, width, language and size of letters."""
+"""The page of all components: readable and complete in every theme, width, language and font size."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WRAPPED = """() => [...document.querySelectorAll("button, a.button, .badge, .chi
   .filter((one) => one.checkVisibility())
   .filter((one) => one.getBoundingClientRect().height > (one.matches(".badge") ? 28 : 46))
   .map((one) => one.textContent.trim())"""
-"""Labels that take more than a line: a button with one is 34 pixels high, a badge 25."""
+"""Wrapped labels: a button with one line is 34 pixels high, a badge 25."""
 SMALL = """() => [...document.querySelectorAll("main :is(button, a.button, a.badge, summary, .tabs a)")]
   .filter((one) => one.checkVisibility())
   .map((one) => [one.getBoundingClientRect(), one.outerHTML.slice(0, 80)])
   .filter(([box]) => box.width && (box.width < 24 || box.height < 24))
   .map(([, html]) => html)"""
-"""Targets that are smaller than 24 by 24 pixels."""
+"""Targets smaller than 24 by 24 pixels."""
 
 
 @pytest.fixture(autouse=True)

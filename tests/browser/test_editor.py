@@ -1,4 +1,4 @@
-"""The form of a post in a browser: built by keyboard, restored after a crash, shared by two, and without scripts."""
+"""The post form in a browser: by keyboard, restored after a crash, shared by two users, and without scripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kinds(post: Post) -> list[str]:
 
 
 def added(page: Any, words: str, name: str) -> Any:
-    """Add a module with the keyboard alone."""
+    """Add a module with the keyboard only."""
     page.locator(".module-item > details > summary").last.focus()
     page.keyboard.press("n")
     page.wait_for_selector(".pick:visible")
@@ -37,7 +37,7 @@ def added(page: Any, words: str, name: str) -> Any:
 
 
 def ask_twice(page: Any) -> None:
-    """Two items in the list of the module, the second put first."""
+    """Add two items to the module's list, and move the second to the front."""
     page.locator("#m-new-2 button", has_text="Add item").focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("#m-new-2 [data-item] :focus")
@@ -52,7 +52,7 @@ def ask_twice(page: Any) -> None:
 
 
 def copy_remove_and_undo(page: Any) -> None:
-    """A copy of the callout, which is removed and taken back."""
+    """Copy the callout, remove the copy and undo."""
     page.locator("#m-new-1 > details > summary").focus()
     page.keyboard.press("d")
     page.wait_for_selector("#m-new-3 [data-controls] :focus")
@@ -244,7 +244,7 @@ def test_two_editors_know_of_one_another_and_the_second_chooses(open_page: Any) 
 
 
 def long_post() -> Post:
-    """A post of so many modules that the editor shows them closed."""
+    """Create a post with enough modules to be collapsed."""
     post = make.post()
 
     def add(document: Any) -> Any:
@@ -566,7 +566,7 @@ def test_what_was_typed_is_saved_after_logging_in_again_in_another_window(open_p
 
 
 def held_back(page: Any, part: str) -> list[Any]:
-    """The requests to such addresses from now on, which wait until `continue_()`."""
+    """Hold requests to matching URLs until `continue_()`."""
     routes: list[Any] = []
     page.route(re.compile(part), lambda route: routes.append(route))
     return routes

@@ -1,6 +1,6 @@
-"""Every address of the admin, as its URL configuration has them: no barrier, nothing wider than the window.
+"""All admin URLs: accessible, and nothing wider than the window.
 
-Addresses take turns in the light and the dark, and are looked at for their colours in both.
+URLs alternate between light and dark; their colors are checked in both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COVERED = """() => {
   const ends = [[box.left + 2, box.top + 8], [box.right - 2, box.bottom - 8]];
   return ends.some(([x, y]) => !title.contains(document.elementFromPoint(x, y)));
 }"""
-"""Whether something lies over the heading of the page."""
+"""True if an element covers the heading of the page."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))

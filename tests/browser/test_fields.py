@@ -1,4 +1,4 @@
-"""The fields of a form in a real browser: pickers by keyboard, files, who wrote, and the page beside the form."""
+"""Form fields in a real browser: pickers by keyboard, files, authorship, and the preview beside the form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def with_list() -> Post:
-    """A page with a hero and a list of chosen posts."""
+    """Create a page with a hero and a list of selected posts."""
 
     def fill(document: Any) -> Any:
         document, _ = document_edits.add_module(document, type="blog-list", index=1)
@@ -37,7 +37,7 @@ def props_of(post: Post, type_: str) -> Any:
 
 
 def pick(page: Any, box: Any, words: str, name: str) -> None:
-    """Find and choose by keyboard alone."""
+    """Find and select with the keyboard only."""
     box.focus()
     page.keyboard.type(words)
     page.locator(".found:not([hidden], [aria-busy]) [role=option]", has_text=name).first.wait_for()

@@ -1,4 +1,4 @@
-"""The pages of figures in a browser: nobody is kept out, on any width, in any light, with and without scripts."""
+"""The analytics pages in a browser: accessible at all widths and themes, with and without scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A visitor without scripts sends a form: once wrong, then right."""
+"""A visitor without scripts sends a form: first invalid, then valid."""
 
 from __future__ import annotations
 

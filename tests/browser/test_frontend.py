@@ -1,4 +1,4 @@
-"""The example frontend, on another origin, in a browser, against a live server."""
+"""The example frontend, on another origin, in a browser, with a live server."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Soft water, *never* [boiling](/blog/kettles).
 
 class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def frontend() -> Iterator[str]:
-    """The address of the example, served as it lies."""
+    """Yield the URL of the example, served as static files."""
     handler = partial(_Quiet, directory=str(Path(settings.BASE_DIR, "docs", "frontend")))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -52,7 +52,7 @@ def menu_of(post: Post) -> None:
 
 
 def visitor(open_page: OpenPage) -> Any:
-    """A page that may load the script that counts, as every origin may from a server that is no test's."""
+    """Return a page that may load the tracking script, which a production server allows for every origin."""
     page = open_page(None)
     page.route(
         "**/static/cms/track.js",

@@ -1,4 +1,4 @@
-"""The heatmap in a browser: what visitors clicked is drawn there, whatever became of the page since."""
+"""The heatmap in a browser: clicks are drawn at their positions, also after later changes of the page."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _COLOURED = """(canvas) => {
   return { left: box.x + found.left * across, right: box.x + (found.right + 1) * across,
            top: box.y + found.top * down, bottom: box.y + (found.bottom + 1) * down };
 }"""
-"""The box around all that is coloured, where it stands on the screen."""
+"""The bounding box of all colored pixels, in screen coordinates."""
 
 
 def with_button() -> Post:
@@ -78,7 +78,7 @@ def middle(box: dict[str, float]) -> tuple[float, float]:
 
 
 def is_on_the_button(page: Any, frame: str = "heat-live", stage: int = 0) -> bool:
-    """Whether all that is coloured lies around the middle of the button, as it stands on the screen."""
+    """Return True if all colored pixels are around the center of the button."""
     button = page.frame_locator(f"iframe[name={frame}]").get_by_role("link", name="Read on")
     box, found = button.bounding_box(), coloured(page, stage)
     if found is None:

@@ -1,4 +1,4 @@
-"""`http.js` sends the requests of every script: a failure has one reason, and a swap keeps the focus."""
+"""`http.js` sends the requests of all scripts: one reason per failure, and swaps preserve the focus."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SWAP = """async () => {
 
 @pytest.fixture
 def page(chromium: Any, live_server: Any) -> Iterator[Any]:
-    """A page of the site whose requests to /asked are answered by the test."""
+    """Return a page of the site whose requests to /asked are answered by the test."""
     context = chromium.new_context(base_url=live_server.url)
     opened = context.new_page()
     opened.goto("/admin/login/")

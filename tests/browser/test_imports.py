@@ -1,4 +1,4 @@
-"""Imports, exports and steps with many posts: their lists, the form and the reports have no serious barrier."""
+"""Imports, exports and bulk steps: their lists, forms and reports are accessible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inbox by keyboard, like changes after their sample, home without scripts, the matrix on a narrow screen."""
+"""The inbox by keyboard, groups of equal changes, home without scripts, the matrix on a narrow screen."""
 
 from __future__ import annotations
 

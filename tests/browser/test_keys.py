@@ -1,4 +1,4 @@
-"""The sheet of keys, and those that work on every page."""
+"""The list of keyboard shortcuts, and shortcuts of every page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys of lists and of New, chips that stay in the window, and actions of a post in the palette."""
+"""Keyboard shortcuts of lists and of New, filter chips within the window, and a post's actions in the palette."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saved views and the menu of columns, by mouse, keyboard, on a phone, and without scripts."""
+"""Saved views and the column menu, by mouse, keyboard, on a phone, and without scripts."""
 
 from __future__ import annotations
 

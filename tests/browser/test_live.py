@@ -1,4 +1,4 @@
-"""Two people in two browsers: what one does, the other's open pages show."""
+"""Two users in two browsers: changes by one appear on the other's open pages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[s
 
 @pytest.fixture
 def enter(chromium: Any, site: Any) -> Iterator[Enter]:
-    """`enter(role)`: a browser of their own for somebody; no page may meet an error or break the policy."""
+    """`enter(role)`: a separate browser; no page may have an error or violate the policy."""
     problems: list[str] = []
     contexts = []
     with_scripts = []
@@ -71,7 +71,7 @@ def enter(chromium: Any, site: Any) -> Iterator[Enter]:
 
 
 def listening(page: Any, address: str) -> None:
-    """Open an address, and wait until the page hears what happens."""
+    """Open a page, and wait until it receives events."""
     page.goto(address)
     page.wait_for_selector("html[data-connected]")
 

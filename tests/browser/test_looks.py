@@ -15,19 +15,19 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 SERIOUS = ("serious", "critical")
 STANDARDS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 OF_ITS_OWN = {"label-content-name-mismatch": {"enabled": True}}
-"""A rule of WCAG that axe asks only where it is named."""
+"""A WCAG rule that axe checks only if named."""
 COLOURS = ("color-contrast", "link-in-text-block")
-"""What a theme or a width can change; the other rules find the same in every light."""
+"""Rules that depend on theme or width; all others give the same result everywhere."""
 
 
 def barriers(page: Any, without: Sequence[str] = (), **options: Any) -> list[str]:
-    """What axe finds on the page by its standards, `without` the parts that these selectors find."""
+    """Return axe's findings on the page, except in elements that match `without`."""
     asked = {"runOnly": [*STANDARDS], "rules": OF_ITS_OWN, **options}
     return [line for _, line in _findings(page, without, asked)]
 
 
 def serious(page: Any, without: Sequence[str] = (), **options: Any) -> list[str]:
-    """What axe finds on the page of serious barriers, `without` the parts that these selectors find."""
+    """Return axe's serious findings on the page, except in elements that match `without`."""
     return [line for impact, line in _findings(page, without, options) if impact in SERIOUS]
 
 
@@ -50,7 +50,7 @@ def _findings(page: Any, without: Sequence[str], options: dict[str, Any]) -> lis
 
 
 def serious_in_any_light(page: Any) -> list[str]:
-    """The page as it stands, and its colours in the dark."""
+    """Return serious findings on the page, and of its colors in the dark theme."""
     found = serious(page)
     page.emulate_media(color_scheme="dark")
     found += serious(page, runOnly=[*COLOURS])
@@ -59,7 +59,7 @@ def serious_in_any_light(page: Any) -> list[str]:
 
 
 def site_places() -> list[str]:
-    """Every kind of page of the site, the post with a topic and a translation."""
+    """Return one page of every kind, including the post with a topic and a translation."""
     home = make.post("Kettle", type="page", slug="home", markdown="")
     make.post("Kessel", type="page", slug="home", locale="de", markdown="", translation_of=home)
     coffee()

@@ -1,4 +1,4 @@
-"""An admin connects an AI client, sees what it called, and takes its token away."""
+"""An admin connects an AI client, sees its calls, and revokes its token."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ make.post("How to brew filter coffee")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Running]]:
-    """The site, and the MCP server on the same database, where the site looks for it."""
+    """Yield the site, and the MCP server on the same database at its configured address."""
     folder = tmp_path_factory.mktemp("site")
     give_database(folder, tmp_path_factory)
     prepare(folder, SCENE)
@@ -46,7 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Runnin
 
 @contextmanager
 def entered(chromium: Any, url: str, *, scripts: bool = True) -> Iterator[Any]:
-    """A browser of the admin's; no page may meet an error or break the policy."""
+    """Return a browser logged in as admin; no page may have an error or violate the policy."""
     context = chromium.new_context(base_url=url, java_script_enabled=scripts)
     context.set_default_timeout(30_000)
     if scripts:
@@ -72,7 +72,7 @@ def token_made(page: Any, name: str) -> None:
 
 
 def copied(page: Any, client: str, way: str) -> Any:
-    """What the button of a configuration copies, as the client reads it."""
+    """Return the configuration copied by a button, parsed like by the client."""
     page.click(f'.mcp-client > summary:text-is("{client}")')
     page.click(f".mcp-client[open] .mcp-way > summary:has-text('{way}')")
     page.click(f"[data-copies=snippet-claude-{way.lower()}]")
@@ -81,7 +81,7 @@ def copied(page: Any, client: str, way: str) -> Any:
 
 
 async def call(entry: Any, told: Queue[Any]) -> None:
-    """Call as the official client does, then keep a stream open until the server ends it."""
+    """Call like the official client, then keep a stream open until the server ends it."""
     url, headers = entry["url"], entry["headers"]
     async with Client(sse_client(url, headers=headers)) as client:
         found = await client.call_tool("list_posts", {})

@@ -1,4 +1,4 @@
-"""The page of one file in a browser: the focal point by a click, and sizes that appear by themselves."""
+"""The page of one file in a browser: setting the focal point, and image sizes that appear automatically."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def shown(page: Any, name: str) -> None:
-    """Kept where `SCREENSHOTS` names a folder, to look at."""
+    """Save a screenshot if `SCREENSHOTS` names a folder."""
     if folder := os.environ.get("SCREENSHOTS"):
         page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
 

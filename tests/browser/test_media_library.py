@@ -1,4 +1,4 @@
-"""The library in a browser: files dropped on it, several chosen by keys, and the picker that fields open."""
+"""The media library in a browser: dropped files, selection by keyboard, and the picker of fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A menu is put in order: with the keyboard, with a pointer, without scripts."""
+"""Reordering a menu: by keyboard, by pointer, without scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def a_menu(*labels: str) -> str:
 
 
 def shape(items: Any) -> list[Any]:
-    """Labels, each with those below it."""
+    """Return labels, each with its children."""
     return [
         [item["label"], *shape(item["children"])] if item["children"] else item["label"]
         for item in items

@@ -1,4 +1,4 @@
-"""A page with every module: no barrier, nothing too wide, and it works without scripts."""
+"""A page with every module: accessible, not too wide, and usable without scripts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LOADED = """async () => {
 
 
 def demo_page() -> set[str]:
-    """Make the sample content's page of modules, in English; the answer are the types on it."""
+    """Create the sample page of modules, in English. Return its module types."""
     actor = Actor(user=make.user("editor"), via="command")
     site = read_site()
     page = next(post for post in read_posts() if (post.key, post.locale) == ("modules", "en"))

@@ -1,4 +1,4 @@
-"""A person lets an AI client in, in a real browser whose policy would forbid the way to it; and ends it again."""
+"""A person connects an AI client in a real browser, despite the restrictive policy, and disconnects it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def callback() -> Iterator[str]:
-    """The address of a program on this computer that waits for its answer, and leads on to another place."""
+    """Yield the URL of a local program that waits for the answer, and redirects to another page."""
 
     class Answer(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,4 +1,4 @@
-"""The page tree: walked with the keyboard, put in order, moved by dragging and by the dialog, and undone."""
+"""The page tree: keyboard navigation, reordering, moving by dragging and by dialog, undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command palette: opened by keys or by the search button, used without a mouse."""
+"""The command palette: opened by key or by the search button, used without a mouse."""
 
 from __future__ import annotations
 

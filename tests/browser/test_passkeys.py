@@ -1,4 +1,4 @@
-"""Passkeys in a real browser, with an authenticator that Chromium makes up: browsers take none at an IP address."""
+"""Passkeys in a real browser, with Chromium's virtual authenticator. Browsers reject passkeys at IP addresses."""
 
 from __future__ import annotations
 

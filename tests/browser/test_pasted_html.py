@@ -1,4 +1,4 @@
-"""What is pasted into the editor is the document that the importer makes of the same HTML."""
+"""HTML pasted into the editor gives the same document as the importer."""
 
 from __future__ import annotations
 

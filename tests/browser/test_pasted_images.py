@@ -1,4 +1,4 @@
-"""Images of other places in pasted text, and the menu that `/` opens, in a real browser."""
+"""External images in pasted text, and the `/` menu, in a real browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Previews in the admin, notes on the pages of the site, and what is counted there, in a browser."""
+"""Previews in the admin, notes on the site's pages, and view counts, in a browser."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HIDE = """() => {
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """A page is laid out anew when its browser gets to it."""
+    """Wait for a condition, because the browser updates its layout asynchronously."""
     end = time.monotonic() + 30
     while not holds():
         assert time.monotonic() < end
@@ -35,7 +35,7 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def rearranged() -> Post:
-    """A post whose Review has a module more, one less, one changed, and one elsewhere."""
+    """Create a post with a module added, removed, changed and moved in Review."""
     post = make.post()
     shared = make.global_module()
     gone, moves = make.placed(post, shared), make.placed(post, shared)

@@ -1,4 +1,4 @@
-"""Logging in through a provider of identities in a real browser, whose policy would forbid the way to it."""
+"""Login through an OpenID provider in a real browser, despite the restrictive policy."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ looks = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def provider(live_server: Any) -> Iterator[str]:
-    """The address of the provider, at another host than the site's: each has its own cookies."""
+    """Return the provider's URL, on another host than the site, so that cookies are separate."""
     assert "localhost" in live_server.url
     with provider_for(live_server.url) as url:
         yield url
@@ -36,16 +36,16 @@ def configured(provider: str, settings: Any) -> None:
 
 
 def has_no_faults(page: Any) -> bool:
-    """Return whether nothing scrolls sideways. Raises for a serious barrier."""
+    """Return True if nothing scrolls sideways. Raises for a serious accessibility finding."""
     assert serious(page) == []
     return not page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
 def leave(page: Any, button: str) -> None:
-    """Press the button, look at the page that leads on, and go on to the provider's own."""
+    """Press the button, check the redirect page, and continue to the provider."""
 
     def hold(route: Any) -> None:
-        """Answer the page as it is, but let it lead on only where somebody presses its link."""
+        """Serve the redirect page without its automatic redirect."""
         answer = route.fetch(max_redirects=0)
         body = answer.text().replace('http-equiv="refresh"', 'name="held"')
         route.fulfill(response=answer, body=body)

@@ -1,4 +1,4 @@
-"""Approve and publish in the review, and hits of find and replace, as a browser shows them."""
+"""Approve and publish in the review, and hits of find and replace, in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference of the API as a page: readable in any light, at any width, by keyboard and without scripts."""
+"""The API reference page: readable in any theme and width, by keyboard and without scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.conftest import OpenPage
 
 @pytest.fixture(autouse=True, scope="module")
 def made_once() -> None:
-    """The first call of a process makes the document, which is no matter of looks."""
+    """Generate the document once, because its duration is not the subject of these tests."""
     from proofroom.core.api.schema_views import page
 
     page()

@@ -1,4 +1,4 @@
-"""How many requests the editor sends: each is a round trip, which somebody far from the server waits for."""
+"""The number of the editor's requests: each is a round trip, which takes long for distant users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import make
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 MAX_REQUESTS: Final = 40
-"""Of a page with its pictures, beside which the admin itself needs less."""
+"""Maximum for a page with pictures; the admin itself needs less."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The review screen: by keys alone with a change by somebody else in between, without scripts, and on a phone."""
+"""The review screen: by keyboard with a concurrent change, without scripts, and on a phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rich-text editor in a real browser: what it makes, what it keeps, and what it does not let in."""
+"""The rich-text editor in a real browser: its output, preserved content, and rejected content."""
 
 from __future__ import annotations
 
@@ -166,7 +166,9 @@ def text_of(post: Post) -> Any:
 
 
 def settle(editor: Any) -> None:
-    """Until the editor has the selection: it sets its own 20 ms after it got the focus, which undoes keys before."""
+    """Wait until the editor has the selection. It sets its own 20 ms after the focus, which would undo
+    earlier keys.
+    """
     editor.evaluate("() => new Promise((done) => { setTimeout(done, 50); })")
 
 
@@ -177,7 +179,7 @@ def go_to_end(page: Any, editor: Any) -> None:
 
 
 def editor_of(page: Any, post: Post) -> Any:
-    """The editor of the prose, which comes when its field is near."""
+    """Return the prose editor, which loads when its field is near the viewport."""
     page.goto(f"/admin/content/post/{post.pk}/change/")
     card = page.locator(f"#m-{make.module_id(post, 'prose')}")
     card.scroll_into_view_if_needed()

@@ -1,4 +1,4 @@
-"""A role that is limited to a section: made by an administrator, and what its people then see."""
+"""A role limited to a section: created by an administrator, and the view of its users."""
 
 from __future__ import annotations
 

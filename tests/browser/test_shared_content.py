@@ -1,4 +1,4 @@
-"""A global module is edited beside a page that shows it, sent for approval, and brought live by somebody else."""
+"""A global module is edited beside a preview, sent for approval, and published by another user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def keep(page: Any, name: str) -> None:
-    """A picture in the folder that `SCREENSHOTS` names, if any."""
+    """Save a screenshot if `SCREENSHOTS` names a folder."""
     if folder := os.environ.get("SCREENSHOTS"):
         page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=True)
 

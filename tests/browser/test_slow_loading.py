@@ -1,4 +1,4 @@
-"""Words typed into a field before its script has loaded: they stay, and are no keys of the page."""
+"""Text typed into a field before its script has loaded stays, and triggers no shortcuts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Held:
 
 
 def field_of(page: Any, post: Post) -> Any:
-    """The textarea of the prose, whose editor has not loaded."""
+    """Return the prose textarea, whose editor has not loaded."""
     page.goto(f"/admin/content/post/{post.pk}/change/")
     area = page.locator(f"#m-{make.module_id(post, 'prose')} textarea.richtext")
     area.scroll_into_view_if_needed()

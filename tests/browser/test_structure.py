@@ -1,4 +1,4 @@
-"""What stands around the posts: forms are built, terms are moved."""
+"""Site structure: forms are built, terms are moved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Toasts: read out, dismissed, undone; they wait while somebody points at them."""
+"""Toasts: announced, dismissed, undone; they stay while the pointer is over them."""
 
 from __future__ import annotations
 

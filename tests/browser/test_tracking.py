@@ -1,4 +1,4 @@
-"""The script that counts, in a browser: what it sends, and when."""
+"""The tracking script in a browser: its requests and their times."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def calls(open_page: OpenPage) -> Calls:
 
 
 def with_marks() -> Post:
-    """A post that opens with a call to action, and has tabs."""
+    """Create a post that starts with a call to action, and has tabs."""
     post = make.post()
     hero = make.module_id(post, "hero")
     tabs: list[Json] = [{"label": name, "title": f"About {name}"} for name in ("First", "Second")]

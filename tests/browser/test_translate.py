@@ -1,4 +1,4 @@
-"""A translation beside its source, in a browser: compared, written, saved and called up to date."""
+"""A translation beside its source, in a browser: compared, written, saved and marked as current."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
 def german_of_changed() -> Post:
-    """A German draft whose source changed in two fields since."""
+    """Create a German draft whose source has changed in two fields."""
     source = make.post(
         markdown="Grind the beans at **medium**.\n\n## Water\n\nPour the water at 92 °C.\n\n- one\n- two",
         excerpt="The whole way, in ten minutes.",

@@ -1,4 +1,4 @@
-"""Trying again from a card: the agent that made the change, the note, and the new card in place of the old."""
+"""Retries from a card: the authoring agent, the note, and the new card in place of the old one."""
 
 from __future__ import annotations
 

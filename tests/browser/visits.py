@@ -1,4 +1,4 @@
-"""A visitor's page, what it sends to be counted, and what of it is stored."""
+"""A visitor's page, its tracking requests, and the stored events."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.browser.test_previews import until
 
 
 class Calls:
-    """A visitor's page, and how many views and clicks each of its calls had."""
+    """A visitor's page, with the number of views and clicks in each request."""
 
     def __init__(self, open_page: OpenPage) -> None:
         self._open = open_page
@@ -29,7 +29,7 @@ class Calls:
         marks: str = "",
         **look: Any,
     ) -> Any:
-        """The page; `stopped` for one whose clock the test moves, `marks` for more attributes of the script."""
+        """Open the page. `stopped`: the test controls its clock; `marks`: more attributes of the script."""
         page = self._open(None, **look)
         if marks:
             page.route(f"**{post.path}", lambda route: _marked(route, marks))
@@ -45,7 +45,7 @@ class Calls:
         return page
 
     def rows(self, number: int) -> list[AnalyticsEvent]:
-        """What is stored, once there is that much of it."""
+        """Return the stored events, after waiting for that many."""
         until(lambda: self._page.evaluate("1") and AnalyticsEvent.objects.count() >= number)
         found = list(AnalyticsEvent.objects.order_by("id"))
         assert len(found) == number

@@ -1,4 +1,4 @@
-"""Work in threads that start together, each with a connection of its own."""
+"""Work in threads that start together, each with its own connection."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from proofroom.core.errors import CmsError
 
 
 def at_once(*works: Callable[[], object]) -> list[object]:
-    """Run all of it in threads that start together; the results or refusals, in order."""
+    """Run all functions in threads that start together. Return results or errors in order."""
     barrier = threading.Barrier(len(works))
 
     def run(work: Callable[[], object]) -> object:
@@ -29,9 +29,10 @@ def at_once(*works: Callable[[], object]) -> list[object]:
 
 
 def while_under_way(first: Callable[[], object], second: Callable[[], object]) -> object:
-    """Start `second` while the transaction of `first` is open, and commit that once `second` waits for it or is done.
+    """Start `second` during the open transaction of `first`, and commit that once `second` waits for
+    it or is done.
 
-    What `second` answers, or its refusal. On PostgreSQL only.
+    Return the result of `second`, or its error. On PostgreSQL only.
     """
 
     def run() -> object:
@@ -52,7 +53,7 @@ def while_under_way(first: Callable[[], object], second: Callable[[], object]) -
 
 
 def somebody_waits() -> bool:
-    """Whether a transaction of PostgreSQL waits for a lock."""
+    """Return True if a PostgreSQL transaction waits for a lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])

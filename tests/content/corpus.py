@@ -1,4 +1,4 @@
-"""Pairs of texts that invert or mislead, and pairs that a proofreader really corrects, in four languages."""
+"""Pairs of texts that invert or mislead, and real corrections by proofreaders, in four languages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FOLDER: Final = Path(__file__).parent / "safe_changes"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A change of a text. `kind` is the flag that an inverting one must have, or what a harmless one corrects."""
+    """A change of a text. `kind`: the expected flag of an inverting change, or the reason of a harmless one."""
 
     language: str
     before: str
@@ -28,7 +28,7 @@ class Pair:
 
 
 def read_pairs(verdict: str) -> list[Pair]:
-    """Return the pairs of one verdict, of all languages."""
+    """Return the pairs of one verdict in all languages."""
     pairs = [
         Pair(language, **row)
         for language in LANGUAGES

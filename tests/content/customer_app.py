@@ -1,4 +1,4 @@
-"""An installed app of a customer, made of files for the length of a test."""
+"""A customer's installed app, created from files during a test."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from proofroom.definitions import module_groups, modules, post_types, taxonomies
 def customer_app(
     folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, files: Mapping[str, str]
 ) -> Iterator[None]:
-    """Install a package `name` with these files; every registry looks again, and forgets after."""
+    """Install a package `name` with these files. All registries are reloaded before and after."""
     for path in ("__init__.py", "modules/__init__.py", "module_groups/__init__.py",
                  "post_types/__init__.py"):  # fmt: skip
         target = folder / name / path

@@ -1,4 +1,4 @@
-"""Documents for property tests: few ids and few values, so that sides often meet."""
+"""Documents for property tests: few ids and few values, so that edits often collide."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def documents(draw: st.DrawFn) -> PostDocument:
 
 @st.composite
 def edits(draw: st.DrawFn, base: PostDocument) -> PostDocument:
-    """A document that shares much with `base`, as a side of a merge does."""
+    """Strategy for a document similar to `base`, like one side of a merge."""
     other = draw(documents())
     keep = draw(st.sets(st.sampled_from(IDS)))
     pool = {module.id: module for module in other.modules}

@@ -1,4 +1,4 @@
-"""Content migrations run as `migrate` runs them, with models of a state."""
+"""Content migrations run like by `migrate`, with models of a state."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def carry_over(operation: Any) -> dict[str, int]:
 
 
 def take_back(operation: Any) -> None:
-    """Reverse it."""
+    """Run the reverse operation."""
     state = ProjectState.from_apps(apps)
     operation.database_backwards("content", None, state, state)

@@ -1,4 +1,4 @@
-"""Values of every shipped module, and small changes of them anywhere, for the laws of the comparison."""
+"""Values of every shipped module, and small changes of them, for the laws of the comparison."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ TEXTS = st.lists(
 
 
 def values_of(prop: Prop) -> st.SearchStrategy[Any]:
-    """What may stand in a field, by its type."""
+    """Strategy for the values of a field, by its type."""
     if prop.kind == "richtext":
         return DOCUMENT
     if prop.kind in ("text", "textarea"):
@@ -57,7 +57,7 @@ ALL_PROPS = [(module.name, prop) for module in modules for prop in props_of(modu
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[Prop, Any, Any]:
-    """A field of a shipped module, and two values of it: often one a small change of the other."""
+    """Strategy for a field of a shipped module and two values, often a small change of each other."""
     _, prop = draw(st.sampled_from(ALL_PROPS))
     before = draw(values_of(prop))
     if draw(st.booleans()):
@@ -66,7 +66,7 @@ def pairs(draw: st.DrawFn) -> tuple[Prop, Any, Any]:
 
 
 def mutated(draw: st.DrawFn, value: Any) -> Any:
-    """The value with one thing in it changed, wherever that is."""
+    """Strategy for the value with one change at any depth."""
     if isinstance(value, dict) and value and draw(st.integers(0, 5)):
         name = draw(st.sampled_from(sorted(value)))
         return {**value, name: mutated(draw, value[name])}

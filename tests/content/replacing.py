@@ -1,4 +1,4 @@
-"""Calls of find and replace, and what became of the words."""
+"""Calls of find and replace, and their results."""
 
 from __future__ import annotations
 

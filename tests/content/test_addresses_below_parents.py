@@ -1,4 +1,4 @@
-"""The same slug below different parents: which addresses are taken, and what is refused."""
+"""The same slug below different parents: taken addresses, and errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def page(title: str, slug: str = "", parent: Post | None = None, **words: Any) -
 
 
 def branches() -> tuple[Post, Post, Post, Post]:
-    """Two parents with an overview each."""
+    """Create two parents, each with an overview."""
     products, services = page("Products"), page("Services")
     return (
         products,

@@ -1,4 +1,4 @@
-"""Approve and publish: from either layer to what visitors see, in one transaction, by one who may do all of it."""
+"""Approve and publish: from either layer to the live site, in one transaction, with all needed permissions."""
 
 from __future__ import annotations
 

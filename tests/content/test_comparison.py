@@ -1,4 +1,6 @@
-"""The laws of the comparison: values that differ do so visibly, equal ones do not; passages lead between them."""
+"""The laws of the comparison: different values are shown as different, equal ones not; passages lead
+between them.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,14 @@ _TAG = re.compile(r"<[^>]+>")
 
 
 def page_text(before: Any, after: Any, shape: ValueShape) -> str:
-    """What a reader of the page reads of a change, without what stays the same."""
+    """Return the visible text of a change, without unchanged parts."""
     found = fold_lines(lines_of(compare(before, after, shape), References()))
     html = render_to_string("admin/cms/difference.html", {"stretches": found})
     return " ".join(unescape(_TAG.sub(" ", html)).split())
 
 
 def drawn(before: Any, after: Any, shape: ValueShape) -> str:
-    """The marked parts of it: what is removed, inserted or named."""
+    """Return the marked parts: removed, inserted or named."""
     found = fold_lines(lines_of(compare(before, after, shape), References()))
     html = render_to_string("admin/cms/difference.html", {"stretches": found})
     parts = re.findall(r"<(?:ins|del)>.*?</(?:ins|del)>|<li class=\"fact.*?</li>", html, re.DOTALL)
@@ -397,7 +399,7 @@ def test_every_link_of_a_new_module_is_named_the_hundredth_too() -> None:
 
 
 def test_two_proposals_never_read_the_same() -> None:
-    """One value and many small changes of it, each of which reads otherwise than all others."""
+    """One value and many small changes of it, each displayed differently from all others."""
     before = f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n- one\n- two"
     twins = [
         f"Read [this]({A}) and **that**, then pay 40 € to Anna.\n\n- one\n- two\n- three",

@@ -1,4 +1,4 @@
-"""The commands that write a content migration and say what it would do."""
+"""The commands that write a content migration and preview it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """An installed app of a site, without migrations yet."""
+    """Install an app without migrations."""
     folder = tmp_path / "shop"
     folder.mkdir()
     (folder / "__init__.py").touch()

@@ -1,4 +1,4 @@
-"""Content migrations: what is stored of a module follows when its definition changes."""
+"""Content migrations: stored modules follow a change of their definition."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ pytestmark = pytest.mark.django_db
 
 
 def hero_of(document: Any) -> JsonObject:
-    """The props of the hero of a stored document."""
+    """Return the props of the hero of a stored document."""
     [module] = [one for one in document["modules"] if one["type"] == "hero"]
     return cast(JsonObject, module["props"])
 
@@ -130,7 +130,7 @@ def with_subtitle(words: str) -> Callable[[PostDocument], PostDocument]:
 
 
 def coffee() -> Post:
-    """A post whose hero says "Ten minutes.", where an agent proposes "Five minutes."."""
+    """Create a post whose hero contains "Ten minutes.", where an agent proposes "Five minutes."."""
     post = make.post("Filter coffee")
     edit_post(post_id=post.pk, actor=make.actor("admin"), edit=with_subtitle("Ten minutes."))
     make.staged(post, edit=with_subtitle("Five minutes."))

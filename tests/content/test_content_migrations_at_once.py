@@ -1,4 +1,4 @@
-"""A content migration beside people who write. Real threads."""
+"""A content migration during concurrent writes. Real threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two at once: one translation per language, one variation per name, one end of a post. Real threads."""
+"""Concurrent copies: one translation per language, one variation per name, one deletion of a post. Real threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of pages: drafts of their own, with what stands below."""
+"""Copies of pages: independent drafts, including pages below."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The comparison names why each inverting change must be read."""
+"""The comparison names the reason why each inverting change must be read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from content.comparison.words.language_detection import detect_language
 from tests.content.corpus import LANGUAGES, Pair, read_pairs
 
 PLAIN: Final = ("rewording", "new-text", "language")
-"""Kinds that no fact names: other words, new words, words of another language."""
+"""Kinds that name no fact: other words, new words, words of another language."""
 HARMLESS: Final = {
     "space", "typography", "end-mark", "doubled-mark", "space-before-mark", "capital", "spelling",
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Decisions on many changes: carried out post by post, by a task that may be killed, cancelled or stopped."""
+"""Decisions on many changes: executed post by post, by a task that may be killed, cancelled or stopped."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_each_decision_needs_a_right_of_its_own(right: str, allowed: set[tuple[s
 
 
 def outcomes(batch: DecisionBatch) -> list[str]:
-    """By the order of the posts' addresses; of a post that is gone first."""
+    """Return the outcomes by address of the post; deleted posts first."""
     items = batch.items.order_by(F("post__slug").asc(nulls_first=True))
     return list(items.values_list("outcome", flat=True))
 

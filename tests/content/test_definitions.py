@@ -1,4 +1,4 @@
-"""Props against their definitions: what is refused, where, and with which words."""
+"""Validation of props against their definitions: errors, paths and messages."""
 
 from __future__ import annotations
 

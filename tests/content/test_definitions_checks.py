@@ -1,4 +1,4 @@
-"""What `manage.py check` says of definitions that cannot work."""
+"""The checks of `manage.py check` for invalid definitions."""
 
 from __future__ import annotations
 

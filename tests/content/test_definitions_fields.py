@@ -1,4 +1,4 @@
-"""Field types: which values they refuse, and in which form they store the others."""
+"""Field types: refused values, and the stored form of others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of definitions, and the definitions that ship."""
+"""The JSON Schema of definitions, and the shipped definitions."""
 
 from __future__ import annotations
 

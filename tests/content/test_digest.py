@@ -1,4 +1,4 @@
-"""The digest of what a reviewer saw: the same from fingerprints, and keyed as it always was."""
+"""The digest of a reviewed state: the same from fingerprints, with unchanged keys."""
 
 from __future__ import annotations
 

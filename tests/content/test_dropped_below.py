@@ -1,4 +1,4 @@
-"""A newer proposal of AI Review over one that stands in Review: where the older goes, the newer is no conflict."""
+"""A newer proposal in AI Review over one in Review: if the older one is dropped, the newer one is no conflict."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OLDER, NEWER = "10000000-0000-4000-8000-000000000001", "10000000-0000-4000-8000-
 
 
 def in_review(title: str = "Older", **more: Any) -> Post:
-    """An agent's proposal that was carried to Review as it was."""
+    """Create an agent's proposal submitted to Review unchanged."""
     post = make.post("Live title", excerpt="Live excerpt")
     make.staged(post, {"title": title, **more}, by=make.agent_actor(run_id=OLDER))
     submit(post_id=post.pk, actor=make.actor("editor"))

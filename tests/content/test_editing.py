@@ -1,4 +1,4 @@
-"""Who has the form of a post open: said by pages, forgotten in time, told to others."""
+"""Presence in a post's form: reported by pages, expiring, sent to others."""
 
 from __future__ import annotations
 

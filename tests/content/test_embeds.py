@@ -1,4 +1,4 @@
-"""What of other sites a page may show: a frame after a click for hosts that are allowed, else a card."""
+"""Embeds of other sites: a frame after a click for allowed hosts, otherwise a card."""
 
 from __future__ import annotations
 

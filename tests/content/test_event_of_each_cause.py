@@ -1,4 +1,4 @@
-"""Which events each operation records: these, in this order, in its transaction, and no others."""
+"""The events of each operation: exactly these, in this order, in its transaction."""
 
 from __future__ import annotations
 

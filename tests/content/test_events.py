@@ -1,4 +1,4 @@
-"""What changes content is recorded with it, gone with it, and makes cached answers old."""
+"""Content changes are recorded and rolled back with their events, and invalidate cached answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/extending.md says of field types and post types is what there is."""
+"""The field types and post types in docs/extending.md match the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the review calls a fact, in sentences as people write them, and what it does not see."""
+"""Facts detected in real sentences, and facts that are not detected."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_style_is_no_fact(language: str, before: str, after: str) -> None:
 
 
 def test_what_it_cannot_see_is_known() -> None:
-    """Single German names: the page of docs says so."""
+    """Single German names, as documented."""
     assert told("de", "Sie wohnt in Berlin.", "Sie wohnt in Hamburg.") == []
 
 
@@ -220,7 +220,7 @@ def test_prose_and_files_have_no_host(text: str) -> None:
      "einund", "un", "l'", "≤", "1.", "at least "],
 )  # fmt: skip
 def test_hostile_text_takes_no_longer_than_its_length(unit: str) -> None:
-    """A search that goes back and forth would take hours."""
+    """A backtracking search would take hours."""
     text = unit * (20_000 // len(unit))
 
     find_addresses(text)

@@ -1,4 +1,4 @@
-"""Feedback: given, sorted, resolved, deleted; whose words are whose."""
+"""Feedback: created, sorted, resolved, deleted; permissions by author."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Feedback, its notifications and preview links for people who are limited to a part of the content."""
+"""Feedback, its notifications and preview links for users with a content scope."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIMITABLE = sorted(PERMISSIONS & GRANTS["admin"] - WHOLE_SITE)
 
 @pytest.fixture
 def posts() -> tuple[Post, Post]:
-    """One inside of the section of `docs`, and one outside."""
+    """Create one post in the section `docs`, and one outside."""
     root = make.post("Docs", type="page", slug="docs")
     scope = ContentScope(sections=frozenset({root.pk}))
     make.site_role("docs", *LIMITABLE, scope=scope)

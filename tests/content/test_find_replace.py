@@ -1,4 +1,4 @@
-"""Find and replace: what is found, and what is written."""
+"""Find and replace: hits, and written values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find and replace: how many statements it takes, and in which order it locks."""
+"""Find and replace: number of statements, and order of locks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def test_many_posts_take_as_many_statements_as_few() -> None:
 
 
 def test_the_content_version_is_the_last_that_is_locked() -> None:
-    """Live writers hold the words of a post and wait at the version: nothing waits for words behind it."""
+    """Live writers hold the search words of a post and wait for the version, so nothing may wait for
+    words after it.
+    """
     shared = make.global_module(title="Coffee")
     post, other = make.post("Coffee", slug="coffee"), make.post("Tea", slug="tea")
     for of in (post, other):
@@ -69,7 +71,7 @@ def test_the_content_version_is_the_last_that_is_locked() -> None:
 
 
 def test_variations_are_locked_behind_their_originals() -> None:
-    """As a promotion and a change of slug do, which would else wait for us while we wait for them."""
+    """In the same order as promotions and changes of slugs, to avoid a deadlock."""
     originals = [make.post("Coffee", slug=f"coffee-{n}") for n in range(3)]
     for post in originals:
         for name in "BCD":

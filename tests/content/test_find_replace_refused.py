@@ -1,4 +1,4 @@
-"""Find and replace: what refuses it, and what it does not reach."""
+"""Find and replace: errors, and excluded content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Global modules: made, changed for every post at once, returned to, and deleted where nothing places them."""
+"""Global modules: created, changed for all posts at once, restored, and deleted if unused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What looks like a correction of typography or spelling and is none, one by one."""
+"""Changes that look like harmless corrections but are not, one by one."""
 
 from __future__ import annotations
 

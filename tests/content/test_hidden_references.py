@@ -1,4 +1,4 @@
-"""Posts and files that somebody may not see cannot be named by them anew: for them they are not there."""
+"""Posts and files hidden from a user cannot be newly referenced; they answer like missing ones."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def inside() -> Post:
 
 @pytest.fixture
 def hidden() -> Post:
-    """A blog post with a picture of its own."""
+    """Create a blog post with its own picture."""
     picture = make.image("hidden.png")
     return make.post("Hidden", slug="hidden", featuredMediaId=str(picture.pk))
 

@@ -1,4 +1,4 @@
-"""Posts beside, below and in other languages that somebody may not see: they are neither told nor changed."""
+"""Hidden siblings, children and translations of posts are neither revealed nor changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of pages: who may stand below whom, in which order, and where that leads."""
+"""The tree of pages: allowed parents, order, and addresses."""
 
 from __future__ import annotations
 

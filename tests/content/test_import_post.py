@@ -1,4 +1,4 @@
-"""Import: what `/export` answered makes a new draft, and nothing else comes in with it."""
+"""Import: the output of `/export` creates a new draft, and nothing else."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def exported(post: Post) -> Any:
 
 
 def rich() -> Post:
-    """A published post with a shared module, overrides, terms, a date and a lock."""
+    """Create a published post with a shared module, overrides, terms, a date and a lock."""
     shared = make.global_module()
     post = make.post(
         excerpt="Short.",
@@ -51,7 +51,7 @@ def rich() -> Post:
 
 
 def plain(document: Any) -> Any:
-    """A document without ids, and without what an import does not take over."""
+    """Return a document without ids and without keys that an import ignores."""
     found = deepcopy(document)
     for module in found["modules"]:
         for name in IDS:

@@ -1,4 +1,4 @@
-"""Staged changes are safe only where they are proven harmless; everything else says what to look at."""
+"""Staged changes are safe only if proven harmless; others name the parts to check."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 def judged(
     before: str, after: str, *, locale: str = "en", status: str = "published"
 ) -> QueuedChange:
-    """The row of an excerpt that was changed so."""
+    """Return the row of a changed excerpt."""
     slug = f"post-{Post.objects.count()}"
     post = make.post(slug=slug, excerpt=before, locale=locale, status=status)
     make.staged(post, {"excerpt": after})

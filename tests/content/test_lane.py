@@ -1,4 +1,4 @@
-"""What must never happen in the three layers. Each test is named after the line it holds."""
+"""Invariants of the three layers. Each test is named after its invariant."""
 
 from __future__ import annotations
 

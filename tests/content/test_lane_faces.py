@@ -1,6 +1,6 @@
-"""Lines of the lane that a face could break.
+"""Invariants of the layers that an interface could break.
 
-Admin, REST and AI clients do the same, and strangers see nothing staged.
+Admin, REST and AI clients behave the same, and visitors see nothing staged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CANARY = "canary-7391"
 
 
 def _prepared(title: str) -> Post:
-    """A post with a field, a prop, a new module, a move and terms staged by an agent."""
+    """Create a post with a field, a prop, a new module, a move and terms staged by an agent."""
     post = make.post(title, slug=title.lower())
     prose, faq = make.module_id(post, "prose"), make.module_id(post, "faq")
     term = str(make.term("Coffee").pk)
@@ -39,7 +39,7 @@ def _prepared(title: str) -> Post:
 
 
 def _shape(post: Post) -> object:
-    """The live document without what differs from post to post."""
+    """Return the live document without parts that differ between posts."""
     document = make.layers(post).live.to_json()
     fields = dict(document["post"]) | {"title": "", "slug": ""}
     modules = [

@@ -1,4 +1,4 @@
-"""The language of a text: short titles too, and nothing where it is not clear."""
+"""Language detection: also of short titles, and none if unclear."""
 
 from __future__ import annotations
 
@@ -101,5 +101,5 @@ def test_any_text_gives_a_code_or_nothing(text: str, expected: str) -> None:
     "unit", ["a", "`", "<", "a.", "a@", "</a", "http://", "l'", "й", "a=", "der "]
 )
 def test_hostile_text_takes_no_longer_than_its_length(unit: str) -> None:
-    """A search that goes back and forth would take hours."""
+    """A backtracking search would take hours."""
     detect_language(unit * 100_000, "en")

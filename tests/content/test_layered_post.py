@@ -1,4 +1,4 @@
-"""A post read in one statement is the post that many statements read."""
+"""A post read with one statement equals one read with many."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Submit, revert and provenance: whose words stay where, and what is said of them."""
+"""Submit, revert and provenance: authorship of each change, and its records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several hands on one thing: whose words win, whose stay, and what a draft forgets."""
+"""Concurrent editors of one post: precedence of changes, and cleanup of drafts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EDITOR = "editor"
 
 
 def _added(post: Post, run_id: str = "run-1") -> str:
-    """A callout that an agent added, now in Review."""
+    """Create a callout added by an agent, now in Review."""
     make.staged(
         post,
         by=make.agent_actor(run_id=run_id),
@@ -258,7 +258,7 @@ def test_a_rejection_under_an_old_digest_drops_nothing() -> None:
 
 
 def test_a_position_that_nobody_marked_is_the_latest_orders() -> None:
-    """An order that moved below may put other modules out of place than those that were staged."""
+    """A later order below may displace other modules than the staged ones."""
     earlier, later = (replace(Mark.of(make.agent_actor()), at=f"2026-01-0{day}") for day in (1, 2))
     marks = {"modules.a.position": earlier, "modules.b.position": later, "post.title": earlier}
 

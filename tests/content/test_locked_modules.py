@@ -1,4 +1,4 @@
-"""Locks: at every door a locked module stays, what it is and where it stands, and its props can change."""
+"""Locks: a locked module cannot be removed or moved in any interface, and its props can change."""
 
 from __future__ import annotations
 

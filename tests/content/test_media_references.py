@@ -1,4 +1,4 @@
-"""Where files are used is kept as rows, in the transaction of every change of a document."""
+"""Usage of files is stored as rows, in the transaction of every change of a document."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def places(of: Asset) -> set[tuple[str, str]]:
 
 
 def assert_exact() -> None:
-    """The rows are what everything that is stored says, read anew."""
+    """Compare the rows with a fresh scan of everything stored."""
     held: list[Held] = collect_uses(list(find_posts_using_media()))
     held += collect_global_uses(list(ModuleInstance.objects.filter(scope="global")))
     ids: dict[Any, Any] = {asset.pk: asset.pk for asset in Asset.objects.all()}

@@ -1,4 +1,4 @@
-"""Menus: what visitors see of them, what may stand in them, and who changes them."""
+"""Menus: public output, valid entries, and permissions."""
 
 from __future__ import annotations
 

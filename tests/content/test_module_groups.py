@@ -1,4 +1,4 @@
-"""Module groups that people make, beside those that are code."""
+"""Module groups created by users, beside ones defined in code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules of a translation that follow those of its source."""
+"""Modules of a translation that follow its source's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 
 def translated() -> tuple[Post, Post]:
-    """A source with a module behind its hero that its translation does not have."""
+    """Create a source with a module after its hero that its translation does not have."""
     source = make.post("Coffee")
     german = create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
     edit_post(

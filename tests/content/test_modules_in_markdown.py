@@ -1,4 +1,4 @@
-"""Modules as Markdown: what a reader sees, and nothing that becomes syntax."""
+"""Modules as Markdown: the visible content, without text that becomes syntax."""
 
 from __future__ import annotations
 

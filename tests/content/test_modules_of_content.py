@@ -1,4 +1,4 @@
-"""What each module of content shows, and when it shows nothing."""
+"""The output of each module type, and the cases without output."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IMG = (
 
 
 def shown(type_name: str, props: JsonObject) -> str:
-    """The module without the element around it, white space between elements left out."""
+    """Return the module's HTML without its wrapper and whitespace between elements."""
     html = render_modules([module(type_name, props)], {"media": MEDIA})
     inner = html.partition(">\n")[2].rpartition("\n</div>")[0]
     return re.sub(r">\s+<", "><", inner).strip()

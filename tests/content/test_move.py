@@ -1,4 +1,4 @@
-"""Pages that move in the tree: their addresses, their order, and what is refused."""
+"""Moved pages: addresses, order, and errors."""
 
 from __future__ import annotations
 

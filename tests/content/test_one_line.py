@@ -1,4 +1,4 @@
-"""Text on one line: the same characters are refused and allowed wherever a value is one."""
+"""Single-line text: the same characters are refused and allowed everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every declared post field stands in every place that derives from the declaration, also one that is added later."""
+"""Every declared post field is supported wherever the declaration is used, also a field added later."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def name_of(field: PostField) -> str:
 
 
 def value_of(field: PostField, number: int = 1) -> Any:
-    """A value that the field takes and that no other field has."""
+    """Return a distinct valid value of the field."""
     word = f"walked{field.name.lower()}{number}"
     if field.format == "robots":
         return {"index": number % 2 == 0}
@@ -66,7 +66,7 @@ def value_of(field: PostField, number: int = 1) -> Any:
 
 
 def written(*, status: str = "draft", number: int = 1) -> tuple[Post, dict[str, Any]]:
-    """A page with a value in every field that a post of that status may hold, and the values."""
+    """Create a page with a value in every field allowed in that status. Return it with the values."""
     values = {
         field.name: value_of(field, number)
         for field in FIELDS
@@ -76,7 +76,7 @@ def written(*, status: str = "draft", number: int = 1) -> tuple[Post, dict[str, 
 
 
 def staged() -> tuple[Post, dict[str, Any]]:
-    """A page with a proposal for every field that agents may propose, and the values."""
+    """Create a page with a proposal for every field that agents may propose. Return it with the values."""
     post = make.post(type="page")
     values = {field.name: value_of(field) for field in PROPOSABLE}
     make.staged(post, values)

@@ -1,4 +1,4 @@
-"""Jobs with many posts: progress, cancel, undo, and what keeps a post as it is."""
+"""Jobs with many posts: progress, cancel, undo, and reasons to skip a post."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave all jobs to a worker, which is the test."""
+    """Leave all jobs to the test, which acts as the worker."""
     monkeypatch.setattr(jobs, "MAX_IN_REQUEST", 0)
     monkeypatch.setattr(runner, "queue_task", lambda *_names: None)
 
 
 def tree() -> Post:
-    """A page with two below it, one of which has two below it."""
+    """Create a page with two children, one of which has two children."""
     top = page("top")
     middle = page("middle", top)
     page("other", top)

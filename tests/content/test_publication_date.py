@@ -1,4 +1,4 @@
-"""The date of the first publication, set by people who may publish."""
+"""The date of the first publication, set by users who may publish."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How easily a text reads, in the languages that have a formula for it."""
+"""Readability scores, in the languages with a formula."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a value refers to must be there, through every door; what was there before may be gone."""
+"""References of a value must exist in every interface; previously stored ones may be missing."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ kinds = pytest.mark.parametrize("kind", SENT)
 
 
 def page(**props: Any) -> Post:
-    """A page with one module of each type that is sent."""
+    """Return a page with one module of each sent type."""
 
     def fill(document: PostDocument) -> PostDocument:
         for type_ in dict.fromkeys(sent[0] for sent in SENT.values()):
@@ -105,7 +105,7 @@ def page(**props: Any) -> Post:
 
 
 def dead_picture(post: Post, items: list[JsonObject] | None = None) -> str:
-    """The id of a file that the post's gallery names and that is gone."""
+    """Return the id of a deleted file that the post's gallery references."""
     asset = make.image()
     id_ = str(asset.pk)
     set_props(post, "gallery", {"items": [*(items or []), {"imageId": id_, "caption": "One"}]})

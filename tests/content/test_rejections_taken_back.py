@@ -1,4 +1,4 @@
-"""A rejection taken back: what was dropped waits in its layer again, the words whose they were, or nothing moves."""
+"""Withdrawn rejections: the dropped change is pending again with its author, or nothing changes."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def staged(**fields: str) -> Post:
 
 
 def shuffled(chance: Random) -> Callable[[PostDocument], PostDocument]:
-    """Fields and modules changed, added, moved and removed at once."""
+    """Strategy for fields and modules changed, added, moved and removed together."""
 
     def edit(document: PostDocument) -> PostDocument:
         free = [module.id for module in document.modules if not module.locked]

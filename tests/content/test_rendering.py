@@ -1,4 +1,4 @@
-"""Modules as HTML: safe, accessible, and never the end of a page."""
+"""Modules as HTML: safe, accessible, and never fatal for a page."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ PICTURE: dict[str, object] = {
 
 
 def attacked(props: type[ModuleProps]) -> JsonObject:
-    """Props as no door would take them: the attack in every field."""
+    """Return props that no interface would accept: the attack in every field."""
     return {prop.name: _attacked(prop) for prop in props_of(props).values()}
 
 

@@ -1,4 +1,4 @@
-"""Corners of Markdown that chance finds too rarely."""
+"""Rare cases of Markdown that property tests hardly find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real documentation survives the way in, out and back."""
+"""Real documentation survives import, export and import."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.definitions.richtext.nodes import to_text
 from proofroom.definitions.richtext.schema import validate
 
 ROOT = Path(__file__).parents[3] / "shared" / "data" / "markdown"
-"""The documents are not part of the project: they lie beside the checkout."""
+"""The documents are not part of the project; they are next to the checkout."""
 DOCUMENTS = sorted(path for path in ROOT.rglob("*") if path.is_file())
 pytestmark = pytest.mark.skipif(
     not DOCUMENTS, reason="The documents that these tests read are not in ../shared/data here."
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 
 class Page(HTMLParser):
-    """What a browser could run, and the words it would show."""
+    """The executable parts and the visible text for a browser."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class Page(HTMLParser):
 
 
 def words_of_tokens(tokens: list[Token]) -> list[str]:
-    """The words another reader finds: the parser's own tokens, as it makes them by default."""
+    """Return the text found by another reader: the parser's own tokens in its default configuration."""
     parts: list[str] = []
     for token in tokens:
         if token.type == "inline":

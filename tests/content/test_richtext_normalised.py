@@ -1,4 +1,4 @@
-"""What Markdown has no words for gets the nearest thing that it has."""
+"""Content without an equivalent in Markdown becomes the closest equivalent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any document within the schema comes back from its Markdown as it was."""
+"""Any document within the schema is unchanged after conversion to Markdown and back."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def images(draw: st.DrawFn) -> Node:
 
 
 def joined(nodes: list[Node]) -> list[Node]:
-    """Neighbouring texts with equal marks are one text in the stored form."""
+    """Join adjacent texts with equal marks, as in the stored form."""
     found: list[Node] = []
     for node in nodes:
         last = found[-1] if found else None

@@ -1,4 +1,4 @@
-"""Hostile text stays text: links, HTML, images that leak, and input made to be slow."""
+"""Hostile text stays text: links, HTML, tracking images, and slow input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a stored document may hold, and what its HTML and plain text look like."""
+"""Valid stored documents, and their HTML and plain text."""
 
 from __future__ import annotations
 

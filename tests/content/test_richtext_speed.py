@@ -1,4 +1,4 @@
-"""Input made to be slow takes work in proportion to its length: calls are counted, not seconds."""
+"""Hostile input takes work proportional to its length: measured in calls, not in seconds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SLOW = {
 
 
 def calls(source: str) -> int:
-    """How many calls, of Python and of C, it takes to read, check and write a text."""
+    """Return the number of Python and C calls to read, check and write a text."""
     count = 0
 
     def seen(frame: FrameType, event: str, argument: object) -> None:

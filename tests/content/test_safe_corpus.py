@@ -1,4 +1,4 @@
-"""No change that inverts a text is safe, and most corrections of a proofreader are."""
+"""No inverting change is safe, and most corrections by proofreaders are."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_no_inverting_pair_is_safe(pair: Pair) -> None:
 
 @pytest.mark.parametrize("pair", read_pairs("inverting"), ids=str)
 def test_no_inverting_pair_is_safe_backwards(pair: Pair) -> None:
-    """What misleads in one direction misleads in the other."""
+    """A change that misleads in one direction misleads in the other."""
     assert not is_harmless(pair.after, pair.before, pair.language)
 
 

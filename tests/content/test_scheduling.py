@@ -1,4 +1,4 @@
-"""Publishing on a date: set, changed, taken back, and done by the scheduler."""
+"""Scheduled publication: set, changed, removed, and executed by the scheduler."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def put(post: Post, expect: int = 200, **body: Any) -> Any:
 
 
 def overdue(post: Post, minutes: int = 1) -> None:
-    """As if its time had come."""
+    """Make the scheduled time pass."""
     due = timezone.now() - timedelta(minutes=minutes)
     Post.objects.filter(pk=post.pk).update(publish_at=due)
 

@@ -1,4 +1,4 @@
-"""Roles that are limited to a part of the content: which posts are inside, and what may be written."""
+"""Roles with a content scope: posts inside, and allowed writes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIMITABLE = sorted(PERMISSIONS & GRANTS["admin"] - WHOLE_SITE)
 
 
 def limited(via: Any = "admin", **parts: Any) -> Actor:
-    """Somebody with every permission that can be limited, for this part of the content."""
+    """Return an actor with every limitable permission, for this part of the content."""
     values = {name: one if name == "reads_all" else frozenset(one) for name, one in parts.items()}
     make.site_role("desk", *LIMITABLE, scope=ContentScope(**values))
     return make.actor("desk", via=via)
@@ -48,7 +48,7 @@ def page(title: str, parent: Post | None = None, locale: str = "en", **rest: Any
 
 @pytest.fixture
 def docs() -> Post:
-    """A section with a page below it, in two languages; beside it one whose address begins alike, and a blog post."""
+    """Create a section with a page below it, in two languages; also one with a similar address, and a blog post."""
     root = page("Docs")
     page("Install", root)
     german = page("Handbuch", locale="de", translation_of=root)
@@ -130,7 +130,7 @@ def test_a_role_that_reads_all_changes_its_part_alone(docs: Post) -> None:
 
 
 def writes(post: Post) -> dict[str, Any]:
-    """Writes to a post, by what they are."""
+    """Return writes to a post, by name."""
 
     def title(document: Any) -> Any:
         return document.with_fields({"title": "Changed"})

@@ -1,4 +1,4 @@
-"""Search over posts: what is found, in which order, and what never is."""
+"""Search over posts: hits, order, and content that is never found."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ needs_stems = pytest.mark.skipif(
 
 
 def page(title: str, body: str = "", excerpt: str = "", locale: str = "en") -> Post:
-    """A post of nothing but these words."""
+    """Create a post with only these words."""
 
     def fill(document: PostDocument) -> PostDocument:
         return document_edits.add_module(
@@ -269,7 +269,7 @@ WAYS = {
 
 @pytest.fixture(params=WAYS)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """What is chosen for words that few, many, or most entries have."""
+    """Return the query plan for words in few, many, or most entries."""
     for name, value in WAYS[request.param].items():
         monkeypatch.setattr(ranked_rows, name, value)
     return str(request.param)

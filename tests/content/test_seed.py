@@ -1,4 +1,4 @@
-"""The sample content is complete, real and made once."""
+"""The sample content is complete, realistic and created once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that hold at every door: taxonomies, shared modules, what translators may change."""
+"""Rules enforced in every interface: taxonomies, shared modules, changes by translators."""
 
 from __future__ import annotations
 

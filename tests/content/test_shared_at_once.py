@@ -1,4 +1,6 @@
-"""Two at once on a global module, a menu or a term: one decision, one proposal, no lost write. Real threads."""
+"""Concurrent changes of a global module, a menu or a term: one decision, one proposal, no lost write.
+Real threads.
+"""
 
 from __future__ import annotations
 

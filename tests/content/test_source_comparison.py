@@ -1,4 +1,4 @@
-"""A translation beside its source: pairs of modules, and what the source said when a value was translated."""
+"""A translation beside its source: pairs of modules, and the source's value at the time of the translation."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compared(post: Post) -> SourceComparison:
 
 
 def rearrange(post: Post, *types: str) -> None:
-    """Keep the modules of these types only, in this order."""
+    """Keep only modules of these types, in this order."""
 
     def edit(document):
         by_type = {module.type: replace(module, locked=False) for module in document.modules}

@@ -1,4 +1,4 @@
-"""Staged and live translations beside their sources: what does not agree, in how many queries, and for whom."""
+"""Mismatches of staged and live translations with their sources, number of queries, and permissions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 
 
 def translated(**fields: str) -> tuple[Post, Post]:
-    """A post in English, and its translation with these fields as proposed by an agent."""
+    """Create a post in English, and its translation with these fields proposed by an agent."""
     source = make.post("Two ways in", excerpt="It costs 20 euros.")
     made = propose_translation(
         post_id=source.pk,

@@ -1,4 +1,4 @@
-"""Modules that are code alone: placed, shown, copied and removed like others, without values of their own."""
+"""Modules without values: placed, shown, copied and removed like others."""
 
 from __future__ import annotations
 

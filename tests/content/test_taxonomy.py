@@ -1,4 +1,4 @@
-"""Taxonomy terms: the tree, what is refused, and what deleting one does to posts and drafts."""
+"""Taxonomy terms: the tree, errors, and the effect of deletion on posts and drafts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A text beside its translation: a faithful one agrees, and what one says otherwise is found."""
+"""A text beside its translation: a faithful one agrees, and deviations are found."""
 
 from __future__ import annotations
 
@@ -389,7 +389,7 @@ def test_a_language_is_known_by_its_commonest_words(text: str, language: str) ->
 
 
 def catalogue() -> list[tuple[str, str]]:
-    """The English texts of the product with their German translations."""
+    """Return the English texts of the product with their German translations."""
     path = settings.BASE_DIR / "locale" / "de" / "LC_MESSAGES" / "django.mo"
     with path.open("rb") as file:
         known = GNUTranslations(file)._catalog  # type: ignore[attr-defined]  # nothing else lists them

@@ -1,4 +1,4 @@
-"""Two people and an agent on one post at once: nothing that succeeded is lost. Real threads, real transactions."""
+"""Two users and an agent on one post at once: no successful write is lost. Real threads, real transactions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 
 @dataclass
 class Worker:
-    """Someone who stages, submits, approves and edits at random, and remembers what succeeded."""
+    """A random writer that stages, submits, approves and edits, and records its successes."""
 
     actor: Actor
     post_id: object

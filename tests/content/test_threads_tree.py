@@ -1,4 +1,4 @@
-"""Slugs and the tree of pages, changed at once."""
+"""Concurrent changes of slugs and of the tree of pages."""
 
 from __future__ import annotations
 

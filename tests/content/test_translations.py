@@ -1,4 +1,4 @@
-"""Translations: made by copying, and told apart from a source that moved on."""
+"""Translations: created as copies, and compared with a source that has changed."""
 
 from __future__ import annotations
 

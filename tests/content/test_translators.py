@@ -1,4 +1,4 @@
-"""What a translator may write: the text of a translation, and nothing else, through every door."""
+"""Permissions of translators: only the text of a translation, in every interface."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ ALLOWED = {
 
 
 def translation(type_: str = "page", modules: list[tuple[str, JsonObject]] | None = None) -> Post:
-    """A draft in German of a page with these modules."""
+    """Create a German draft of a page with these modules."""
     source = make.post(type=type_)
 
     def fill(document: Any) -> Any:

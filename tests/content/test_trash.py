@@ -1,4 +1,4 @@
-"""The trash: listed, restored as it was, emptied after its days."""
+"""The trash: listed, restored unchanged, emptied after its days."""
 
 from __future__ import annotations
 

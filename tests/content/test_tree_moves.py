@@ -1,4 +1,4 @@
-"""Much that stands below a post which moves: a worker has it follow, and no address is lost meanwhile."""
+"""Moving a post with many descendants: a worker updates them, and no address is lost meanwhile."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def paths() -> set[str]:
 
 
 def tree() -> Post:
-    """A page with four below it, on two levels."""
+    """Create a page with four descendants on two levels."""
     top = page("about")
     team = page("team", top)
     for slug in ("ann", "bob"):

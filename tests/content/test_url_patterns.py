@@ -1,4 +1,4 @@
-"""URL patterns: what they may look like, and how the addresses of posts follow them."""
+"""URL patterns: valid patterns, and the resulting addresses of posts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variations: in no list and at no address, and what promoting one changes and leaves."""
+"""Variations: in no list and at no address, and the effects of promoting one."""
 
 from __future__ import annotations
 

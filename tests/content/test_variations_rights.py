@@ -1,4 +1,4 @@
-"""Who runs variations, with which right, and over REST."""
+"""Permissions for variations, and their REST endpoints."""
 
 from __future__ import annotations
 

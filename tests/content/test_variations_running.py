@@ -1,4 +1,4 @@
-"""Variations that run: how many visitors they may have, and what ends a test."""
+"""Running variations: limits of their shares, and the end of an experiment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The queue of what waits: its rows are what the drafts say, whatever was done in whatever order."""
+"""The queue of pending changes: its rows match the drafts after any operations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _WORDS = ("Brew 3 cups", "Brew 4 cups", "Not for children", "Grind", "")
 
 
 def _edit(chance: Random) -> Callable[[PostDocument], PostDocument]:
-    """One of the things that a writer does to a document."""
+    """Return one of the possible edits of a document."""
 
     def edit(document: PostDocument) -> PostDocument:
         what = chance.randrange(6)

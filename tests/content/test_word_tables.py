@@ -1,4 +1,4 @@
-"""The tables of words that carry the meaning of a sentence, and what a site adds to them."""
+"""Tables of words that carry the meaning of a sentence, and a site's additions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variations, made and run."""
+"""Variations, created and started."""
 
 from __future__ import annotations
 

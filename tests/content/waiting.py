@@ -1,4 +1,4 @@
-"""What the queue holds, and what it should hold by the drafts alone."""
+"""The rows of the queue, and the expected rows by the drafts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def queued() -> list[dict[str, object]]:
 
 
 def by_the_drafts() -> list[dict[str, object]]:
-    """Every row made from scratch."""
+    """Return all rows computed from the drafts."""
     found = []
     for post in Post.objects.order_by("pk"):
         layers = make.layers(post)

@@ -1,4 +1,4 @@
-"""Every address under /api/ with its methods and what answers it, read from the URL configuration itself."""
+"""Every URL under /api/ with its methods and views, read from the URL configuration."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ NOBODY = "00000000-0000-4000-8000-000000000000"
 @dataclass(frozen=True, slots=True)
 class Address:
     path: str
-    """Like `/api/posts/<post_id>`."""
+    """For example `/api/posts/<post_id>`."""
     view: Any
     actions: dict[str, str]
-    """Method in capitals → action; empty for a view that is no viewset."""
+    """Actions by upper-case method; empty for a view that is no viewset."""
 
     @property
     def methods(self) -> frozenset[str]:
@@ -25,7 +25,7 @@ class Address:
 
 
 def addresses() -> list[Address]:
-    """Every address under /api/, the one for unknown addresses left out."""
+    """Return all URLs under /api/, except the fallback."""
     found = list(_walk(get_resolver().url_patterns, "/"))
     return [item for item in found if item.path.startswith("/api/")]
 
@@ -45,7 +45,7 @@ def _walk(patterns: list[Any], prefix: str) -> Iterator[Address]:
 
 
 def filled(path: str) -> str:
-    """The path with an id that names nothing in every gap."""
+    """Return the path with an unknown id in every placeholder."""
     while "<" in path:
         before, _, rest = path.partition("<")
         path = before + NOBODY + rest.partition(">")[2]

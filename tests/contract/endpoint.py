@@ -1,4 +1,4 @@
-"""What the table of endpoints is made of: who may call an address, and a call for every outcome."""
+"""The entries of the table of endpoints: permissions, and a call for every outcome."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ SECRETS: Final[frozenset[str | None]] = frozenset()
 
 NOBODY: Final = "00000000-0000-4000-8000-000000000000"
 Names = dict[str, Any]
-"""The ids of a scene, by the names that stand in `<…>` in addresses and bodies."""
+"""Ids of a scene, by the names in `<…>` in URLs and bodies."""
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One method of one address.
+    """One method of one URL.
 
-    `<name>` in the address, the query and in texts of bodies is filled from the names of its area's scene.
+    `<name>` in the URL, the query and texts of bodies is filled from the names of its area's scene.
     """
 
     address: str
-    """Like `PUT /api/posts/<post_id>`."""
+    """For example `PUT /api/posts/<post_id>`."""
     who: frozenset[Any]
-    """Who gets past the question of rights; None is a visitor. Agents have no session: they come by MCP."""
+    """Roles that pass the permission check; None is a visitor. Agents have no session: they use MCP."""
     answers: int | None = 200
-    """The status of the call that succeeds; None where it cannot succeed here (the secret, a wrong password)."""
+    """Status of a successful call; None if it cannot succeed here (the secret, a wrong password)."""
     body: Any = None
     query: str = ""
     invalid: tuple[Any, str] | None = None
-    """A body (of a GET: a query) that is 422, and the key of `details` that says so."""
+    """A body (for GET: a query) that is 422, and the expected key of `details`."""
     stale: Any = None
-    """A body that is 409, where that can happen."""
+    """A body that is 409, if possible."""
     refused: frozenset[str] = frozenset()
-    """Roles that pass the question of rights and are 403 for the thing of the scene."""
+    """Roles that pass the permission check and are 403 for the object of the scene."""
     is_missing_404: bool = True
-    """Whether an unknown id in the address is 404."""
+    """True if an unknown id in the URL is 404."""
     is_multipart: bool = False
-    """The body is a form with files: of each field a text, or the bytes of a file."""
+    """True if the body is a form with files: a text or a file's bytes per field."""
     grow: Callable[[int], None] | None = None
-    """Of a list: makes so many more of its rows."""
+    """For a list: creates more rows."""
 
     @property
     def method(self) -> str:
@@ -63,7 +63,7 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """The endpoints of one file of `tests/contract/endpoints/`, and the scene that they are called in."""
+    """The endpoints of one file of `tests/contract/endpoints/`, and their scene."""
 
     name: str
     endpoints: tuple[Endpoint, ...]
@@ -71,7 +71,7 @@ class Area:
 
 
 def areas() -> list[Area]:
-    """Every file in the folder has `ENDPOINTS` and `scene() -> Names`."""
+    """Return all areas. Every file in the folder has `ENDPOINTS` and `scene() -> Names`."""
     folder = Path(__file__).parent / "endpoints"
     found = []
     for file in sorted(folder.glob("[a-z]*.py")):
@@ -81,7 +81,7 @@ def areas() -> list[Area]:
 
 
 def filled(value: Any, names: Names) -> Any:
-    """A body, path or query with the names of the scene in its gaps; a gap that is a whole text takes any value."""
+    """Fill a body, path or query with names of the scene. A placeholder that is a whole text takes any value."""
     if isinstance(value, dict):
         return {key: filled(item, names) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Every write and every export through the API, and every call of a tool, leaves an entry in the activity log."""
+"""Every write, export and tool call leaves an entry in the activity log."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ CHANGE_NOTHING: Final = frozenset(
         "POST /api/url-patterns/preview",
     }
 )
-"""What is no GET because of its body, and only answers."""
+"""POST endpoints that only read."""
 AS_IT_IS: Final = frozenset(
     {
         "POST /api/posts/<post_id>/modules/reorder",
@@ -37,7 +37,7 @@ AS_IT_IS: Final = frozenset(
         "POST /api/webhooks/<webhook_id>/replay/cancel",
     }
 )
-"""What finds everything as it wants it in its scene, and writes nothing: the doors behind are walked otherwise."""
+"""Endpoints that find nothing to change in their scene; their services are tested elsewhere."""
 WALKED: Final = [
     (area, item)
     for area in areas()
@@ -55,7 +55,7 @@ def _walked(endpoints: list[tuple[Area, Endpoint]]) -> pytest.MarkDecorator:
 
 
 def _role(endpoint: Endpoint) -> str | None:
-    """Who calls; nobody, where anybody may."""
+    """Return the calling role; None for public endpoints."""
     if None in endpoint.who:
         return None
     return next((role for role in ("admin", "editor", "translator") if role in endpoint.who), None)
@@ -74,7 +74,7 @@ def _newest() -> int:
 
 
 def _left_since(newest: int) -> list[Event]:
-    """What was recorded since, besides that a token was used for the first time."""
+    """Return the events since then, except first uses of tokens."""
     left = Event.objects.filter(pk__gt=newest).exclude(name="token.used")
     return list(left.select_related("actor").order_by("id"))
 

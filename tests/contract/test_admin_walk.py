@@ -1,6 +1,6 @@
-"""Every address of the admin × every role, read from the admin site itself.
+"""Every URL of the admin × every role, read from the admin site.
 
-A new part of the admin fails here until its line is in the table.
+A new page fails here until it is in the table.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def who(address: str) -> frozenset[str] | None:
 
 
 def filled(address: str, post: Post) -> str:
-    """The path with ids of things that are there, where the walk knows any."""
+    """Return the path with ids of existing objects, where known."""
     revision = post.revisions.first()
     assert revision is not None
     names = {

@@ -1,6 +1,6 @@
-"""Every address under /api/ × every role × every outcome, against tables written from the contract.
+"""Every URL under /api/ × every role × every outcome, compared with tables written from the contract.
 
-The tables are `tests/contract/endpoints/`. A new address fails here until its line is in one of them.
+The tables are in `tests/contract/endpoints/`. A new URL fails here until it is in one of them.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ pytestmark = pytest.mark.django_db
 AREAS: Final = areas()
 ALL_ENDPOINTS: Final = [(area, item) for area in AREAS for item in area.endpoints]
 FEW, MANY = 10, 1_000
-"""Rows of a list whose statements are counted."""
+"""Row counts for comparing the statements of a list."""
 
 
 def cases(*, of: Callable[[Endpoint], bool]) -> pytest.MarkDecorator:
-    """The endpoints that an outcome applies to."""
+    """Return the endpoints that an outcome applies to."""
     found = [pair for pair in ALL_ENDPOINTS if of(pair[1])]
     return pytest.mark.parametrize(
         ("area", "endpoint"), found, ids=[endpoint.address for _, endpoint in found]
@@ -46,7 +46,7 @@ def cases(*, of: Callable[[Endpoint], bool]) -> pytest.MarkDecorator:
 
 
 def plain(path: str) -> str:
-    """An address without the names of its gaps, which differ between tables and code."""
+    """Return the URL without parameter names, which differ between tables and code."""
     return "/".join("<>" if part.startswith("<") else part for part in path.split("/"))
 
 
@@ -57,7 +57,7 @@ def call(
     body: Any = None,
     query: str = "",
 ) -> Any:
-    """The answer to a role, or to the client itself."""
+    """Return the response to a role, or to the client itself."""
     client = caller if isinstance(caller, ApiClient) else ApiClient(caller)
     path = filled(endpoint.path + query, names)
     if endpoint.method == "GET":

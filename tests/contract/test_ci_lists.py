@@ -1,4 +1,4 @@
-"""What CI runs on one of two databases only: nothing falls between them."""
+"""Tests that CI runs on only one of two databases: none is missed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT = Path(settings.BASE_DIR)
 
 
 def _files(name: str) -> set[Path]:
-    """The test files that a list leaves to the other database."""
+    """Return the test files that a list leaves to the other database."""
     found: set[Path] = set()
     for pattern in (ROOT / ".ci" / name).read_text().split():
         paths = list(ROOT.glob(pattern))

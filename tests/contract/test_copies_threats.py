@@ -1,4 +1,4 @@
-"""What translators may and may not do, through every door: threats 05 and 11."""
+"""Permissions of translators in every interface: threats 05 and 11."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every address of the URL configuration × every role, those that packages bring included: nothing breaks."""
+"""Every URL of the configuration × every role, including third-party packages: nothing fails."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 NOWHERE: Final = "00000000-0000-4000-8000-000000000000"
 ROLES: Final = (None, "ai_agent", "translator", "editor", "admin")
 OPEN_ADMIN: Final = ("/admin/login/", "/admin/logout/", "/admin/language/", "/admin/invitation/")
-"""What the admin shows without a log-in; the log-in's own steps stand below `login/`."""
+"""Admin pages without a login; the login's own steps are below `login/`."""
 _GAP: Final = re.compile(r"<(?:(\w+):)?\w+>")
 _SAMPLES: Final = {"uuid": NOWHERE, "int": "1", "slug": "nowhere", "path": "nowhere/x"}
 _OPTIONAL: Final = re.compile(r"\((?:[^()]|\([^()]*\))*\)\?")
@@ -36,7 +36,7 @@ def _walk(patterns: list[Any], prefix: str = "/") -> Iterator[str]:
 
 
 def sample(address: str) -> str:
-    """The address with something in every gap, also in those of regular expressions."""
+    """Return the URL with values in all placeholders, including regular expressions."""
     path = _GAP.sub(lambda gap: _SAMPLES.get(gap[1] or "", "1"), address)
     path = _GROUP.sub("1", _OPTIONAL.sub("", path))
     return re.sub(r"\\([./-])", r"\1", path).replace("\\Z", "").replace("$", "").replace("?", "")
@@ -51,7 +51,7 @@ CALLS: Final = (
 
 
 def close(response: HttpResponseBase) -> None:
-    """End a response as Django's test client does: the connection of the test's transaction stays open."""
+    """End a response like Django's test client: the connection of the test's transaction stays open."""
     request_finished.disconnect(close_old_connections)
     response.close()
     request_finished.connect(close_old_connections)

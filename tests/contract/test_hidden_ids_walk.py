@@ -1,4 +1,4 @@
-"""Every endpoint × a role that is limited to other content: a hidden id answers as one that is nowhere."""
+"""Every endpoint × a role with another content scope: a hidden id answers like an unknown one."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ UNLIMITED: Final = (
     "/api/agents/",
     "/api/forms",
 )
-"""What every role with the permission sees: shared files, terms, agents and forms."""
+"""Visible to every role with the permission: shared files, terms, agents and forms."""
 
 
 def calls() -> list[Any]:
-    """Each endpoint with an id in its address or its body."""
+    """Return the endpoints with an id in the URL or body."""
     return [
         pytest.param(area, item, id=item.address)
         for area in areas()
@@ -43,7 +43,7 @@ def calls() -> list[Any]:
 
 
 def answer(client: ApiClient, endpoint: Endpoint, names: dict[str, Any], body: Any) -> Any:
-    """The status and the words of the answer, without ids."""
+    """Return the status and the text of the response, without ids."""
     answers.clear()
     path = filled(endpoint.path, names) + filled(endpoint.query, names)
     response = client.send(endpoint.method, path, filled(body, names))
@@ -79,7 +79,7 @@ def hidden_page(slug: str = "hidden", **fields: Any) -> Post:
 
 
 def same(client: ApiClient, method: str, path: str, hidden: Any, absent: Any) -> tuple[int, str]:
-    """The answer for what is hidden, which is that for what is absent."""
+    """Compare the answer for a hidden object with the one for a missing one."""
     found = []
     for body in (hidden, absent):
         response = client.send(method, path, body)

@@ -1,6 +1,6 @@
-"""The OpenAPI document: one error shape, every address in it, no secret and no version.
+"""The OpenAPI document: one error format, all URLs, no secret and no version.
 
-`./run check` looks whether it is valid, and whether the committed one is current.
+`./run check` validates it, and checks that the committed one is current.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def document() -> Any:
 
 
 def resolved(part: Any, document: Any) -> Any:
-    """What a reference points to; anything else as it is."""
+    """Return the target of a reference; other values unchanged."""
     while isinstance(part, dict) and "$ref" in part:
         found = document
         for name in part["$ref"].removeprefix("#/").split("/"):
@@ -71,7 +71,7 @@ def test_every_answer_and_every_body_says_what_is_in_it(document: Any) -> None:
 
 
 def says_something(shape: Any, document: Any) -> bool:
-    """Whether a shape names properties or items, or says on purpose why it cannot."""
+    """Return True if a schema names properties or items, or explains why it cannot."""
     choices = [resolved(item, document) for item in shape.get("oneOf", shape.get("anyOf", []))]
     if choices:
         return all(says_something(item, document) for item in choices)

@@ -1,4 +1,4 @@
-"""Every GET under /api/ × parameters that nobody declared, and × payloads in those that are declared."""
+"""Every GET under /api/ × undeclared parameters, and × payloads in declared ones."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ each_that_stays = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def declared() -> dict[str, list[str]]:
-    """The query parameters of each GET, by its path, as the OpenAPI document has them."""
+    """Return the query parameters of each GET by path, from the OpenAPI document."""
     return {
         plain(path): [item["name"] for item in found.get("parameters", ()) if item["in"] == "query"]
         for path, method, found in operations(api_description())
@@ -141,7 +141,7 @@ def whole(response: Any) -> bytes:
 
 
 def assert_not_taken(area: Area, endpoint: Endpoint, parameters: Iterable[str]) -> None:
-    """A list of the management API refuses each of them; what is no list answers as if nobody had asked."""
+    """Check that lists of the management API refuse each parameter, and other endpoints ignore it."""
     client, names = ApiClient("admin"), area.scene()
     if plain(endpoint.path) in management_lists():
         for parameter in parameters:

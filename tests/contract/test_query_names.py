@@ -1,4 +1,4 @@
-"""Names of query parameters that nobody declared: lists of the management API refuse them, the rest ignores them."""
+"""Undeclared query parameters: refused by lists of the management API, otherwise ignored."""
 
 from __future__ import annotations
 

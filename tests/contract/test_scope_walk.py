@@ -1,7 +1,7 @@
-"""Every door × a role that is limited to other content: what is outside is seen nowhere and stays as it is.
+"""Every interface × a role with another content scope: objects outside are hidden and unchanged.
 
-The scenes of the other walks hold posts of the type `blog`; the role here has every permission that can be limited,
-for posts of the type `page` alone.
+The scenes of the other walks contain posts of the type `blog`; the role here has every limitable
+permission, for posts of the type `page` only.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ pytestmark = pytest.mark.django_db
 
 PAGES: Final = ContentScope(types=frozenset({"page"}))
 EVERYWHERE: Final = ContentScope(types=frozenset({"blog", "page"}))
-"""A scope that asks of each post, and holds nearly all of the scenes."""
+"""A scope that is checked for each post, and contains nearly all of the scenes."""
 FEW, MORE = 10, 200
 LIMITABLE: Final = sorted(assignable_permissions() & PERMISSIONS - WHOLE_SITE)
 SHARED: Final = ("/api/menus", "/api/modules/global")
-"""What all pages share is not limited: what menus say is public, and global modules change wherever they stand."""
+"""Shared by all pages and not limited: menus are public, and global modules change everywhere."""
 STAGED: Final = ("From an agent", "From an editor", "From a person", "Waits")
 
 
 def limited_program() -> ApiClient:
-    """A program that calls as an administrator, with a token that is limited as the role is."""
+    """Return a program that calls as an administrator, with a token limited like the role."""
     _token, secret = create_token(
         name="Walk", permissions=LIMITABLE, actor=make.actor("admin"), scope=PAGES
     )
@@ -57,7 +57,7 @@ def limited_user() -> User:
 
 
 def secret_words() -> list[str]:
-    """What the posts outside of the scope say and are called, live and staged."""
+    """Return the live and staged texts and titles of posts outside of the scope."""
     outside = Post.objects.exclude(type="page")
     rows = outside.values_list("title", "slug")
     return [*{word for row in rows for word in row}, "Grind the beans", *STAGED]

@@ -1,4 +1,4 @@
-"""What hides in a list hides everywhere: histories, logs, searches, exports, choosers, answers that come late."""
+"""Objects hidden in a list are hidden everywhere: histories, logs, searches, exports, choosers, late answers."""
 
 from __future__ import annotations
 

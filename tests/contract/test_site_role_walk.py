@@ -1,4 +1,4 @@
-"""Every address × a role that an administrator made: doors ask for permissions, never for the name of a role."""
+"""Every URL × a site role: permissions are checked, never the name of a role."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What refusals, conditions and headers tell to whom: nothing that the caller may not know."""
+"""Errors, conditions and headers reveal nothing the caller may not know."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _call(endpoint: Endpoint, names: Names, client: ApiClient) -> Any:
 
 
 def _said(response: Any, *ids: str) -> str:
-    """The answer without the id that it was asked for."""
+    """Return the response without the requested id."""
     text = response.content.decode()
     for id_ in ids:
         text = text.replace(id_, "<id>")

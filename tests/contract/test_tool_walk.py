@@ -1,6 +1,6 @@
-"""Every tool × every role through the MCP bridge: who gets past, and that live content never moves.
+"""Every tool × every role through the MCP bridge: permissions, and unchanged live content.
 
-A new tool fails here until its line is in the table.
+A new tool fails here until it is in the table.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _link(post: Post) -> UUID:
 
 
 def arguments_of(name: str, post: Post) -> dict[str, Any]:
-    """Arguments with which the tool works, about that post."""
+    """Return valid arguments of the tool for that post."""
     names = {
         "POST": str(post.pk),
         "PROSE": make.module_id(post, "prose"),

@@ -1,4 +1,4 @@
-"""A variation that runs is seen at the address of its original and among the variations, and in no other place."""
+"""A running variation is visible at its original's address and among the variations, and nowhere else."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from tests.site.test_pages import home, page
 pytestmark = pytest.mark.django_db
 CANARY: Final = "Zanzibarcanary"
 WORD: Final = "palmyraword"
-"""Another word of it, to search for: what was searched for is shown again."""
+"""Another word of it for searching, because search terms are shown again."""
 OF_WHAT_PEOPLE_DID: Final = ("proofroom_core/event/", "/api/activity")
-"""The log names every post that somebody worked on."""
+"""The log names every post that was edited."""
 
 
 @pytest.fixture
 def original() -> Post:
-    """A post whose variation has all visitors, and everything around it that could show that."""
+    """Create a post whose variation has all visitors, with all features that could show it."""
     home()
     term = make.term("Coffee")
     post = make.post("Filter coffee", slug="coffee", taxonomyTermIds=[str(term.pk)])

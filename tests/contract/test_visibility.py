@@ -1,4 +1,4 @@
-"""What visitors must never see, and ids that must not be mixed."""
+"""Data visitors must never see, and ids that must not be mixed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def post() -> Post:
-    """A post with something in every layer."""
+    """Create a post with changes in every layer."""
     found = make.post()
     make.staged(found, {"excerpt": "From an agent"})
     make.staged(found, {"metaTitle": "From an editor"}, layer=Layer.REVIEW)

@@ -1,4 +1,4 @@
-"""Every websocket × every role, read from the routing itself. A new one fails here until its line is in the table."""
+"""Every WebSocket × every role, read from the routing. A new one fails here until it is in the table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Subscribers of events that remember what they were told."""
+"""Subscribers of events that record their calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proofroom.core.outbox import events
 
 
 class Listener:
-    """Remembers the names and posts of the events it took; `fails` says which it does not take."""
+    """Records the names and posts of its events; `fails` selects events it refuses."""
 
     def __init__(
         self, name: str = "listener", fails: Callable[[Event], bool] | None = None
@@ -33,7 +33,7 @@ class Listener:
 
 
 class ListenerOfMany(Listener):
-    """Takes many events at once, and remembers of how many each call told it."""
+    """Takes many events at once, and records the number per call."""
 
     def __init__(self, name: str = "many", fails: Callable[[Event], bool] | None = None) -> None:
         super().__init__(name, fails)
@@ -50,14 +50,14 @@ def subscribe_to_many(names: Iterable[str], listener: ListenerOfMany) -> None:
 
 
 def subscribe(names: Iterable[str], listener: Listener, *, apart: bool = False) -> None:
-    """Subscribe a listener under an id of its name."""
+    """Subscribe a listener under its name as id."""
     name = getattr(listener, "name", None) or getattr(listener, "__name__", "")
     outbox.subscribe(names, listener, id=f"tests.core.listening.{name}", apart=apart)
 
 
 @contextmanager
 def own_subscriptions() -> Iterator[None]:
-    """Nobody but who subscribes in the block is told of anything."""
+    """In the block, only subscribers of the block receive events."""
     before = dict(events._subscribers)
     events._subscribers.clear()
     try:

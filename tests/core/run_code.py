@@ -1,4 +1,4 @@
-"""Runs the code that is its argument, as a program of the process runner."""
+"""Runs the code in its argument, as a program of the process runner."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Open pages of people, without a server: the whole application, from the Origin check inward."""
+"""Open pages of users without a server: the whole application, from the Origin check inward."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ WAIT = 20  # pages look every five seconds where nothing wakes them, as inside a
 
 
 class Page(ApplicationCommunicator):
-    """What a browser does, message by message."""
+    """The actions of a browser, message by message."""
 
     hello: Any = None
 
     async def connect(self) -> int:
-        """0 where it is let in, else the code that it is refused with."""
+        """Connect. Return 0 if accepted, otherwise the close code."""
         await self.send_input({"type": "websocket.connect"})
         answer = await self.receive_output(WAIT)
         return 0 if answer["type"] == "websocket.accept" else int(answer.get("code", 1000))
 
     async def hears(self) -> Any:
-        """The next message."""
+        """Return the next message."""
         answer = await self.receive_output(WAIT)
         assert answer["type"] == "websocket.send", answer
         return json.loads(answer["text"])
 
     async def is_closed_with(self) -> int:
-        """The code that it is closed with, whatever it is told before."""
+        """Return the close code, after any number of messages."""
         while (answer := await self.receive_output(WAIT))["type"] == "websocket.send":
             pass
         return int(answer["code"])
@@ -50,7 +50,7 @@ class Page(ApplicationCommunicator):
 
 
 def session_of(role: str) -> str:
-    """The cookie of somebody who logged in just now."""
+    """Return the cookie of a new session."""
     browser = Client()
     browser.force_login(make.user(role))
     return browser.cookies[settings.SESSION_COOKIE_NAME].value
@@ -63,7 +63,7 @@ def asked(
     origin: bytes | None = ORIGIN,
     path: str = "/ws/events/",
 ) -> Page:
-    """A page that asks to come in."""
+    """Return a page that tries to connect."""
     headers = [(b"origin", origin)] if origin is not None else []
     if session:
         headers.append((b"cookie", f"{settings.SESSION_COOKIE_NAME}={session}".encode()))
@@ -73,7 +73,7 @@ def asked(
 
 @asynccontextmanager
 async def opened(role: str, query: str = "", *, session: str = "") -> AsyncIterator[Page]:
-    """The open page of somebody with that role, who was greeted."""
+    """Return the connected page of a user with that role, after the greeting."""
     page = asked(query, session=session or await sync_to_async(session_of)(role))
     assert await page.connect() == 0
     page.hello = await page.hears()
@@ -85,7 +85,7 @@ async def opened(role: str, query: str = "", *, session: str = "") -> AsyncItera
 
 
 async def heard(page: Page, until: str = "media.uploaded") -> list[Any]:
-    """Names of the events that a page hears, until one that everybody hears."""
+    """Return the names of a page's events, until a public one."""
     found: list[Any] = []
     while (said := await page.hears()).get("event") != until:
         found.append(said.get("event") or said)
@@ -93,9 +93,10 @@ async def heard(page: Page, until: str = "media.uploaded") -> list[Any]:
 
 
 def in_a_loop(test: Callable[..., Any]) -> Callable[..., None]:
-    """A test that is a coroutine; what it asks of the database runs in the thread and transaction of the test.
+    """Decorate a test that is a coroutine; its queries run in the thread and transaction of the test.
 
-    As for Django's own client, the connection stays open in between, since the transaction would end with it.
+    Like for Django's client, the connection stays open in between, because closing it would end the
+    transaction.
     """
 
     @wraps(test)

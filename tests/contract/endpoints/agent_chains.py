@@ -1,4 +1,4 @@
-"""What led to runs of agents, and what followed them."""
+"""Causes and consequences of runs of agents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tries at runs, what was said in them, and batches of them."""
+"""Retries, transcripts and batches of runs."""
 
 from __future__ import annotations
 

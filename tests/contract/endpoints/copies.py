@@ -45,7 +45,7 @@ def scene() -> Names:
 
 
 def grow_translations(number: int) -> None:
-    """In languages that the site does not have: each has one translation."""
+    """Add translations in languages unknown to the site, because each language has only one."""
     first = Post.objects.filter(translated_from__isnull=False).earliest("created_at")
     taken = Post.objects.count()
     rows = make.copies(first, number, locale=lambda place: f"x{taken + place}")

@@ -1,4 +1,4 @@
-"""What frontends read without logging in."""
+"""Endpoints for frontends, without login."""
 
 from __future__ import annotations
 

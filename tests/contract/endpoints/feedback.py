@@ -1,4 +1,4 @@
-"""Notes that people put on posts."""
+"""Notes on posts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms and what visitors send."""
+"""Forms and submissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of what AI clients called."""
+"""The log of calls of AI clients."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def scene() -> Names:
 
 
 def grow(number: int) -> None:
-    """Each with a token and an account of its own."""
+    """Add calls, each with its own token and account."""
     user = User.objects.get(username="editor")
     names = [uuid4().hex for _ in range(number)]
     users = make.copies(

@@ -1,4 +1,4 @@
-"""Media: files, what is said of them, and where they are used."""
+"""Media: files, descriptions and usage."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from tests import make
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
 
 TRANSLATOR = frozenset({"translator"})
-"""Past the question of rights, a translator is refused by the service on an original that is live."""
+"""A translator passes the permission check, and is refused by the service for a live original."""
 
 
 def scene() -> Names:

@@ -1,4 +1,4 @@
-"""Redirects, and what stands at an address."""
+"""Redirects, and lookup of an address."""
 
 from __future__ import annotations
 

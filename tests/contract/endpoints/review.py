@@ -1,4 +1,4 @@
-"""What is staged, the decisions about it, and what was."""
+"""Staged changes, decisions, and history."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sitemap, canonical addresses, and why an address answers as it does."""
+"""The sitemap, canonical addresses, and the trace of an address."""
 
 from __future__ import annotations
 

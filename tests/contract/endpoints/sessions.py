@@ -1,4 +1,4 @@
-"""Log in, log out, who am I; the description of it all."""
+"""Login, logout, the current user, and the API description."""
 
 from __future__ import annotations
 

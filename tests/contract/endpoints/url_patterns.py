@@ -21,7 +21,7 @@ def grow(number: int) -> None:
 
 
 def _unused():
-    """Types that no copy has yet: there is one pattern of each."""
+    """Return types without a pattern, because each type has only one."""
     begin = UrlPattern.objects.count()
     return lambda place: f"type-{begin + place}"
 

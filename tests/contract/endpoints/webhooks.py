@@ -1,4 +1,4 @@
-"""Webhooks and what was sent to them."""
+"""Webhooks and deliveries."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def scene() -> Names:
 
 
 def grow(number: int) -> None:
-    """Webhooks, with a delivery each."""
+    """Add webhooks with one delivery each."""
     rows = make.copies(Webhook.objects.earliest("created_at"), number)
     make.copies(
         Delivery.objects.earliest("created_at"),
@@ -29,7 +29,7 @@ def grow(number: int) -> None:
 
 
 def grow_deliveries(number: int) -> None:
-    """Each about an event of its own, with a call."""
+    """Add deliveries, each with its own event and an attempt."""
     events = make.copies(Event.objects.latest("pk"), number, uid=lambda _: uuid4())
     rows = make.copies(
         Delivery.objects.earliest("created_at"), number, event_id=lambda place: events[place].pk
