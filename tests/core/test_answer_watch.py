@@ -1,4 +1,4 @@
-"""PostgreSQL that takes a question and says nothing keeps nobody waiting for ever."""
+"""PostgreSQL that accepts a query and never answers blocks no process forever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Background jobs of every kind: what ends them, and what a sweep does with those that get no further."""
+"""Background jobs of every kind: their end, and the sweep of stalled ones."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Leave all jobs to a worker, which is the test; the messages that it would get."""
+    """Leave all jobs to the test, which acts as the worker. Return the messages."""
     messages: list[str] = []
     monkeypatch.setattr(jobs, "MAX_IN_REQUEST", 0)
     monkeypatch.setattr(runner, "send_after_commit", lambda _send, what: messages.append(what))
@@ -50,7 +50,7 @@ def sweep() -> int:
 
 
 def die(job: PostJob) -> None:
-    """A worker takes the job up, and is killed before it gets any further."""
+    """Let a worker claim the job, and be killed immediately."""
 
     class Killed(BaseException):
         pass

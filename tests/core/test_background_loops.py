@@ -1,4 +1,4 @@
-"""Threads that must never end go on after whatever goes wrong, and operators hear of it."""
+"""Threads that must never end continue after any error, which is reported."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_what_notes_an_error_may_fail_itself(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_every_thread_that_lives_as_long_as_its_process_is_such_a_loop() -> None:
-    """The others do one thing, or end with the work that they are part of."""
+    """Other threads do one thing, or end with their work."""
     allowed = {
         "proofroom/core/observability/background_loop.py",
         "proofroom/core/observability/health_checks.py",  # one question
@@ -101,7 +101,7 @@ def test_every_thread_that_lives_as_long_as_its_process_is_such_a_loop() -> None
 
 @pytest.fixture
 def many_open_files() -> Iterator[None]:
-    """More than `select` can count."""
+    """Open more files than `select` supports."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 3000:
         pytest.skip("this machine allows too few open files")

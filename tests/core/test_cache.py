@@ -1,4 +1,4 @@
-"""Without its Redis the site answers and limits hold in each process; the log says so without filling up."""
+"""Without Redis, answers and rate limits work per process, and the log reports it without filling up."""
 
 from __future__ import annotations
 
@@ -120,6 +120,6 @@ def test_one_that_failed_keeps_no_further_call_waiting(
 
 
 def test_what_cannot_be_deleted_is_an_error(no_redis: None) -> None:
-    """A session that was ended must not come back with its Redis."""
+    """An ended session must not return when its Redis returns."""
     with pytest.raises(RedisError):
         caches["default"].delete("key")

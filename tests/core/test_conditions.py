@@ -1,4 +1,4 @@
-"""Conditions that files state: what each operator means, and what it refuses."""
+"""Conditions in files: each operator, and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool of connections to PostgreSQL: who gets one, and how soon it is known that nobody does."""
+"""The pool of PostgreSQL connections: distribution, and fast detection of exhaustion."""
 
 from __future__ import annotations
 

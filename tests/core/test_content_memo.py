@@ -1,4 +1,4 @@
-"""Things that are made of content: once for equal content, and never for content that only looks equal."""
+"""Memoized results of content: once for equal content, and never for content that only looks equal."""
 
 from __future__ import annotations
 

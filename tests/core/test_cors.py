@@ -1,4 +1,4 @@
-"""Scripts of other sites read what is public, send forms, and get at nothing of a session."""
+"""Scripts of other sites can read public data and send forms, but use no session."""
 
 from __future__ import annotations
 

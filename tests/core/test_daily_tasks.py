@@ -1,4 +1,4 @@
-"""Tasks of every day run however often the scheduler starts anew, and operators hear of one that does not."""
+"""Daily tasks run even if the scheduler restarts often, and a missing run is reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PRUNE = "core.tasks.prune_activity"
 
 
 def runs(name: str, started: datetime, ended: datetime) -> int:
-    """How often a scheduler that starts with nothing asks for a task until it ends."""
+    """Return how often a scheduler without state starts a task until it ends."""
     times = copy(app.conf.beat_schedule[name]["schedule"])
     now, last, count = started, started, 0
     while now < ended:

@@ -1,4 +1,4 @@
-"""What the embedded default stores is readable by its owner only."""
+"""Data of the embedded default is readable by its owner only."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ print("done")
 
 @pytest.fixture(autouse=True)
 def usual_umask():
-    """As a person's shell has it."""
+    """Set the usual umask of a user's shell."""
     before = os.umask(0o022)
     yield
     os.umask(before)
 
 
 def modes(folder: Path) -> dict[str, str]:
-    """What others may do, of everything but what is public anyway."""
+    """Return the permissions of other users for all files that are not public."""
     found = {".": folder, **{str(path.relative_to(folder)): path for path in folder.rglob("*")}}
     return {
         name: oct(path.stat().st_mode & 0o077)

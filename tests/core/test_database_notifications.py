@@ -1,4 +1,4 @@
-"""One process wakes another exactly when it has committed, or everybody knows that nothing wakes them."""
+"""A process wakes another exactly after its commit, or reports that it cannot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WAIT = 20
 
 
 class Heard:
-    """What a subscription was told. Begins when the process really listens."""
+    """Records the messages of a subscription. Starts when the process is listening."""
 
     def __init__(self, channel: str = "posts") -> None:
         self.payloads: Queue[str] = Queue()
@@ -35,7 +35,7 @@ class Heard:
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nobody else listens in this process: pages of other tests may still be open."""
+    """Fail if other listeners exist in this process, for example pages of other tests."""
     stop_listening()
     with monkeypatch.context() as patched:
         patched.setattr(database_notifications._listener, "_subscriptions", defaultdict(list))
@@ -63,7 +63,7 @@ def listening_sessions() -> list[int]:
 
 
 def last_look() -> object:
-    """When the session that listens was last asked something."""
+    """Return the time of the last query of the listening session."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT max(query_start) FROM pg_stat_activity WHERE pid = ANY(%s)",

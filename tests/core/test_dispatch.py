@@ -1,4 +1,6 @@
-"""The outbox: told after the commit, to everybody, once, in the order of each post; told again where one failed."""
+"""The outbox: delivery after the commit, to every subscriber, once, in order for each post; retried
+after a failure.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,7 @@ def record(post_id: UUID | None = POST, name: str = NAME) -> int:
 
 
 def state(id_: int) -> tuple[list[str], int, bool, bool]:
-    """Who was told, how often it was tried, whether it is done, whether it waits for its time."""
+    """Return the subscribers served, the number of attempts, and whether it is done or postponed."""
     event = Event.objects.get(pk=id_)
     return (
         event.told,
@@ -356,7 +358,7 @@ def test_two_subscribers_of_one_name_are_refused() -> None:
 
 
 class WritesMany(ListenerOfMany):
-    """Writes a term for each event that it is told of."""
+    """Writes a term for each event."""
 
     def __call__(self, event: Event) -> None:
         make.term(f"{self.name} {event.pk}")
@@ -399,7 +401,7 @@ def test_one_of_many_that_fails_is_told_again_alone_and_keeps_back_its_post() ->
 
 
 class WritesAlong(ListenerOfMany):
-    """Has a row stored with the note of each event that it is told of; `wrong` says for which it cannot be."""
+    """Stores a row together with the receipt of each event; `wrong` selects events for which that fails."""
 
     def __init__(self, wrong: Callable[[Event], bool] = lambda event: False) -> None:
         super().__init__()

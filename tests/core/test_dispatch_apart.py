@@ -1,4 +1,4 @@
-"""Subscribers that work long are told apart: in no transaction, in order, and not by everybody at once."""
+"""Slow subscribers are called separately: outside of transactions, in order, by one worker at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _own() -> Iterator[None]:
 
 
 def record() -> int:
-    """An event whose message was lost."""
+    """Record an event whose message was lost."""
     with transaction.atomic():
         event = outbox.record(NAME, actor=make.actor("admin"), payload={}, post_id=POST)
         transaction.get_connection().run_on_commit.clear()
@@ -35,7 +35,7 @@ def record() -> int:
 
 
 class InTheOpen(Listener):
-    """Looks at what stands while it is told."""
+    """Reads the committed state during its call."""
 
     def __call__(self, event: Event) -> None:
         assert not transaction.get_connection().in_atomic_block

@@ -1,4 +1,4 @@
-"""Workers beside each other, killed in the middle, and beside who writes posts: on a real PostgreSQL."""
+"""Concurrent workers, killed workers, and concurrent writers of posts: on a real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _own() -> Iterator[None]:
 
 
 def record(post_id: UUID | None, name: str = NAME) -> int:
-    """An event whose message was lost."""
+    """Record an event whose message was lost."""
     with transaction.atomic():
         event = outbox.record(name, actor=make.actor("admin"), payload={}, post_id=post_id)
         connection.run_on_commit.clear()
@@ -40,7 +40,7 @@ def record(post_id: UUID | None, name: str = NAME) -> int:
 
 
 def elsewhere(work: Callable[[], object]) -> Callable[[], object]:
-    """The work, with a connection of its own."""
+    """Run the function with its own connection."""
 
     def run() -> object:
         try:
@@ -52,7 +52,7 @@ def elsewhere(work: Callable[[], object]) -> Callable[[], object]:
 
 
 class Writes(Listener):
-    """Writes a row for each event that it is told of."""
+    """Writes a row for each event."""
 
     def __call__(self, event: Event) -> None:
         super().__call__(event)
@@ -61,7 +61,7 @@ class Writes(Listener):
 
 
 def written() -> dict[str, list[int]]:
-    """The ids of the events that were written of, by post, in the order in which that was done."""
+    """Return the ids of processed events by post, in order of processing."""
     found: dict[str, list[int]] = {}
     for payload in Event.objects.filter(name=ROW).order_by("id").values_list("payload", flat=True):
         found.setdefault(payload["post"], []).append(payload["event"])
@@ -168,7 +168,7 @@ def test_a_writer_of_the_post_and_a_worker_that_tells_of_it_do_not_wait_in_a_cir
     Event.objects.update(dispatched_at="2026-01-01T00:00Z")
 
     class Reads(Writes):
-        """Takes the post as who begins a run of it does."""
+        """Locks the post like the start of a run."""
 
         def __call__(self, event: Event) -> None:
             Post.objects.select_for_update().get(pk=str(event.post_id))

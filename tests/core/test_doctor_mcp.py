@@ -1,4 +1,4 @@
-"""The doctor looks at the account that AI clients write as."""
+"""The doctor's check of the account of AI clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor asks the workers which queues they take from."""
+"""The doctor's check of the queues served by workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database of an earlier version is left as it is, and whoever starts on it is told how to begin anew."""
+"""A database of an earlier version is left unchanged, and the start fails with instructions."""
 
 from __future__ import annotations
 

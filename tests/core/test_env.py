@@ -1,4 +1,4 @@
-"""The environment: what is read, what is refused, and how."""
+"""The environment: parsing, and errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cms_project.security import secret_key
 
 @pytest.fixture
 def environ(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
-    """An empty environment; what the test puts into it is all there is."""
+    """Provide an empty environment with only the test's variables."""
     values: dict[str, str] = {}
     monkeypatch.setattr(os, "environ", values)
     monkeypatch.setitem(Environment.model_config, "env_file", None)

@@ -1,4 +1,4 @@
-"""docs/events.md says of every kind of event what the code says."""
+"""docs/events.md matches the event kinds in the code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "events.md"
 
 
 def row_of(kind: EventKind) -> str:
-    """The row of the table, without what the payload holds."""
+    """Return the row of the table, without the payload."""
     marks = {
         "webhook": kind.is_webhook,
         "agents": kind.is_trigger,

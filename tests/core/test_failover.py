@@ -1,4 +1,4 @@
-"""A database that lost its last transactions: nothing of them is served, whatever numbers its successor gives."""
+"""A database that lost its last transactions: they are not served, whatever ids its successor assigns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def use_database(name: str) -> None:
 
 
 class Standby:
-    """A copy of the database as it was at one moment, which takes its place."""
+    """A copy of the database at one moment, which replaces it."""
 
     def __init__(self) -> None:
         self.primary = str(connection.settings_dict["NAME"])
@@ -77,7 +77,9 @@ def standby() -> Iterator[Callable[[], Standby]]:
 def test_nothing_lost_or_withdrawn_is_served_after_a_failover(
     standby: Callable[[], Standby], ahead: int
 ) -> None:
-    """`ahead`: the new primary has given as many numbers again when the process asks it first, or one more."""
+    """`ahead`: at the process's first query the new primary has assigned the same number of ids again,
+    or one more.
+    """
     first, second = make.post("First", slug="first"), make.post("Second", slug="second")
     third = make.post("Third", slug="third")
     front = Front()
@@ -107,7 +109,7 @@ def test_nothing_lost_or_withdrawn_is_served_after_a_failover(
 
 
 def test_a_database_that_is_set_back_is_served_at_once(standby: Callable[[], Standby]) -> None:
-    """Without a single write: readers of dates only, too."""
+    """Without a single write, and also for clients that compare dates only."""
     post, front = make.post("First", slug="first"), Front()
     copy = standby()
     make.edited(post, {"title": "Lost"})
@@ -148,7 +150,7 @@ def test_processes_share_nothing_of_what_was_lost(
 
 
 def test_no_two_histories_have_the_same_moments(standby: Callable[[], Standby]) -> None:
-    """Changes follow each other by a second at least, however fast they come: ahead of the clock."""
+    """Changes are at least a second apart, even if that is ahead of the clock."""
     post = make.post("First", slug="first")
     for number in range(3):
         make.edited(post, {"title": f"Title {number}"})

@@ -1,4 +1,4 @@
-"""Ids that are stored, queued or salted are constants, which stay when their code moves to another file."""
+"""Ids that are stored, queued or used as salt are constants that stay when their code moves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEEPING = {
     "subscribe",
     "subscribe_to_many",
 }
-"""Functions and objects whose arguments are stored, queued or salted."""
+"""Functions and objects whose arguments are stored, queued or used as salt."""
 
 SUBSCRIBERS = {
     "agents_app.reactions.starting.react",
@@ -92,7 +92,7 @@ TASKS = {
     "webhooks.tasks.send_deliveries",
     "webhooks.tasks.sweep_deliveries",
 }
-"""What messages in queues and the scheduler's file name. A new task is added here, and none is ever renamed."""
+"""Task names in queues and in the scheduler's file. Add new tasks here, and never rename one."""
 SALTS = {
     "accounts.session.{…}.{…}",
     "agents.fence",
@@ -114,7 +114,7 @@ def modules() -> Iterator[ast.Module]:
 
 
 def calls() -> Iterator[tuple[ast.Module, ast.Call, str]]:
-    """Every call that keeps what it is given, with the name of what is called."""
+    """Return every call that stores its arguments, with the name of the function."""
     for module in modules():
         for node in ast.walk(module):
             if not isinstance(node, ast.Call):
@@ -125,7 +125,7 @@ def calls() -> Iterator[tuple[ast.Module, ast.Call, str]]:
 
 
 def constant(module: ast.Module, node: ast.expr) -> str:
-    """The string that an expression is, with `{…}` for what is put into it."""
+    """Return the string value of an expression, with `{…}` for variable parts."""
     if isinstance(node, ast.Name):
         for statement in module.body:
             if not isinstance(statement, ast.AnnAssign) or statement.value is None:

@@ -1,4 +1,4 @@
-"""Answers that are kept before Django: the same as its own, for whom they may be, and as long as they are."""
+"""The front cache: answers equal to Django's, for permitted visitors, for a limited time."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def doors(post: Post) -> list[str]:
 
 
 def shared(headers: Mapping[str, str]) -> dict[str, str]:
-    """The headers that everybody gets alike."""
+    """Return the headers that are equal for all visitors."""
     own = {name.lower() for name in OF_ONE_CALL}
     return {name: value for name, value in headers.items() if name.lower() not in own}
 
@@ -298,7 +298,7 @@ def test_bodies_are_compressed_once_for_all_who_accept_it(
     ("size", "window"), [(1_000, 16), (65_000, 16), (150_000, 18), (5_000_000, 22)]
 )
 def test_the_window_of_brotli_is_no_larger_than_the_body(size: int, window: int) -> None:
-    """Each thread keeps the memory of the largest window that it has used (RFC 7932, 9.1: how a stream names it)."""
+    """Each thread keeps the memory of its largest window (RFC 7932, 9.1 defines how a stream names it)."""
     body = b"x" * size
 
     packed = compress(body, "br")

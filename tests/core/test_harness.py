@@ -1,4 +1,4 @@
-"""What `tests/conftest.py` promises to every test."""
+"""The guarantees of `tests/conftest.py`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def shared(key: str) -> int:
-    """The hits that all processes know of."""
+    """Return the hits known to all processes."""
     return count_hit(key, 60, 0)
 
 

@@ -1,4 +1,4 @@
-"""A name that ends with a dot is the name without it, in every address that the site makes."""
+"""A host name with a trailing dot equals the one without it, in every generated URL."""
 
 from __future__ import annotations
 

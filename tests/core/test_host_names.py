@@ -1,4 +1,4 @@
-"""No address that people, clients or settings give names a host that there cannot be."""
+"""No URL from users, clients or settings may contain an invalid host."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_an_address_of_the_web_has_a_host(address: str) -> None:
 
 
 def _refusals() -> dict[str, Callable[[str], object]]:
-    """Each way by which an address is given; all raise an error."""
+    """Return each way to enter a URL; all raise an error."""
 
     def register(address: str) -> None:
         if redirect_fault(address):

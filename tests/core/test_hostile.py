@@ -1,4 +1,4 @@
-"""What no database could store or read back is refused at the door, on its path."""
+"""Values that a database cannot store or read back are refused on input, with their path."""
 
 from __future__ import annotations
 

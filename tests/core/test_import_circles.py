@@ -1,4 +1,4 @@
-"""No file imports itself by way of others, so that each can be read, moved and deleted by itself."""
+"""No circular imports, so that each file can be read, moved and deleted separately."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A step of a task that fails keeps no other one back, and the task counts as failed."""
+"""A failed step of a task stops no other step, and the task counts as failed."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ STEPS = {
         "proofroom.webhooks.delivery.needs_sender",
     ],
 }
-"""What each task does, by where it looks for it."""
+"""The steps of each task, by the place where it looks them up."""
 
 
 def test_steps_after_one_that_fails_are_done(caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,4 @@
-"""Forms that ask for the fields of an input class: their names, their order, and what comes of them."""
+"""Forms generated from an input class: names, order, and values."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class NewTide(Body):
 
 
 class TideChanges(NewTide, partial=True):
-    """Each field may be absent."""
+    """A partial class: each field may be absent."""
 
 
 class TideForm(InputForm):
@@ -32,7 +32,7 @@ class TideFormInTheMiddle(TideForm):
 
 
 class SomeOfATideForm(InputForm):
-    """Asks for two fields of a partial class, in an order of its own."""
+    """A form with two fields of a partial class, in its own order."""
 
     input_class = TideChanges
     asked_fields = ("low_water", "harbour")

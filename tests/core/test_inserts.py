@@ -1,4 +1,4 @@
-"""Inserts that are compiled once: what they store is what the ORM would, and what may be there once stays so."""
+"""Compiled inserts: they store the same as the ORM, and `ignore_conflicts` works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of JSON that a person typed."""
+"""Error messages about JSON typed by a user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Views of the API that are loaded with their first request: what checks find, and how they stand for the view."""
+"""Lazily loaded API views: checks, and their behavior in place of the view."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Greeting(View):
 
 @pytest.fixture
 def urlconf(monkeypatch, settings):
-    """Addresses of a module of its own, in the place of all others."""
+    """Replace all URLs by a separate URL configuration."""
 
     def use(*patterns: object) -> None:
         module = ModuleType("lazy_urls")

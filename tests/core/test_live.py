@@ -1,4 +1,4 @@
-"""Who hears what on an open page."""
+"""Recipients of events on open pages."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ async def test_a_post_that_is_gone_is_treated_like_the_trash(role: str, told: li
 
 @in_a_loop
 async def test_rights_are_asked_when_something_is_told_not_when_it_happened() -> None:
-    """Saved, then put into the trash before anybody was told: who may not see the trash hears nothing."""
+    """A post is saved, then moved to the trash before delivery: users who may not see the trash receive nothing."""
     post = await sync_to_async(make.post)()
     async with opened("translator") as page:
         await change_and_delete(post.pk)

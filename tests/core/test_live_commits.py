@@ -1,4 +1,4 @@
-"""Numbers are given before the commit: on PostgreSQL a lower one really comes after a higher."""
+"""Ids are assigned before the commit: on PostgreSQL a lower one can become visible after a higher one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def record() -> int:
 
 
 def begun(end: threading.Event, numbers: list[int]) -> tuple[threading.Thread, threading.Event]:
-    """A transaction that recorded an event and goes on until `end`."""
+    """A transaction that recorded an event and stays open until `end`."""
     has_recorded = threading.Event()
 
     def work() -> None:

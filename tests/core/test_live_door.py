@@ -1,4 +1,4 @@
-"""Who comes in to listen, and who is put out again."""
+"""Acceptance and disconnection of WebSocket clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""On PostgreSQL whatever is written wakes the pages that follow it: here nobody looks by himself."""
+"""On PostgreSQL every write wakes the pages that follow it; polling is disabled here."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_who_waits_for_a_run_is_woken_by_its_end_and_by_no_heartbeat(
     assert payloads.empty()
 
     def follow(steps: Any, total: Any, doing: str) -> None:
-        """The run ends once its caller waits for it."""
+        """Follow a run, which ends when its caller waits for it."""
         AgentRun.objects.filter(pk=own.pk).update(status="succeeded")
 
     monkeypatch.setattr(lifecycle, "report", follow)

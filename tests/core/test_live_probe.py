@@ -1,4 +1,4 @@
-"""A page asks whether there are websockets before it opens one."""
+"""A page checks for WebSocket support before it connects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Open pages of people who are limited to a part of the content hear of nothing outside of it."""
+"""Open pages of users with a content scope receive nothing outside of it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def posts() -> tuple[Post, Post]:
 
 @sync_to_async
 def happened(*post_ids: UUID | None) -> None:
-    """Something at each of these posts, and then what everybody hears."""
+    """Record an event for each of these posts, and then a public one."""
     for post_id in post_ids:
         outbox.record("post.updated", actor=make.actor("editor"), payload={}, post_id=post_id)
     outbox.record("media.uploaded", actor=make.actor("editor"), payload={})

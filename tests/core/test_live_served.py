@@ -1,4 +1,4 @@
-"""Two real servers on one database, and a real client of websockets."""
+"""Two real servers on one database, and a real WebSocket client."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ print(make.post().pk)
 
 
 class Person:
-    """Somebody with a browser: a session at one of the servers."""
+    """A user with a browser: a session at one of the servers."""
 
     def __init__(self, url: str, role: str) -> None:
         self.url = url
@@ -56,7 +56,7 @@ def hears(page: ClientConnection) -> Any:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
-    """Two servers, and the id of a post."""
+    """Yield two servers, and the id of a post."""
     folder: Path = tmp_path_factory.mktemp("site")
     give_database(folder, tmp_path_factory)
     post_id = prepare(folder, PEOPLE)
@@ -116,7 +116,7 @@ def test_a_frame_of_any_size_ends_the_connection(site: Any) -> None:
 
 
 def _closed(page: ClientConnection) -> int:
-    """The code that it is closed with, whatever is heard before."""
+    """Return the close code, after any number of messages."""
     try:
         while True:
             page.recv(timeout=20)

@@ -1,4 +1,4 @@
-"""Nothing is told twice, nothing is left out, and nobody who listens slowly costs the others anything."""
+"""Nothing is sent twice or lost, and slow clients do not affect others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def quick(settings: Any) -> None:
 
 
 def happened(number: int = 1, **fields: Any) -> list[Event]:
-    """So many events, straight into the table."""
+    """Insert that many events directly into the table."""
     made = [Event(name="media.uploaded", via="api", **fields) for _ in range(number)]
     for event in made:
         event.save()

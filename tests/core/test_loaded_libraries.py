@@ -1,4 +1,4 @@
-"""Which libraries a process loads at its start. Each takes memory for as long as the process runs."""
+"""Libraries loaded by a process at its start, because each uses memory for its whole life."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from django.conf import settings
 
 SDKS: Final = {"pydantic_ai", "openai", "anthropic", "google.genai", "genai_prices", "boto3"}
 OPERATIONS: Final = {"sentry_sdk", "opentelemetry.sdk", "prometheus_client"}
-"""Libraries that a variable switches on."""
+"""Libraries enabled by a variable."""
 WEB: Final = {
     "PIL", "nh3", "mcp", "celery", "kombu", "amqp", "pytest", "markdown_it", "requests",
 
@@ -22,12 +22,12 @@ ADMIN: Final = {
     "proofroom_apps.editorial.post_admin", "proofroom_apps.imports.admin",
     "allauth.account.views", "allauth.mfa.webauthn.views", "fido2",
 }  # fmt: skip
-"""Pages of the admin, which whoever opens the first one loads."""
+"""Pages of the admin, loaded with its first request."""
 API: Final = {
     "agents_app.api.agents", "content.api.posts", "proofroom.core.api.views", "rest_framework.serializers",
     "drf_spectacular.openapi", "django.test", "markdown", "pygments",
 }  # fmt: skip
-"""Views of the API, and what they load, likewise."""
+"""Views of the API and their imports, loaded with the first request."""
 STARTS: Final = {
     "web": (
         "import cms_project.wsgi",
@@ -46,7 +46,7 @@ STARTS: Final = {
 
 
 def answer(code: str, **environ: str) -> str:
-    """What a process prints that runs this code with the settings of the embedded default."""
+    """Return the output of a process that runs this code with the embedded default's settings."""
     others = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")}
     done = subprocess.run(
         [sys.executable, "-c", code],

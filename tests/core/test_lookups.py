@@ -1,4 +1,4 @@
-"""Rows by ids that somebody sent: what is no id finds nothing and asks nothing."""
+"""Lookups by ids from requests: an invalid id finds nothing and runs no query."""
 
 from __future__ import annotations
 

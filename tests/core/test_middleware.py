@@ -1,4 +1,4 @@
-"""Sessions, CSRF and login run where people manage content, and nowhere else."""
+"""Sessions, CSRF and login middleware run only where content is managed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every migration can be taken back, with sample content in the tables, and applied again."""
+"""Every migration can be reversed, with sample content in the tables, and applied again."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ print(json.dumps(found))
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    """Of the database: that of the tests' services, else the embedded one."""
+    """Return the database URL: the tests' services, otherwise the embedded one."""
     if not os.environ.get("DATABASE_URL"):
         yield ""
         return

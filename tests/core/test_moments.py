@@ -1,4 +1,4 @@
-"""A moment is read by one rule, whichever face it comes by."""
+"""Times are parsed by the same rule in all interfaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `proofroom new` writes. `tests/deployment/test_own_project.py` tries all of it with a wheel."""
+"""Files written by `proofroom new`. `tests/deployment/test_own_project.py` tries all of them with a wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of PostgreSQL that a migration changes while processes hold statements that they prepared before."""
+"""PostgreSQL tables changed by a migration while processes hold prepared statements."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ask(request: pytest.FixtureRequest) -> Ask:
 
 
 def migrate(sql: str) -> None:
-    """Change a table in another process's place: on a connection of its own."""
+    """Change a table like another process: on a separate connection."""
     info = connection.connection.info
     with psycopg.connect(
         host=info.host, port=info.port, user=info.user, dbname=info.dbname, autocommit=True

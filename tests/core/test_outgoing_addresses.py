@@ -1,4 +1,4 @@
-"""Which addresses can be written down at all. No name server is asked."""
+"""Valid outgoing URLs. No name server is queried."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of a call, by what the other side does. Real connections on this machine."""
+"""Results of outgoing calls for each behavior of the receiver. Real connections on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proofroom.core.http_client import CallRefused, Client, HttpResult, Unreacha
 from tests.receiver import Receiver, Reply, Trick, reach, serving
 
 SOON = 0.4
-"""How long a call may take whose receiver never ends; only ever waited for in full by those."""
+"""Timeout in seconds of calls whose receiver never ends; only these tests wait for it completely."""
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_who_hangs_can_be_let_go(receiver: Receiver) -> None:
 
 
 def send_all(receiver: Receiver, *paths: str) -> list[int | str]:
-    """One after another over one client: the status of each, or why there is none."""
+    """Send requests one after another with one client. Return the status or error of each."""
 
     async def run() -> list[int | str]:
         ends: list[int | str] = []

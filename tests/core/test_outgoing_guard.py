@@ -1,4 +1,4 @@
-"""Threat 53: nothing that people or content name leads into the private network. Real sockets of this machine."""
+"""Threat 53: no URL from users or content reaches the private network. Real sockets of this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def receiver() -> Iterator[Receiver]:
 
 
 class Wire:
-    """What was asked of name servers, and where connections went. Names are made up by `answers`."""
+    """Records DNS queries and targets of connections. `answers` defines invented names."""
 
     def __init__(self) -> None:
         self.answers: dict[str, list[list[str]]] = {}

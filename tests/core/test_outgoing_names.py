@@ -1,4 +1,4 @@
-"""Name servers that do not answer hold up nobody but who asked for that name."""
+"""Name servers that do not answer block only the request for that name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.receiver import reach, serving
 
 
 class Servers:
-    """Names that begin with `hang` are answered after `release`; others lead to this machine."""
+    """Names that start with `hang` are answered after `release`; others resolve to this machine."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

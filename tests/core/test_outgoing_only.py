@@ -1,4 +1,4 @@
-"""There is one way out: no other part of the product can call an address."""
+"""There is one module for outgoing calls: no other part of the product can make one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def files() -> Iterator[Path]:
 
 
 def ways_out_of(source: str) -> set[str]:
-    """What a module imports or calls to reach others, by name."""
+    """Return the imports and calls of a module that reach other hosts."""
     found: set[str] = set()
     if not any(word.partition(".")[0] in source for word in WAYS_OUT | CALLS):
         return found

@@ -1,4 +1,4 @@
-"""The certificate has to be that of the name, though the connection goes to an address."""
+"""The certificate must match the host name, although the connection is made to an IP address."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HOST = "hooks.example"
 
 
 class Authority:
-    """An authority of this test, and certificates from it."""
+    """A certificate authority of this test, and its certificates."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -87,7 +87,7 @@ def _general_name(host: str) -> x509.GeneralName:
 
 @pytest.fixture
 def authority(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Authority:
-    """Every name is this machine, which the operator allows."""
+    """Resolve every name to this machine, which the operator allows."""
     reach(settings)
     found = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", 0))]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: found)

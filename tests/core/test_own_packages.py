@@ -1,4 +1,4 @@
-"""A site whose package takes the name of one of the product's is told so."""
+"""A site whose package has the name of one of the product's gets an error message."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cms_project.own_packages import OWN_PACKAGES, ROOT
 
 
 def start(first: Path, statement: str) -> subprocess.CompletedProcess[str]:
-    """Start Django with a folder that Python looks in before the product's."""
+    """Start Django with a folder before the product's in the import path."""
     program = f"import sys; sys.path[:0] = [{str(first)!r}, {str(ROOT)!r}]; {statement}"
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=first

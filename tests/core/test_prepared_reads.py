@@ -1,4 +1,4 @@
-"""Reads that PostgreSQL keeps prepared: the same rows and errors as through a cursor, whatever happened before."""
+"""Prepared reads on PostgreSQL: the same rows and errors as with a cursor, after any previous event."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_read_begins_its_transaction_and_what_it_prepares_outlives_it() -> Non
 
 
 def test_a_transaction_goes_on_after_something_in_it_was_undone() -> None:
-    """Psycopg takes back all that is prepared whenever something is undone."""
+    """Psycopg drops all prepared statements after a rollback."""
     with transaction.atomic():
         assert read("SELECT %s::int", 1) == [(1,)]
         through_cursor("SELECT 'of psycopg'")

@@ -1,4 +1,4 @@
-"""What pydantic refuses is said by one translator: without its own prefix, and in the reader's language."""
+"""Pydantic errors are translated in one place: without pydantic's prefix, and in the user's language."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ PLACES = {
     "proofroom/core/api/answer.py",
     "cms_project/env.py",
 }
-"""The translator; what only asks for the kinds of errors; and settings, which may import nothing."""
+"""The translator; modules that only use error types; and settings, which may import nothing."""
 
 
 def _refuse(value: str) -> str:

@@ -1,4 +1,4 @@
-"""Cached answers by the query parameters that they depend on: links carry many others."""
+"""Cached answers by their relevant query parameters, because links carry many others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A message that cannot be queued is said once, and seen until one is queued again."""
+"""A message that cannot be queued is logged once, and reported until one is queued again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WELL = CheckResult("ok", "messages to workers", "none is known to have failed")
 
 @pytest.fixture
 def send() -> Iterator[Callable[[], object]]:
-    """Sends a message to a Redis that nobody runs."""
+    """Sends a message to a Redis that is not running."""
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
@@ -40,7 +40,7 @@ def send() -> Iterator[Callable[[], object]]:
 
 @pytest.fixture
 def without_packaging(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where what the transport imports is not installed."""
+    """Simulate an environment without the transport's imports."""
     for name in ("packaging", "packaging.version"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr("kombu.transport._transport_cache", {})

@@ -1,4 +1,4 @@
-"""Three queues: events cannot keep deliveries waiting, nor agents anything."""
+"""Three queues: events cannot delay deliveries, nor agents anything else."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_worker_takes_from_every_queue() -> None:
 
 
 def queues_of(commands: Sequence[Sequence[str]]) -> list[str]:
-    """What each worker among the commands takes from."""
+    """Return the queues of each worker in the commands."""
     return [command[command.index("--queues") + 1] for command in commands if "worker" in command]
 
 

@@ -1,4 +1,4 @@
-"""The same error is logged once in a while, others at once."""
+"""Repeated errors are logged at intervals, others immediately."""
 
 from __future__ import annotations
 

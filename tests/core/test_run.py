@@ -1,4 +1,4 @@
-"""`./run` installs only when it must, and the demo starts and ends as one."""
+"""`./run` installs only if needed, and the demo starts and ends as a unit."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.ports import free_port
 
 
 def python(*arguments: str) -> list[str]:
-    """A command in the running interpreter."""
+    """Return a command for the running interpreter."""
     return [sys.executable, *arguments]
 
 
@@ -39,7 +39,7 @@ case $1 in venv) mkdir -p .venv/bin && ln -sf "$REAL_PYTHON" .venv/bin/python ;;
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """The script with lock files and a uv that only writes down what it was asked."""
+    """Create the script with lock files and a fake uv that records its calls."""
     shutil.copy(settings.BASE_DIR / "run", tmp_path)
     for name in ("requirements.lock", "requirements-dev.lock"):
         (tmp_path / name).write_text("x==1\n")
@@ -72,7 +72,7 @@ def run(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedPr
 
 
 def installed(folder: Path) -> list[str]:
-    """The lock files that were installed since the last question."""
+    """Return the lock files installed since the last call."""
     log = folder / "uv.log"
     lines = log.read_text().splitlines() if log.exists() else []
     log.write_text("")
@@ -158,7 +158,7 @@ def test_the_tests_on_services_want_to_know_them(checkout: Path):
 
 
 def code(name: str, text: str) -> Program:
-    """A program that runs this code."""
+    """Return a program that runs this code."""
     return Program(name, "tests.core.run_code", (text,))
 
 
@@ -235,7 +235,7 @@ if mine is not None:
 
 
 def forked(**programs: str) -> str:
-    """What is printed when these run as copies of a process until the first of them ends."""
+    """Return the output of these, run as forks of a process until the first one ends."""
     arguments = [text for pair in programs.items() for text in pair]
     done = subprocess.run(
         [sys.executable, "-c", FORKING, *arguments],
@@ -318,7 +318,7 @@ print(sum(path.startswith("socket:") for path in new))
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the demo forks nothing")
 def test_what_is_loaded_before_the_fork_opens_nothing():
-    """Threads, connections and locks would be passed on to every program."""
+    """Threads, connections and locks would be inherited by every program."""
     done = subprocess.run(
         python("manage.py", "shell", "--verbosity", "0", "--no-imports", "-c", LOADING),
         cwd=settings.BASE_DIR,
@@ -382,7 +382,7 @@ def test_the_demo_starts_nothing_on_a_database_that_it_cannot_prepare(tmp_path: 
 
 
 class Demo(demo.Command):
-    """The demo without anything to prepare or to announce."""
+    """The demo without preparation and announcements."""
 
     is_forking = False
 
@@ -446,7 +446,7 @@ else:
 
 
 def is_gone(pid: int) -> bool:
-    """Whether a process ended; what nobody has waited for yet counts."""
+    """Return True if a process has ended; zombies count."""
     try:
         return Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -475,7 +475,7 @@ def test_programs_and_what_they_started_end_with_a_process_that_is_killed(way: s
 
 
 def becomes_empty(queue: Path) -> bool:
-    """Whether every message is taken within 20 seconds."""
+    """Wait up to 20 seconds until the queue is empty."""
     for _ in range(200):
         if not list(queue.glob("*.msg")):
             return True

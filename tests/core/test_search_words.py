@@ -1,4 +1,4 @@
-"""How a text is cut into words: the same for what is kept and for what is asked."""
+"""Splitting of texts into words: the same for indexing and searching."""
 
 from __future__ import annotations
 

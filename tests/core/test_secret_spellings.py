@@ -1,4 +1,4 @@
-"""One list of the forms in which a secret is hidden, wherever something hides secrets."""
+"""One list of the spellings in which a secret is masked, used everywhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that processes share: what one made, others send, as long as it is what they would make."""
+"""Pages shared between processes: one renders, others send, as long as the result would be the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGE = "/blog/how-to-brew-filter-coffee"
 
 @pytest.fixture(autouse=True)
 def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Whose Redis may take its time: a busy machine's is not one that says nothing."""
+    """Use a Redis without short timeouts, because a busy machine must not count as an outage."""
     monkeypatch.setattr(shared_answers, "_paused_until", 0.0)
     monkeypatch.setattr(module, "TIMEOUT_SECONDS", 30.0)
     module._redis.cache_clear()
@@ -38,13 +38,13 @@ def shared(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 class Processes:
-    """Two processes, of which one asks after the other: what one keeps is taken from the other."""
+    """Two processes that request one after another, so that the second uses the first one's pages."""
 
     def __init__(self) -> None:
         self.front = Front()
 
     def get(self, address: str, **meta: Any) -> Answered:
-        """Ask a process that knows nothing yet."""
+        """Request from a process with an empty memory."""
         answers.clear()
         content_memo.clear()
         lease.end()
@@ -232,7 +232,7 @@ def test_a_page_too_long_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def silent_redis() -> Iterator[str]:
-    """The address of a Redis that takes calls and says nothing."""
+    """Return the URL of a Redis that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
 

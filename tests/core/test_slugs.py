@@ -1,4 +1,4 @@
-"""Slugs: one rule and one sentence for those of a to z, and one for those of pages."""
+"""Slugs: one rule and one message for ASCII slugs, and one for slugs of pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cookie that tells scripts of the site that staff uses this browser, and opens nothing."""
+"""The cookie that marks staff browsers for the site's scripts, and gives no access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A part that is rendered once and filled in for each thing: escaped, and never another's."""
+"""Templates rendered once and filled per object: escaped, and never mixed up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A compiled statement answers what its queryset answers, for any arguments, and is compiled once."""
+"""A compiled statement returns the same as its queryset, for any arguments, and is compiled once."""
 
 from __future__ import annotations
 

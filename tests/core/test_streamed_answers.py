@@ -1,4 +1,4 @@
-"""Answers that are streamed go out over ASGI while they are read, block by block."""
+"""Streamed answers are sent over ASGI while they are read, block by block."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 def sent(response: Any, when_sent: Callable[[], object] = lambda: None) -> list[bytes]:
-    """The parts of the body, in the order in which they were sent. `when_sent` is called at each."""
+    """Return the parts of the body in order of sending. `when_sent` is called at each."""
     messages: list[dict[str, Any]] = []
 
     async def send(message: dict[str, Any]) -> None:

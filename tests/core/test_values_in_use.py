@@ -1,4 +1,4 @@
-"""Which values a column has, by an index."""
+"""The distinct values of a column, by an index."""
 
 from __future__ import annotations
 

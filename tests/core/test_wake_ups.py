@@ -1,4 +1,4 @@
-"""A web process gathers its messages to the workers: no request waits for the queue, and nothing is left unsaid."""
+"""A web process collects its queue messages: no request waits for the queue, and none is lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Sent = tuple[str, list[int], list[str], str | None]
 
 
 class Workers:
-    """What is queued, which `hold` keeps waiting at the queue."""
+    """Records queued messages, which `hold` delays."""
 
     def __init__(self) -> None:
         self.sent: Queue[Sent] = Queue()
@@ -59,7 +59,7 @@ def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
 
 
 def request(number: int, *post_ids: UUID | None) -> list[int]:
-    """Record an event for each, as a request does."""
+    """Record an event for each, like a request."""
     actor = make.actor("admin")
     with bind_ids({"request_id": f"request-{number}"}), transaction.atomic():
         return [
@@ -154,7 +154,7 @@ def test_an_error_that_nobody_expects_ends_no_more_than_one_round(
 
 
 def test_a_web_process_that_ends_sends_what_still_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Servers fork their processes by multiprocessing: there `atexit` calls nobody."""
+    """Servers fork with multiprocessing, where `atexit` handlers do not run."""
     own_end, other_end = Pipe(duplex=False)
 
     def serve() -> None:
@@ -179,7 +179,7 @@ def test_a_web_process_that_ends_sends_what_still_waits(monkeypatch: pytest.Monk
 
 
 def tell_when_done(monkeypatch: pytest.MonkeyPatch, method: str, done: Event) -> None:
-    """A database in memory refuses to write a table that a test reads meanwhile: no test may poll it."""
+    """Wait without polling: an in-memory database refuses writes to a table that is being read."""
     original = getattr(QueueWatch, method)
 
     def call(*arguments: object) -> None:

@@ -1,4 +1,4 @@
-"""Slugs, ids and differences cut no word at a vowel sign, a point or a character that nobody sees."""
+"""Slugs, ids and diffs split no word at a vowel sign, a point or an invisible character."""
 
 from __future__ import annotations
 

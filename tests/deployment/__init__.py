@@ -1,1 +1,1 @@
-"""What a deployment is made of, and a whole one of its own."""
+"""The files of a deployment, and a complete deployment."""

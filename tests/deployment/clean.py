@@ -1,4 +1,4 @@
-"""An environment that holds what one lock file names and nothing else, as on a machine that only runs the site."""
+"""An environment with only the packages of one lock file, like a machine that only runs the site."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PASSED_ON = ("PIP_", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PR
 
 
 def make(folder: Path) -> None:
-    """An empty environment with pip."""
+    """Create an empty environment with pip."""
     if importlib.util.find_spec("ensurepip") is not None:
         command = [sys.executable, "-m", "venv", str(folder)]
     else:
@@ -29,7 +29,7 @@ def make(folder: Path) -> None:
 
 
 class CleanEnvironment:
-    """Runs shell commands with the programs of the environment and with no other variables than those given."""
+    """Runs shell commands with the environment's programs and only the given variables."""
 
     def __init__(self, folder: Path, variables: Mapping[str, str]) -> None:
         make(folder)
@@ -46,7 +46,7 @@ class CleanEnvironment:
         }
 
     def run(self, command: str) -> str:
-        """What a command says, which must end well."""
+        """Return the output of a command, which must succeed."""
         done = subprocess.run(
             ["/bin/sh", "-c", command],
             cwd=ROOT,
@@ -62,7 +62,7 @@ class CleanEnvironment:
         return done.stdout
 
     def answer(self, command: str, answers: Mapping[str, str]) -> str:
-        """What a command says that asks in a terminal. An answer goes to the question that begins so."""
+        """Return the output of an interactive command. Answers are matched by the start of the question."""
         pid, terminal = pty.fork()
         if pid == 0:
             os.chdir(ROOT)
@@ -81,7 +81,7 @@ class CleanEnvironment:
     def start(
         self, command: str, log: Path, variables: Mapping[str, str]
     ) -> subprocess.Popen[bytes]:
-        """A process that goes on, in a group of its own."""
+        """Start a process in its own process group."""
         with log.open("wb") as written:
             return subprocess.Popen(
                 ["/bin/sh", "-c", f"exec {command}"],

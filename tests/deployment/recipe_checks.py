@@ -1,4 +1,4 @@
-"""Run inside a new project that has the files of every recipe of docs/extending.md: each is used once.
+"""Tests of every recipe of docs/extending.md, run inside a new project with the files of all of them.
 
 `tests/deployment/test_own_project.py` copies this file into the project's tests.
 """

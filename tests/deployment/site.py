@@ -1,4 +1,4 @@
-"""The whole of docs/deployment.md, run: its commands, its processes and its nginx, on PostgreSQL and Redis."""
+"""docs/deployment.md executed completely: its commands, processes and nginx, on PostgreSQL and Redis."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SECRETS = {
 }
 THROUGH_NGINX = {"Host": HOST, "Origin": f"https://{HOST}"}
 PAST_NGINX = {**THROUGH_NGINX, "X-Forwarded-Proto": "https", "X-Forwarded-For": "::1"}
-"""Straight to a process, a request says what nginx would."""
+"""Headers for requests that bypass nginx, as nginx would set them."""
 STARTS_WITHIN, HAPPENS_WITHIN = 90.0, 60.0
 _REDIS_DATABASE = 15  # of those that a Redis has, the one that no other test uses
 _Found = TypeVar("_Found")
 
 
 def until(what: str, look: Callable[[], _Found | None], seconds: float = HAPPENS_WITHIN) -> _Found:
-    """What the look finds at last."""
+    """Return the result of a function, after waiting until it is true."""
     deadline = time.monotonic() + seconds
     while True:
         if found := look():
@@ -61,7 +61,7 @@ def own_redis() -> Iterator[str]:
 
 
 class Person:
-    """Somebody with a browser who is logged in; `origin` is where the requests go to."""
+    """A user with a logged-in browser. `origin`: the target of its requests."""
 
     def __init__(self, origin: str, headers: Mapping[str, str]) -> None:
         self.http = httpx.Client(base_url=origin, headers=headers, verify=False, timeout=60)  # noqa: S501
@@ -70,7 +70,7 @@ class Person:
         self.send("POST", "/api/auth/login", json={"email": EMAIL, "password": PASSWORD})
 
     def send(self, method: str, path: str, **request: Any) -> Any:
-        """The answer to a request that must succeed."""
+        """Return the response to a request that must succeed."""
         # Cookies are kept for the name, while the connection goes to an address.
         cookies = {cookie.name: cookie.value for cookie in self.http.cookies.jar}
         headers = {
@@ -90,16 +90,16 @@ class Person:
 
 @dataclass
 class Site:
-    """A site that runs."""
+    """A running site."""
 
     environment: CleanEnvironment
     folder: Path
     port: int
-    """Of nginx."""
+    """Port of nginx."""
     web: tuple[str, str]
-    """Where the two web processes are."""
+    """Addresses of the two web processes."""
     said: dict[str, str]
-    """What each command of the first start said."""
+    """Output of each command of the first start."""
 
     @property
     def origin(self) -> str:
@@ -114,7 +114,7 @@ class Site:
 def run_first_start(
     environment: CleanEnvironment, lock: str = "requirements.lock", left_out: str = ""
 ) -> dict[str, str]:
-    """The commands of the page, one after the other, with that lock file."""
+    """Run the commands of the page one after another, with that lock file."""
     said = {}
     for line in first_start():
         command = line.replace("requirements.lock", lock)
@@ -132,7 +132,7 @@ def run_first_start(
 def running(
     environment: CleanEnvironment, folder: Path, commands: Mapping[str, tuple[str, dict[str, str]]]
 ) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
-    """Processes by their names, each with variables of its own; stopped at the end."""
+    """Run named processes with their own variables; stop them at the end."""
     processes = {
         name: environment.start(command, folder / f"{name}.log", variables)
         for name, (command, variables) in commands.items()
@@ -178,7 +178,7 @@ def trusting_all() -> ssl.SSLContext:
 
 @contextmanager
 def deployed(folder: Path, receiver_host: str) -> Iterator[Site]:
-    """The site of the page, with two web processes. Its logs must hold no error at the end."""
+    """Yield the site of the page, with two web processes. Fails at the end if a log contains an error."""
     first, second, sockets, mcp, front = (free_port() for _ in range(5))
     with ExitStack() as stack:
         variables = {
@@ -220,7 +220,7 @@ def deployed(folder: Path, receiver_host: str) -> Iterator[Site]:
 
 
 def require_well(folder: Path, processes: Mapping[str, subprocess.Popen[bytes]]) -> None:
-    """All still run, and none has said that something went wrong."""
+    """Fail unless all processes run and none has logged an error."""
     for name, process in processes.items():
         said = (folder / f"{name}.log").read_text(errors="replace")
         assert process.poll() is None, f"{name} has ended:\n{said}"

@@ -1,4 +1,4 @@
-"""One small machine whose pictures are in a bucket: requirements-extras.lock alone, SQLite, a queue in files."""
+"""A small machine with media in a bucket: requirements-extras.lock only, SQLite, a queue in files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.deployment
 
 @contextmanager
 def bucket() -> Iterator[tuple[str, Any]]:
-    """The address of an S3 server of this process, and a bucket on it."""
+    """Yield the URL of an S3 server in this process, with a bucket."""
     import boto3
     from moto.server import ThreadedMotoServer
 

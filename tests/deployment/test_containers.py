@@ -1,4 +1,4 @@
-"""The image, compose.yaml, the systemd units and the Kubernetes manifests start what the Procfile says."""
+"""The image, compose.yaml, the systemd units and the Kubernetes manifests start the Procfile's commands."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _OWN_IMAGE = {
     "{{ project_name }}.asgi": "cms_project.asgi",
     "{{ project_name }}": "proofroom",
 }
-"""How the files of a new project differ from those of the product's checkout."""
+"""Differences of a new project's files from the product's."""
 
 
 def commands() -> dict[str, list[str]]:
-    """The words of each process, with the ports that it has unless told otherwise."""
+    """Return the arguments of each process, with default ports."""
     return {
         name: shlex.split(re.sub(r"\$\{\w+:-(\d+)\}", r"\1", command))
         for name, command in procfile().items()
@@ -59,7 +59,7 @@ def test_compose_starts_each_process_of_the_procfile() -> None:
 
 
 def test_the_database_of_compose_has_a_connection_for_each_process() -> None:
-    """By the formula of docs/deployment.md: eleven a process, and ten."""
+    """The formula of docs/deployment.md: eleven per process, plus ten."""
     services = compose()
     [most] = re.findall(r"max_connections=(\d+)", " ".join(services["db"]["command"]))
     workers = {
@@ -87,7 +87,7 @@ def test_a_new_project_has_the_same(name: str) -> None:
 
 
 def test_a_new_project_has_its_tests_run_at_every_push() -> None:
-    """The commands that `test_own_project.py` runs in a new project, too."""
+    """The same commands as `test_own_project.py` runs in a new project."""
     written = yaml.safe_load((TEMPLATE / ".github/workflows/tests.yaml").read_text())
     steps = written["jobs"]["tests"]["steps"]
     assert [step["run"] for step in steps if "run" in step] == [

@@ -1,4 +1,4 @@
-"""A site that was put up as docs/deployment.md says does all that it is for."""
+"""A site deployed like in docs/deployment.md supports all features."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.receiver import Receiver, serving
 
 pytestmark = pytest.mark.deployment
 SEEN_WITHIN = 1.0
-"""Seconds until a change through one web process is seen through another."""
+"""Seconds until a change in one web process is visible in another."""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def owner(site: Site) -> Person:
 
 @pytest.fixture(scope="module", autouse=True)
 def scheduled(owner: Person) -> str:
-    """A post that goes live by itself. The scheduler looks once a minute, so that it is asked for first of all."""
+    """Create a scheduled post. The scheduler runs once a minute, so this fixture comes first."""
     body = {"type": "blog", "title": "Later", "slug": "later"}
     post: dict[str, Any] = owner.send("POST", "/api/posts", json=body)
     moment = datetime.now(UTC) + timedelta(seconds=5)
@@ -72,7 +72,7 @@ def scheduled(owner: Person) -> str:
 
 @pytest.fixture(scope="module")
 def post(owner: Person) -> str:
-    """A post that is live."""
+    """Return a live post."""
     body = {"type": "blog", "title": "First light", "slug": "first-light"}
     made = owner.send("POST", "/api/posts", json=body)
     owner.send("PUT", f"/api/posts/{made['id']}", json={"status": "published"})
@@ -270,7 +270,7 @@ def test_pages_work_in_a_browser_from_the_hashed_files(
 
 
 def test_no_process_has_more_connections_than_the_page_says(site: Site) -> None:
-    """Eleven a process: after all that was asked of them above."""
+    """Eleven per process, after all requests of the tests above."""
     with psycopg.connect(site.environment.variables["DATABASE_URL"]) as connection:
         query = (
             "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() "

@@ -1,8 +1,8 @@
-"""The steps of the Containerfile, carried out in a clean Debian without an engine for containers: a folder that
-`debootstrap` fills, and `chroot`.
+"""The steps of the Containerfile, executed in a clean Debian without a container engine, in a
+`debootstrap` folder with `chroot`.
 
-What an engine adds is not in it: layers, networks, limits. It takes root, Debian's `debootstrap`, and minutes, so it
-runs only where `IMAGE=1` asks for it: docs/development/testing.md.
+It does not cover layers, networks and limits. It needs root, Debian's `debootstrap`, and minutes,
+so it runs only with `IMAGE=1`: docs/development/testing.md.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ pytestmark = [
 ]
 CONTAINERFILE = ROOT / "deploy/Containerfile"
 SUITE = "trixie"
-"""The Debian that the base image of that Python stands on."""
+"""The Debian release of that Python's base image."""
 _STARTS_WITHIN = 120.0
 _PASSED_ON = ("PIP_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 _OF_THIS_MACHINE = ("etc/resolv.conf", "etc/hosts", "etc/ssl/certs/ca-certificates.crt")
-"""What an engine would have, to reach the package registry."""
+"""Files an engine would provide, to reach the package registry."""
 
 
 def instructions() -> list[tuple[str, str]]:
-    """The Containerfile as pairs of instruction and what follows it."""
+    """Return the Containerfile as pairs of instruction and arguments."""
     text = re.sub(r"(?m)^#.*\n", "", CONTAINERFILE.read_text()).replace("\\\n", " ")
     return [(line.split(None, 1)[0], line.split(None, 1)[1]) for line in text.splitlines() if line]
 
 
 @dataclass
 class Image:
-    """What the instructions have made so far."""
+    """The result of the instructions so far."""
 
     root: Path
     workdir: str = "/"
@@ -57,7 +57,7 @@ class Image:
     health: list[str] = field(default_factory=list)
 
     def words(self, *command: str) -> list[str]:
-        """A command as a process of this machine that sees nothing but the image."""
+        """Return a command that runs in a process with only the image's files."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         inside = f"cd {shlex.quote(self.workdir)} && exec {shlex.join(command)}"
         return [
@@ -80,7 +80,7 @@ class Image:
         return done.stdout
 
     def copy(self, source: str, target: str) -> None:
-        """Files of the checkout; git says what an engine would send without those of `.dockerignore`."""
+        """Copy files of the checkout. Git lists the files an engine would send without those of `.dockerignore`."""
         place = self.root / self.workdir.lstrip("/") / target
         listed = subprocess.run(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", source],

@@ -1,4 +1,4 @@
-"""A project made from the built wheel, in an environment without the checkout, starts and passes its own tests."""
+"""A project made from the built wheel, without the checkout, starts and passes its own tests."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Project:
     variables: dict[str, str]
 
     def run(self, *words: str) -> str:
-        """What a command of the project says, which must end well."""
+        """Return the output of a project's command, which must succeed."""
         done = subprocess.run(
             words,
             cwd=self.folder,
@@ -74,7 +74,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """`proofroom new shop`, run where nothing but the wheel and what it asks for is installed."""
+    """Run `proofroom new shop` with only the wheel and its dependencies installed."""
     home = tmp_path_factory.mktemp("own-project")
     subprocess.run(
         [uv(), "venv", "--quiet", "--python", sys.executable, str(home / "tool")], check=True
@@ -142,7 +142,7 @@ def test_a_name_that_is_a_package_of_the_product_is_refused(project: Project) ->
 
 @pytest.fixture
 def address(project: Project, tmp_path: Path) -> Iterator[str]:
-    """The project, started by `./run` as a newcomer does."""
+    """Yield the URL of the project, started by `./run`."""
     port, mcp_port = free_port(), free_port()
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
@@ -179,7 +179,7 @@ def test_a_new_project_starts_with_what_it_adds(address: str) -> None:
 
 _EXAMPLE = re.compile(r"(?m)^`(shop/[^`\n]+)`[^\n]*\n\n```\w+\n((?:.*\n)*?)```$")
 RECIPES = dict(_EXAMPLE.findall((ROOT / "docs/extending.md").read_text(encoding="utf-8")))
-"""The files of the recipes, by their places in a project `shop`."""
+"""The files of the recipes, by their paths in a project `shop`."""
 CONTENT_MIGRATION = "shop/migrations/0002_price_tag_content.py"
 EXTENSION_POINTS = (
     "modules", "templates", "post_types", "taxonomies", "module_groups", "roles", "api.py",
@@ -191,7 +191,7 @@ EXTENSION_POINTS = (
 
 @pytest.fixture(scope="module")
 def extended(project: Project) -> Project:
-    """The project with every recipe followed, and one language more."""
+    """Return the project with all recipes applied, and one more language."""
     for name, code in RECIPES.items():
         if name != CONTENT_MIGRATION:
             file = project.folder / name

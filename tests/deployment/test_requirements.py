@@ -1,4 +1,4 @@
-"""What the product imports is in the locks that a deployment installs; and the locks agree."""
+"""The product's imports are in the lock files of a deployment, and the lock files agree."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def normal(name: str) -> str:
 
 
 def locked(name: str) -> dict[str, str]:
-    """Versions by distribution."""
+    """Return versions by distribution."""
     pinned = r"^([a-z0-9][\w.-]*)(?:\[[^\]]+\])?==(\S+)"
     text = (ROOT / name).read_text()
     return {normal(found[1]): found[2] for found in re.finditer(pinned, text, re.MULTILINE)}
@@ -55,7 +55,7 @@ def declared() -> set[str]:
 
 
 def imported() -> Iterator[tuple[str, str]]:
-    """Each file of the product with the top-level name of each package that it imports from outside."""
+    """Return each file of the product with the top-level names of its external imports."""
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
             for node in ast.walk(ast.parse(file.read_text())):
@@ -154,7 +154,7 @@ def test_all_that_runs_is_locked(redis: str, driver: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("name", ["requirements.lock", "requirements-extras.lock"])
 def test_the_extras_that_packages_ask_for_are_locked(name: str) -> None:
-    """pip takes nothing without a hash, and what a package asks for with an extra is another thing to it."""
+    """pip requires a hash for everything, and treats a package with an extra as a separate requirement."""
     text = (ROOT / name).read_text()
     named = {
         normal(found[1]): set(found[2].replace(" ", "").split(","))

@@ -1,4 +1,4 @@
-"""The processes of docs/deployment.md answer Prometheus from the first second on, while visitors already come."""
+"""The processes of docs/deployment.md answer Prometheus from the first second, during requests of visitors."""
 
 from __future__ import annotations
 

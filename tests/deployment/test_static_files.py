@@ -1,4 +1,4 @@
-"""Static files as `collectstatic` leaves them: hashed, compressed, importing each other by their hashed names."""
+"""Static files after `collectstatic`: hashed, compressed, importing each other by hashed names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def manage(data: Path, *command: str) -> str:
 
 @pytest.fixture(scope="module")
 def names(folder: Path) -> dict[str, str]:
-    """The hashed name of every file."""
+    """Return the hashed name of every file."""
     paths: dict[str, str] = json.loads((folder / "staticfiles.json").read_text())["paths"]
     return paths
 

@@ -1,4 +1,4 @@
-"""The page about deployment, the Procfile and the image say the same."""
+"""The deployment page, the Procfile and the image agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What docs/deployment.md and deploy/Procfile say, as the tests read it: nothing of it is repeated there."""
+"""The parsed content of docs/deployment.md and deploy/Procfile, so that tests repeat nothing of it."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ PAGE = ROOT / "docs" / "deployment.md"
 
 
 def blocks(language: str, heading: str = "") -> list[str]:
-    """The examples of one language, in their order; those that come after a heading."""
+    """Return the examples of one language in order, optionally after a heading."""
     _, _, rest = PAGE.read_text().partition(heading) if heading else ("", "", PAGE.read_text())
     return re.findall(rf"(?ms)^```{language}\n(.*?)^```$", rest)
 
 
 def first_start() -> list[str]:
-    """The commands of "First start, and each new version"."""
+    """Return the commands of "First start, and each new version"."""
     block = blocks("sh", "## First start")[0]
     return [line.partition("#")[0].strip() for line in block.splitlines()]
 
 
 def procfile() -> dict[str, str]:
-    """The command of each process."""
+    """Return the command of each process."""
     lines = (ROOT / "deploy" / "Procfile").read_text().splitlines()
     return dict(line.split(": ", 1) for line in lines)
 
 
 def table_of_processes() -> dict[str, str]:
-    """The command of each process as the page shortens it."""
+    """Return the abbreviated command of each process on the page."""
     rows = re.findall(r"(?m)^\| (\w+) \| `([^`]+)` \|", PAGE.read_text())
     return dict(rows)
 
 
 def nginx(port: int, ports: Mapping[int, int], certificate: Path, folder: Path) -> str:
-    """The page's servers as one configuration: on `port`, before other ports, with a certificate of ours."""
+    """Return the page's servers as one configuration: on `port`, before other ports, with our certificate."""
     servers = "\n".join(blocks("nginx", "## In front"))
     servers = servers.replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
     servers = re.sub(r"(ssl_certificate) \S+;", rf"\1 {certificate.with_suffix('.pem')};", servers)

@@ -1,4 +1,4 @@
-"""Something for every address to find: the scenes of the table of endpoints, all in one database."""
+"""An object for every URL: all scenes of the table of endpoints, in one database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.contract.endpoint import Area, Endpoint, Names, areas, filled
 
 @dataclass
 class Scene:
-    """Ids by the names of parameters, and a good body for each operation that takes one."""
+    """Ids by parameter name, and a valid body for each operation with one."""
 
     ids: dict[str, list[str]] = field(default_factory=dict)
     bodies: dict[str, Any] = field(default_factory=dict)
@@ -37,7 +37,7 @@ def everything(document: Any) -> Scene:
 
 
 def config(scene: Scene) -> str:
-    """The scene's ids as schemathesis reads them: most calls take one of them, the others anything."""
+    """Return schemathesis's configuration with the scene's ids: most calls use one of them, others random ones."""
     # As texts, numbers would not fit their description; schemathesis thinks of numbers by itself.
     texts = {name: ids for name, ids in scene.ids.items() if not all(map(_is_number, ids))}
     lines = ["", "[parameters]"]
@@ -52,7 +52,7 @@ def _is_number(id_: object) -> bool:
 
 
 def with_examples(document: Any, scene: Scene) -> Any:
-    """The document with the scene's bodies as examples."""
+    """Return the document with the scene's bodies as examples."""
     for _, _, operation in operations(document):
         body = scene.bodies.get(operation["operationId"])
         content = operation.get("requestBody", {}).get("content", {}).get("application/json")

@@ -1,4 +1,4 @@
-"""What every endpoint answers when all goes well is exactly what is described: no key more, none less."""
+"""Successful answers of every endpoint match the description exactly."""
 
 from __future__ import annotations
 

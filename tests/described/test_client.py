@@ -1,4 +1,4 @@
-"""A typed client is generated from the committed document without a warning, and works against a live server."""
+"""A typed client generated from the committed document without a warning works with a live server."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Module = Callable[[str], Any]
 
 @pytest.fixture(scope="module")
 def client_module(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Modules of the generated package, by their names in it."""
+    """Modules of the generated package, by name."""
     folder = tmp_path_factory.mktemp("client")
     done = subprocess.run(
         [
@@ -46,7 +46,7 @@ def client_module(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 @pytest.fixture
 def editor(client_module: Module, live_server: Any) -> Any:
-    """A client that is logged in, as its documentation says."""
+    """Return a logged-in client, created as documented."""
     client = client_module("client").Client(base_url=live_server.url)
     account = make.user("editor")
     answer = client_module("api.auth.auth_login").sync(

@@ -1,7 +1,8 @@
-"""Every operation against its description, as a visitor and as every role, with whatever schemathesis thinks of.
+"""Every operation against its description, as a visitor and as every role, with cases of schemathesis.
 
-`SCHEMATHESIS_EXAMPLES` (3) is how many cases an operation gets, `SCHEMATHESIS_SEED` (1) which ones, and with
-`SCHEMATHESIS_CORNERS=1` an admin also tries the corners of every parameter, which are some thousands of calls.
+`SCHEMATHESIS_EXAMPLES` (3) is the number of cases per operation, `SCHEMATHESIS_SEED` (1) the seed.
+With `SCHEMATHESIS_CORNERS=1` an admin also tries the corner cases of every parameter, some
+thousands of calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Calls of the diagnostics tools by credentials that were granted them, or not."""
+"""Calls of the diagnostics tools by credentials with or without the grant."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def granted(role: str = "ai_agent") -> Principal:
 
 
 def told(tool: str, role: str = "ai_agent", **arguments: Any) -> dict[str, Any]:
-    """The answer to an account of that role, which is what the tool promises."""
+    """Return the answer for an account of that role, after checking it against the output schema."""
     result = call_tool(granted(role), tool, arguments)
     assert not result.is_error, result.content[0].text
     answer: dict[str, Any] = result.structured_content
@@ -39,7 +39,7 @@ def told(tool: str, role: str = "ai_agent", **arguments: Any) -> dict[str, Any]:
 
 
 def refusal(tool: str, **arguments: Any) -> tuple[str, str]:
-    """The code and the words of a refusal."""
+    """Return the code and text of a refusal."""
     result = call_tool(granted(), tool, arguments)
     assert result.is_error, result.structured_content
     return result.meta["cms/error"]["code"], result.content[0].text

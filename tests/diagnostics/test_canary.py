@@ -1,4 +1,4 @@
-"""Threats 41 and 56: secrets stand in the environment, the database and the log, and in no answer of a tool."""
+"""Threats 41 and 56: secrets in the environment, database and log appear in no tool's answer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LINE = "2026-11-22 10:00:00,000 ERROR shop.orders "
 
 @pytest.fixture
 def secrets(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Every secret that there can be; each one stands in the log, in an address and in what a command prints."""
+    """Return every kind of secret, after writing each to the log, a URL and a command's output."""
     fields = type(settings.CMS_ENV).model_fields
     kept = {name for name in fields if fields[name].json_schema_extra} - {
         "database_url",

@@ -1,4 +1,4 @@
-"""Management commands for AI clients: listed ones, with listed arguments, in a process that has an end."""
+"""Management commands for AI clients: listed ones, with listed arguments, in a process with a timeout."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Play = Callable[[str], None]
 
 @pytest.fixture
 def plays(monkeypatch: pytest.MonkeyPatch) -> Play:
-    """In place of a command's program runs this one: `name` is all that it is given."""
+    """Replace a command's program by this one, whose only argument is `name`."""
 
     def play(source: str) -> None:
         monkeypatch.setattr(command_runner, "program", lambda: (sys.executable, "-c", source))
@@ -265,7 +265,7 @@ def test_only_who_was_granted_it_runs_commands() -> None:
 
 
 def _is_gone(pid: int) -> bool:
-    """Killed processes take a moment, and one that nobody waits for stays a zombie."""
+    """Wait until a process has ended; killed processes need a moment, and unawaited ones stay zombies."""
     for _ in range(200):
         with suppress(FileNotFoundError, ProcessLookupError):
             state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]

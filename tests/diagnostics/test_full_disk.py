@@ -1,4 +1,4 @@
-"""A disk without room is away, and so is a folder of files that is gone: for readiness, and for the doctor."""
+"""A full disk counts as an outage, and so does a missing media folder: for readiness, and for the doctor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change whose commit was not answered may have been done, and no face says that nothing was changed."""
+"""After an unconfirmed commit no interface claims that nothing was changed."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_tool_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def end_connection() -> None:
-    """End this thread's connection from the server's side, as a restart does."""
+    """End this thread's connection from the server's side, like a restart."""
     info = connection.connection.info
     with psycopg.connect(
         host=info.host, port=info.port, user=info.user, dbname=info.dbname, autocommit=True
@@ -80,7 +80,7 @@ def end_connection() -> None:
 
 @transaction.atomic
 def write(user: User, *, ends: str) -> None:
-    """Change a user; the connection ends `before` or `after` that."""
+    """Change a user; the connection ends `before` or `after` the commit."""
     User.objects.count()
     if ends == "before":
         end_connection()

@@ -1,4 +1,4 @@
-"""What a visitor without an account gets at an address, answered without a visit."""
+"""An anonymous visitor's response to a URL, computed without an HTTP request."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tried(path: str, **arguments: Any) -> dict[str, Any]:
 
 
 def answer_with(monkeypatch: pytest.MonkeyPatch, view: Any) -> None:
-    """Have every address answer so, through all middleware."""
+    """Make every URL answer so, through all middleware."""
     handler = BaseHandler()
     handler.load_middleware()
     monkeypatch.setattr(handler, "resolve_request", lambda request: (view, (), {}))

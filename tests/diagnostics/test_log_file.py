@@ -1,4 +1,4 @@
-"""The log goes to the terminal; a file beside it fails nobody."""
+"""The log goes to the terminal; errors of the log file do not affect requests."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ FULL = Path("/dev/full")
 
 
 class Broken(logging.Handler):
-    """Raises whatever is logged, as a handler does that was not written with care."""
+    """Raises for every record, like a badly written handler."""
 
     def emit(self, record: logging.LogRecord) -> None:
         raise OSError("no space left on device")
 
 
 def full_disk(folder: Path) -> LogFileHandler:
-    """A handler that holds what it could not write, and finds that its file was rotated."""
+    """Return a handler with unwritten records whose file was rotated."""
     path = folder / "cms.log"
     path.symlink_to(FULL)
     handler = LogFileHandler(path, encoding="utf-8", delay=True)
@@ -41,7 +41,7 @@ def full_disk(folder: Path) -> LogFileHandler:
 
 
 def no_folder(folder: Path) -> LogFileHandler:
-    """A handler whose folder cannot be made."""
+    """Return a handler whose folder cannot be created."""
     (folder / "logs").write_text("a file in its place")
     return LogFileHandler(folder / "logs/cms.log", encoding="utf-8", delay=True)
 

@@ -1,4 +1,4 @@
-"""An outage of the database is an error once a minute, however many requests are refused."""
+"""A database outage is logged once a minute, for any number of refused requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets that can be guessed, and settings that open a public site, are named."""
+"""Guessable secrets, and settings that make a site public, are reported."""
 
 from __future__ import annotations
 

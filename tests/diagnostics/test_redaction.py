@@ -1,4 +1,4 @@
-"""What is a secret, looks like one, or tells who somebody is."""
+"""Detection of secrets, of strings that look like secrets, and of personal data."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_secrets_are_known_in_every_spelling(settings: Any) -> None:
     ["a", ":", "1.", "a@", "://", "token ", "=", "0a:", "\ufffd", "x\n", "token" + " " * 999],
 )
 def test_threat_26_a_long_text_is_looked_through(unit: str) -> None:
-    """With a pattern that looks at everything again from each place this would not end."""
+    """A backtracking pattern would not end."""
     text = unit * (200_000 // len(unit))
 
     assert len(SecretRedactor().text(text)) > 60_000

@@ -1,4 +1,4 @@
-"""The end of the application's log: whole records, newest first, without secrets and people."""
+"""The end of the application's log: complete records, newest first, without secrets and personal data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def file(settings: Any, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def log(file: Path) -> logging.Logger:
-    """Writes as every process of the site does."""
+    """Write like every process of the site."""
     logger = logging.Logger("shop.orders")
     handler = logging.handlers.WatchedFileHandler(file, encoding="utf-8")
     handler.setFormatter(RedactingFormatter(FORMAT))
@@ -90,7 +90,7 @@ def test_words_of_visitors_do_not_pass_for_records(log: logging.Logger) -> None:
 
 
 def test_secrets_and_people_are_hidden_again(file: Path, settings: Any) -> None:
-    """What an older version wrote, or another program."""
+    """Records of an older version, or of another program."""
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"agent_secret": "canary-agent"})
     make.webhook(secret="canary-hook")
     file.write_text(

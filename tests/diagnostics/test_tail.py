@@ -1,4 +1,6 @@
-"""The tail of the activity log: for an account without rights that was granted it, page by page, without secrets."""
+"""The tail of the activity log: for an account without permissions but with the grant, paginated,
+without secrets.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ def recorded(name: str, **payload: Any) -> None:
 
 
 def test_a_plain_agents_account_learns_what_happened_to_what() -> None:
-    """The operator granted it: the role's rights are not asked."""
+    """Granted by the operator, independent of the role's permissions."""
     make.webhook("Search")
     change_user(user_id=make.user("translator").pk, role="editor", actor=make.actor("admin"))
 

@@ -1,4 +1,4 @@
-"""Props and arguments tried out before they are sent: by the rules that staging has."""
+"""Validation of props and arguments before sending, by the rules of staging."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A server that speaks like the providers of models, each over its real wire, streamed or not.
+"""A server that speaks the real protocols of model providers, streamed or not.
 
-It answers with what a test scripted and keeps what it was asked.
+It answers with a test's script and records its requests.
 """
 
 from tests.fake_provider.script import Asked, Call, FakeProvider, Reply

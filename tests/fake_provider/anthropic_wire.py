@@ -1,4 +1,4 @@
-"""Anthropic's messages."""
+"""Anthropic's messages API."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def whole(reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def events(reply: Reply, body: dict[str, Any]) -> list[str]:
-    """The message begins, its blocks come in pieces, then why it stopped and what it used."""
+    """Yield the start of the message, its blocks in pieces, then stop reason and usage."""
     _, got = reply.usage or (0, 0)
     sent: list[tuple[str, dict[str, Any]]] = [
         (

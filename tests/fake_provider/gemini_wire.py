@@ -1,4 +1,6 @@
-"""Gemini's generateContent. A call comes whole, so broken arguments come as a call that Gemini finds malformed."""
+"""Gemini's generateContent. A call is sent whole, so invalid arguments become a call that Gemini marks
+as malformed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ def whole(reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def events(reply: Reply, body: dict[str, Any]) -> list[str]:
-    """Each part in a chunk of its own, then why it ended and what it used."""
+    """Yield each part as a chunk, then stop reason and usage."""
     if reply.refusal is not None:
         chunks = [_blocked(reply)]
     else:

@@ -1,4 +1,4 @@
-"""How pictures come: OpenAI's images, and Gemini's inline data."""
+"""Image formats of providers: OpenAI's images, and Gemini's inline data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions, which Ollama and many other servers speak, too."""
+"""OpenAI's chat completions, also used by Ollama and many other servers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def whole(reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def events(reply: Reply, body: dict[str, Any]) -> list[str]:
-    """A role, then the words or the calls in pieces, then why it ended, then what it used."""
+    """Yield a role, text or calls in pieces, stop reason, and usage."""
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": None}]
     if reply.refusal is not None:
         deltas += [{"refusal": piece} for piece in pieces(reply.refusal)]

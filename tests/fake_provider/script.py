@@ -1,4 +1,4 @@
-"""What a test scripts, and what it reads afterwards."""
+"""The script of a test, and the records it reads afterwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ OUTPUT_TOOL = "suggest"
 
 @dataclass(frozen=True)
 class Call:
-    """The model calls a tool; `arguments` as a text are sent as they are, however broken."""
+    """A tool call of the model; `arguments` as text are sent unchanged, even if invalid."""
 
     name: str
     arguments: dict[str, Any] | str = field(default_factory=dict)
@@ -24,13 +24,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Reply:
-    """One answer: `output` is what the model gives to the output tool, `arguments` its raw text instead.
+    """One answer. `output`: the model's input to the output tool; `arguments`: its raw text instead.
 
-    `calls` are calls of tools in their place, `refusal` a refusal, `image` a picture. `status` other than 200 is an
-    error of the provider with `message`; `delay` seconds pass before any answer, and `held` waits for an event in the
-    middle of a stream. `cut` ends the stream after so many of its events as if it were whole, `torn` breaks the
-    connection there; `dropped` breaks it before any answer. `usage` None: the provider does not say. `packing` is how
-    the answer says that it is packed, and it is not.
+    `calls`: tool calls instead; `refusal`: a refusal; `image`: an image. `status` other than 200 is
+    a provider error with `message`; `delay`: seconds before the answer; `held`: an event to wait
+    for in the middle of the stream. `cut` ends the stream normally after that many events, `torn`
+    breaks the connection there; `dropped` breaks it before any answer. `usage` None: none is
+    reported. `packing`: a false content encoding.
     """
 
     output: dict[str, Any] | None = None
@@ -55,7 +55,7 @@ class Reply:
 
     @property
     def called(self) -> tuple[Call, ...]:
-        """The calls that this answer makes, that of the output tool included."""
+        """Return the calls of this answer, including the output tool's."""
         if self.calls or self.text is not None or self.refusal is not None:
             return self.calls
         given = self.arguments if self.arguments is not None else json.dumps(self.output)
@@ -71,7 +71,7 @@ class Asked:
 
 @dataclass
 class FakeProvider:
-    """`replies` are used up in order; the last one stays. `began` is set when the first question comes in."""
+    """`replies` are used in order; the last one is repeated. `began` is set at the first request."""
 
     replies: list[Reply]
     asked: list[Asked] = field(default_factory=list)
@@ -90,11 +90,11 @@ class FakeProvider:
         return self.replies.pop(0) if len(self.replies) > 1 else self.replies[0]
 
     def said(self) -> str:
-        """Everything that was ever sent here, but for the headers."""
+        """Return everything sent to the server, except headers."""
         return json.dumps([asked.body for asked in self.asked], ensure_ascii=False)
 
 
 def pieces(text: str, count: int = 3) -> list[str]:
-    """A text in parts, as it would come over a stream."""
+    """Return a text in parts, like in a stream."""
     size = max(1, -(-len(text) // count))
     return [text[start : start + size] for start in range(0, len(text), size)] or [""]

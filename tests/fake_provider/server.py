@@ -1,4 +1,4 @@
-"""The server: finds out whose wire is spoken, and sends the next reply over it."""
+"""The server: detects the protocol, and sends the next reply with it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.fake_provider.script import Asked, FakeProvider, Reply
 
 @dataclass(frozen=True)
 class Wire:
-    """How one provider writes errors, whole answers and the events of a stream."""
+    """A provider's format of errors, complete answers and stream events."""
 
     error: Callable[[Reply], dict[str, Any]]
     whole: Callable[[Reply, dict[str, Any]], dict[str, Any]]
@@ -30,7 +30,7 @@ GEMINI = Wire(gemini_wire.error, gemini_wire.whole, gemini_wire.events)
 
 
 def wire_of(path: str, headers: dict[str, str], reply: Reply) -> Wire:
-    """Whose wire is spoken at a path. A wrong version of it is an error of the test."""
+    """Return the protocol of a path. A wrong version is an error of the test."""
     if path.endswith("/v1beta/models"):
         return GEMINI
     if path.endswith("/messages") or (path.endswith("/models") and "x-api-key" in headers):
@@ -56,13 +56,13 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Takes one question, and answers it as the script says."""
+    """Answers one request with the script."""
 
     server: Server
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *args: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
         self._take({})
@@ -133,7 +133,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(*replies: Reply) -> Iterator[FakeProvider]:
-    """The server, on a free port of this machine."""
+    """Yield the server on a free port of this machine."""
     fake = FakeProvider(list(replies))
     server = Server(fake)
     fake.port = server.server_port

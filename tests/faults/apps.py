@@ -1,4 +1,4 @@
-"""Shorter waits, so that what a killed process left is taken up while a test looks on."""
+"""Shorter intervals, so that a test can wait for the recovery after a killed process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that change content over REST, and go on until each change is known to be made."""
+"""Clients that change content over REST, and repeat each change until it is confirmed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import Any
 
 @dataclass
 class Made:
-    """What is known to be made. `titles` are those of posts, and each was given once."""
+    """Confirmed changes. `titles`: titles of posts, each used once."""
 
     titles: list[str] = field(default_factory=list)
     published: list[str] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     submitted: list[str] = field(default_factory=list)
     unsure: int = 0
-    """Calls of which nobody knows what became."""
+    """Number of calls with an unknown result."""
     count: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -33,7 +33,7 @@ class Made:
 
 
 def change(made: Made, *, port: int, token: str, clients: int, changes: int, seed: int) -> None:
-    """So many changes by so many clients at once, each of its own posts. Raises what one of them runs into."""
+    """Make that many changes with concurrent clients, each on its own posts. Raises a client's error."""
     share = changes // clients
     with ThreadPoolExecutor(clients) as pool:
         working = []
@@ -80,7 +80,7 @@ class _Client:
         self.made.note(self.made.titles, title)
 
     def publish(self) -> None:
-        """And back again: both ways are changes."""
+        """Publish or unpublish a post; both are changes."""
         id_ = self.random.choice(self.posts)
         status, answer, _ = self._call("GET", f"/api/posts/{id_}")
         assert status == 200, (status, answer)
@@ -110,7 +110,7 @@ class _Client:
         assert status == 200, (status, answer)
 
     def _call(self, method: str, path: str, body: Any = None) -> tuple[int, Any, bool]:
-        """The answer, and whether an earlier try of the same call may have been done already."""
+        """Return the answer, and whether an earlier attempt of the same call may have succeeded."""
         unsure = False
         until = time.monotonic() + 60
         while True:

@@ -1,4 +1,4 @@
-"""Points at which a process that does a run kills itself, where the run's context asks for it."""
+"""Points at which a process that executes a run kills itself, if the run's context requests it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ POINTS: Final = (
 
 
 def connect() -> None:
-    """Called once, at start, in every process of the site."""
+    """Connect the points. Called once at the start of every process of the site."""
     # Loaded once, not anew in each child that follows a dead one.
     import pydantic_ai.models.openai  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL of a test's own, which it stops and starts."""
+"""A separate PostgreSQL server that a test starts and stops."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Way = Literal["fast", "immediate"]
 
 
 def binaries() -> Path:
-    """Debian's folder of the newest server; the test is skipped where there is none."""
+    """Return Debian's folder of the newest server; skip the test without one."""
     found = sorted(
         Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[4])
     )
@@ -29,10 +29,10 @@ def binaries() -> Path:
 
 
 class OwnPostgresql:
-    """Listens on a port of this machine, as whoever runs the tests or, for root, as `postgres`."""
+    """Listens on a port of this machine, as the current user, or as `postgres` for root."""
 
     def __init__(self, folder: Path, leader: OwnPostgresql | None = None) -> None:
-        """A new one, or a replica that streams what `leader` writes."""
+        """Create a new server, or a replica that streams from `leader`."""
         self.bin = binaries()
         self.data = folder / ("data" if leader is None else "replica")
         self.data.mkdir(mode=0o700)
@@ -60,7 +60,7 @@ class OwnPostgresql:
 
     @contextmanager
     def frozen(self) -> Iterator[None]:
-        """Its machine still takes what is sent, and no process of it does anything."""
+        """Stop all its processes in the block, while its kernel still accepts data."""
         first = int((self.data / "postmaster.pid").read_text().split()[0])
         below = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         processes = [first, *map(int, below)]
@@ -85,14 +85,14 @@ class OwnPostgresql:
 
 @contextmanager
 def own_postgresql() -> Iterator[OwnPostgresql]:
-    """Started, and ended with the block."""
+    """Yield a started server, stopped at the end of the block."""
     with own_servers() as (server, _):
         yield server
 
 
 @contextmanager
 def own_servers(*, replica: bool = False) -> Iterator[tuple[OwnPostgresql, OwnPostgresql | None]]:
-    """One that is started, with a replica of it where that is asked for; both ended with the block."""
+    """Yield a started server with an optional replica; both are stopped at the end of the block."""
     # The folders of tests are closed to others, and so to the account that the server runs as.
     with TemporaryDirectory(prefix="cms-postgresql-") as name:
         folder = Path(name)

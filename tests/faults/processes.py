@@ -1,4 +1,4 @@
-"""The product as it runs for others: a broker, a web server and a worker of its own, each of which can be killed."""
+"""The product with real processes: separate broker, web server and worker, each of which can be killed."""
 
 from __future__ import annotations
 
@@ -40,13 +40,15 @@ print(json.dumps({"token": secret, "post": str(post.pk)}))
 
 
 def prepare(title: str) -> str:
-    """A script for `Site.ask`: the tables, a published post at `/blog/a-post`, and a token with all rights."""
+    """A script for `Site.ask`: creates tables, a published post at `/blog/a-post`, and a token with
+    all permissions.
+    """
     return f"TITLE = {title!r}\n{_PREPARE}"
 
 
 @contextmanager
 def own_database() -> Iterator[str]:
-    """The address of an empty database on the PostgreSQL of the tests, dropped at the end."""
+    """Yield the URL of an empty database on the tests' PostgreSQL, dropped at the end."""
     server = os.environ["DATABASE_URL"]
     name = f"cms_faults_{os.getpid()}"
     base = urlunsplit(urlsplit(server)._replace(path="/postgres"))
@@ -60,7 +62,7 @@ def own_database() -> Iterator[str]:
 
 
 class Site:
-    """Its processes by name: `redis`, `web`, `sockets`, `mcp`, `worker` (with the scheduler in it)."""
+    """Processes by name: `redis`, `web`, `sockets`, `mcp`, `worker` (with the scheduler in it)."""
 
     def __init__(self, folder: Path, database: str, **environ: str) -> None:
         self.folder = folder
@@ -102,7 +104,7 @@ class Site:
         self.running: dict[str, subprocess.Popen[bytes]] = {}
 
     def ask(self, script: str) -> Any:
-        """What a script in the site's shell prints last, as JSON."""
+        """Return the last line of a script's output in the site's shell, as JSON."""
         done = subprocess.run(
             [sys.executable, "manage.py", "shell", "--no-imports", "-c", script],
             cwd=ROOT,
@@ -127,13 +129,13 @@ class Site:
         )
 
     def revive(self, name: str) -> None:
-        """Start a process again that ended by itself, as a supervisor does."""
+        """Restart a process that ended by itself, like a supervisor."""
         if name in self.running and self.running[name].poll() is not None:
             self.running.pop(name)
             self.start(name)
 
     def kill(self, name: str, by: signal.Signals = signal.SIGKILL) -> None:
-        """The process with all its children, at once, as when a machine goes out, or asked to end by SIGTERM."""
+        """Kill the process with all its children, like a power loss, or end it with SIGTERM."""
         process = self.running.pop(name)
         assert process.poll() is None, f"{name} ended by itself:\n{self.log(name)}"
         os.killpg(process.pid, by)
@@ -167,9 +169,9 @@ class Site:
             self.running.pop(name).wait(10)
 
     def log(self, name: str) -> str:
-        """The end of a process's log, to be shown."""
+        """Return the end of a process's log, for error messages."""
         return self.whole_log(name)[-6000:]
 
     def whole_log(self, name: str) -> str:
-        """All that a process has logged: in an outage much comes behind what is looked for."""
+        """Return the complete log of a process, because an outage logs much after the searched line."""
         return (self.folder / f"{name}.log").read_text(errors="replace")

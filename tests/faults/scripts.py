@@ -1,4 +1,4 @@
-"""Code that a test runs in processes of their own, on one database: some of them are killed."""
+"""Code that a test runs in separate processes on one database; some of them are killed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 def run_script(code: str, database: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a process said that ran the code after Django's start, with the data folder `folder`."""
+    """Return the output of a process that ran the code after Django's start, with the data folder `folder`."""
     return subprocess.run(
         [sys.executable, "-c", f"import django\ndjango.setup()\n{code}"],
         cwd=ROOT,

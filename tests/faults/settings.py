@@ -1,4 +1,4 @@
-"""The product's settings, with sweeps that come often."""
+"""The product's settings with frequent sweeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PostgreSQL is stopped, started and restarted under real processes: nobody waits, and nobody meets what is dead."""
+"""PostgreSQL is stopped, started and restarted under real processes: no process blocks or uses dead connections."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Running:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Web, sockets, MCP server and worker on a database of their own, all of which have asked it already."""
+    """Run web, sockets, MCP server and worker on a separate database, after each has queried it."""
     folder = tmp_path_factory.mktemp("away")
     agents = folder / "agents"
     agents.mkdir()
@@ -139,7 +139,7 @@ def _page(running: Running) -> Any:
 
 
 def _asked(url: str, method: str = "GET", **given: Any) -> httpx.Response:
-    """The answer, which must come in time."""
+    """Return the answer, which must arrive in time."""
     begin = time.monotonic()
     answer = httpx.request(method, url, timeout=10, **given)
     assert time.monotonic() - begin < AT_LATEST, url
@@ -228,7 +228,7 @@ def test_a_database_that_takes_questions_and_says_nothing_is_named_too(running: 
 
 
 def _metrics(place: str) -> str:
-    """What Prometheus is answered."""
+    """Return the answer to Prometheus."""
     headers = {"Authorization": f"Bearer {METRICS_TOKEN}"}
     answer = httpx.get(f"{place}/health/metrics", headers=headers, timeout=30)
     assert answer.status_code == 200, answer.text

@@ -1,4 +1,6 @@
-"""The process of an import is killed between and inside items, on PostgreSQL; the sweep has the next one go on."""
+"""The process of an import is killed between and inside items, on PostgreSQL; the sweep makes another
+one continue.
+"""
 
 from __future__ import annotations
 

@@ -38,14 +38,14 @@ LOOK: Final = "import json; from tests import make; print(json.dumps(make.live_h
 
 @dataclass
 class Staged:
-    """What a client knows of its post: the version after each call that was answered, by the title it staged."""
+    """A client's knowledge of its post: the version after each answered call, by the staged title."""
 
     post_id: str
     transport: str
     version: int = 0
     answered: int = 0
     found_done: int = 0
-    """Calls whose answer got lost and which the next try found done."""
+    """Number of calls whose answer was lost and which the retry found done."""
     titles: list[str] = field(default_factory=list)
 
 
@@ -68,7 +68,7 @@ async def _connected(site: Site, transport: str) -> AsyncIterator[Client]:
 
 
 async def _stage(site: Site, staged: Staged) -> None:
-    """Stage one title after the other; after a lost answer, connect again and send the same call."""
+    """Stage titles one after another; after a lost answer, reconnect and repeat the call."""
     until = time.monotonic() + 120
     while len(staged.titles) < CALLS:
         assert time.monotonic() < until, staged

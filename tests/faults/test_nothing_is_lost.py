@@ -1,6 +1,6 @@
-"""A thousand changes over REST, while web server, worker and broker are killed again and again.
+"""A thousand changes over REST, while web server, worker and broker are killed repeatedly.
 
-Real processes on PostgreSQL and a Redis of their own, and a receiver that is told of all of it.
+Real processes on PostgreSQL and a separate Redis, and a receiver of all events.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ print(json.dumps(create_token(name="Client", permissions=rights, actor=admin)[1]
 
 @dataclass(frozen=True)
 class Row:
-    """An event as it is stored."""
+    """A stored event."""
 
     id: int
     uid: str
@@ -112,12 +112,12 @@ def test_every_change_is_told_at_least_once_in_order_and_nothing_else_is(
 
 
 def say(line: str) -> None:
-    """Shown where the test fails, or with `-s`."""
+    """Print a line, visible on failure or with `-s`."""
     sys.stdout.write(f"{line}\n")
 
 
 def kill_at_random(site: Site, made: Made, ended: threading.Event) -> None:
-    """Kill and start again, whenever so many changes are made."""
+    """Kill and restart processes after certain numbers of changes."""
     random = Random(SEED)  # noqa: S311  # the same every time
     names = random.sample(KILLS, len(KILLS))
     moments = sorted(random.sample(range(CHANGES // 20, CHANGES * 19 // 20), len(names)))

@@ -1,4 +1,4 @@
-"""Behind PgBouncer in transaction mode: `doctor` sees it, and the site works without a pool of its own."""
+"""With PgBouncer in transaction mode: `doctor` detects it, and the site works without its own pool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def pooled(tmp_path: Path) -> Iterator[str]:
-    """The address of an empty database behind a pooler in transaction mode."""
+    """Yield the URL of an empty database behind a pooler in transaction mode."""
     server = urlsplit(os.environ["DATABASE_URL"])
     name = f"pooled_{os.getpid()}"
     with psycopg.connect(os.environ["DATABASE_URL"], autocommit=True) as connection:

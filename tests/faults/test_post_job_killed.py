@@ -1,4 +1,4 @@
-"""The process of a background job is killed inside a part, on PostgreSQL; the sweep has the next one go on."""
+"""The process of a background job is killed inside a part, on PostgreSQL; the sweep makes another one continue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The public site and delivery read from a replica: late where it is late, and never missing."""
+"""The public site and delivery API read from a replica: possibly delayed, but complete."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Running:
         assert answer.status_code == 200, answer.text
 
     def seen(self) -> set[str]:
-        """The titles that visitors see at every door."""
+        """Return the visible titles in every public interface."""
         delivered = f"/api/public/posts/{self.post_id}"
         asked_anew = f"?fields=title,id&per_page={time.monotonic_ns() % 90 + 1}"
         page = self.visitor.get("/blog/a-post").text

@@ -1,6 +1,8 @@
-"""The process that does a run is killed at every step of one: a real broker, a real worker, a real signal.
+"""The process that executes a run is killed at every step: a real broker, a real worker, a real
+signal.
 
-One worker does a run for each point. Its child dies there by SIGKILL, and the next one takes up what waits.
+One worker executes a run for each point. Its child dies there by SIGKILL, and the next child
+continues with the queue.
 """
 
 from __future__ import annotations
@@ -90,7 +92,7 @@ BOTH: Final = ["post.excerpt", "post.metaTitle"]
 
 
 class Questions(list[Asked]):
-    """What is asked, by several at once: each thread answers its own."""
+    """Concurrent provider requests: each thread answers its own."""
 
     here = threading.local()
 
@@ -101,7 +103,7 @@ class Questions(list[Asked]):
 
 @pytest.fixture
 def provider() -> Iterator[FakeProvider]:
-    """Stages an excerpt by a tool, then answers with a title."""
+    """Yield a provider that stages an excerpt with a tool, then answers with a title."""
     with serving(Reply(status=500)) as fake:
         fake.asked = Questions()
         fake.next_reply = lambda: _reply(Questions.here.asked)  # type: ignore[method-assign]
@@ -143,9 +145,9 @@ def site(tmp_path: Path, provider: FakeProvider) -> Iterator[Site]:
 
 
 def _wait_for_deaths(site: Site, deaths: int) -> None:
-    """Until the worker has seen so many of its children die, and every message was read to its end.
+    """Wait until that many children of the worker have died, and every message is consumed.
 
-    One that is delivered again after the sweep would begin its run anew.
+    A message redelivered after the sweep would start its run again.
     """
     until = time.monotonic() + 90
     log = site.folder / "worker.log"

@@ -1,4 +1,4 @@
-"""The server is killed amid views and clicks: what it answered is stored, once and whole, and counted so."""
+"""The server is killed during tracking requests: confirmed events are stored and counted exactly once."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
 CLIENTS: Final = 4
 SIZES: Final = (1, 1, 7, 1, 100)
 KILLED: Final = "killed"
-"""What PostgreSQL knows the server's connections by."""
+"""Application name of the server's connections in PostgreSQL."""
 ENOUGH: Final = 60
-"""Calls that were answered before the server is killed."""
+"""Number of answered calls before the server is killed."""
 
 
 @dataclass
 class Reported:
-    """The events of each call, by its name; what is `unsure` got no answer."""
+    """The events of each call by name; `unsure` ones got no answer."""
 
     answered: Counter[str] = field(default_factory=Counter)
     unsure: Counter[str] = field(default_factory=Counter)
@@ -55,7 +55,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 def report(site: Site, client: int, post_id: str, reported: Reported) -> None:
-    """One call after the other, until the server is gone."""
+    """Send calls one after another until the server is gone."""
     link = HTTPConnection("127.0.0.1", site.port, timeout=20)
     for number in range(10_000):
         name, size = f"{client}-{number}", SIZES[number % len(SIZES)]
@@ -77,7 +77,7 @@ def report(site: Site, client: int, post_id: str, reported: Reported) -> None:
 
 
 def wait_for_others_to_end() -> None:
-    """What the killed server had asked of the database is done or undone."""
+    """Wait until the killed server's transactions are committed or rolled back."""
     until = time.monotonic() + 20
     with connection.cursor() as cursor:
         while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""A worker is killed in the middle of a run: a real Celery worker, the queue of files, a real database file."""
+"""A worker is killed during a run: a real Celery worker, the file queue, a real database file."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ answer = sweep_runs()
 
 
 class Site:
-    """A site of its own in a folder, driven from outside."""
+    """A separate site in a folder, controlled from outside."""
 
     def __init__(self, folder: Path, provider: FakeProvider) -> None:
         self.folder = folder
@@ -75,7 +75,7 @@ class Site:
         self.process: subprocess.Popen[str] | None = None
 
     def ask(self, script: str) -> Any:
-        """What the script leaves as `answer`, in one process beside the worker that answers every question."""
+        """Return the script's variable `answer`, evaluated in one process beside the worker."""
         if self.process is None:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", ANSWER], cwd=ROOT, env=self.environ, text=True,
@@ -110,7 +110,7 @@ class Site:
 
 
 def _kill(worker: subprocess.Popen[bytes]) -> None:
-    """The worker with all its children, at once, as when a machine goes out."""
+    """Kill the worker with all its children, like a power loss."""
     os.killpg(worker.pid, signal.SIGKILL)
     worker.wait(10)
 

@@ -1,4 +1,4 @@
-"""Forms: made, read, changed and deleted over the API."""
+"""Forms: created, read, changed and deleted over the API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forms on pages of the site, sent without scripts: taken, shown again, limited, and never a way out."""
+"""Forms on the site's pages, sent without scripts: accepted, shown again, limited, and no open redirect."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BODY = {"email": "ada@example.com", "message": "Hello"}
 
 @pytest.fixture
 def at() -> str:
-    """The id of the module that shows the form `contact` on the page `/contact`."""
+    """Return the id of the module that shows the form `contact` on the page `/contact`."""
     if not Post.objects.filter(slug="home").exists():
         home()
     make.form()
@@ -52,7 +52,7 @@ def nothing_stored() -> bool:
 
 
 def field(html: str, name: str) -> str:
-    """The element that asks for a field."""
+    """Return the input element of a field."""
     found = re.search(rf'<(?:input|select|textarea)[^>]* name="{name}"[^>]*>', html)
     assert found is not None, name
     return found[0]

@@ -1,4 +1,4 @@
-"""Submissions: read, exported, deleted, forgotten."""
+"""Submissions: read, exported, deleted, erased."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def agents_dir(settings: Any, tmp_path: Path) -> Iterator[Path]:
-    """An empty CMS_AGENTS_DIR; afterwards the agents are those that are shipped."""
+    """Provide an empty CMS_AGENTS_DIR. Afterwards the shipped agents are loaded."""
     before = settings.CMS_ENV
     set_env(settings, cms_agents_dir=tmp_path)
     yield tmp_path
@@ -43,7 +43,7 @@ URL = "/api/forms/contact/submissions"
 
 
 def sent(day: int = 1, slug: str = "contact", locale: str = "en", **values: Any) -> FormSubmission:
-    """Of that day of January 2026, at noon."""
+    """Create a submission on that day of January 2026, at noon."""
     row = make.submission(slug, locale=locale, **{"email": "a@example.com", **values})
     row.created_at = datetime(2026, 1, day, 12, tzinfo=UTC)
     row.save()

@@ -1,4 +1,4 @@
-"""What visitors send: what is taken, what is refused, what is only pretended to be taken."""
+"""Form submissions: accepted, refused, and silently dropped ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counts the steps that a backtracking matcher takes, so that a test can tell linear patterns from quadratic ones."""
+"""Counts the steps of a backtracking matcher, to distinguish linear patterns from quadratic ones."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
 _MOST_TIMES: Final = 12
-"""What a bounded repetition is cut to: its bound is a factor, and says nothing of growth."""
+"""Maximum of bounded repetitions, because a bound is only a constant factor."""
 _CATEGORIES: Final = {
     ops.CATEGORY_DIGIT: r"\d", ops.CATEGORY_NOT_DIGIT: r"\D", ops.CATEGORY_SPACE: r"\s",
     ops.CATEGORY_NOT_SPACE: r"\S", ops.CATEGORY_WORD: r"\w", ops.CATEGORY_NOT_WORD: r"\W",
@@ -17,7 +17,7 @@ _CATEGORIES: Final = {
 
 
 class StepCounter:
-    """Matches one pattern in one text. `steps` are the characters and positions that were looked at."""
+    """Matches one pattern in one text. `steps`: number of visited characters and positions."""
 
     def __init__(self, pattern: re.Pattern[str], text: str) -> None:
         self.text, self.flags, self.steps = text, pattern.flags, 0
@@ -29,7 +29,7 @@ class StepCounter:
         )
 
     def find_all(self) -> int:
-        """Look for every match, as `finditer` does. Answers the steps."""
+        """Search all matches like `finditer`. Return the number of steps."""
         at = 0
         while at <= len(self.text):
             end = next(self._match(self.nodes, 0, at), None)

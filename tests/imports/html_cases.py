@@ -1,4 +1,4 @@
-"""HTML of other programs, and the Markdown of what both the editor and the importer make of it."""
+"""HTML of other programs, and the expected Markdown of both the editor and the importer."""
 
 from __future__ import annotations
 

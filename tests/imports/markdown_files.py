@@ -1,4 +1,4 @@
-"""Folders of Markdown that tests import, and what became of them."""
+"""Folders of Markdown that tests import, and the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports in the admin: a dry run first, then for good, cancelled by whoever started it."""
+"""Imports in the admin: a dry run first, then the import, cancelled by its starter."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def page_of(run: ImportRun) -> str:
 
 
 class LinesImporter(ContentImporter):
-    """As the recipe makes one: without names of files."""
+    """Like in the recipe: without file names."""
 
     name = "lines"
     label = "Lines"
@@ -127,7 +127,7 @@ def test_a_file_is_tried_first_and_then_imported() -> None:
 
 @pytest.fixture
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Messages to workers are lost."""
+    """Drop messages to workers."""
     monkeypatch.setattr(IMPORT_RUNS, "send_later", lambda job_id: None)
 
 

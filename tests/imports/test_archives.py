@@ -1,4 +1,4 @@
-"""Archives in the admin: compared first, then proposed or published; exported, downloaded, and gone after a day."""
+"""Archives in the admin: compared, then proposed or published; exported, downloaded, and deleted after a day."""
 
 from __future__ import annotations
 

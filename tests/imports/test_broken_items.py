@@ -1,4 +1,4 @@
-"""One broken item harms no other, and no run stays open for ever."""
+"""A broken item affects no other one, and no run stays open forever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characters that no line of the site has are left out of what is imported, and named in the report."""
+"""Characters not allowed in the site's texts are removed on import, and reported."""
 
 from __future__ import annotations
 

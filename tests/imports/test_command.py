@@ -1,4 +1,4 @@
-"""The command finds its sources in every app, and says why it cannot begin."""
+"""The command finds import sources in all apps, and explains why it cannot start."""
 
 from __future__ import annotations
 

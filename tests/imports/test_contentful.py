@@ -1,4 +1,4 @@
-"""An exported space of Contentful becomes drafts in each language, with its links, files and embedded entries."""
+"""An exported Contentful space becomes drafts in each language, with links, files and embedded entries."""
 
 from __future__ import annotations
 

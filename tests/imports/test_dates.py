@@ -1,4 +1,4 @@
-"""Imports keep the dates of what they bring."""
+"""Imports preserve dates."""
 
 from __future__ import annotations
 

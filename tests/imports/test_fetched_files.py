@@ -1,4 +1,4 @@
-"""Files that a source names on other sites are fetched through the guard, once. Real sockets of this machine."""
+"""Files of other sites in imports are fetched with the address guard, once. Real sockets of this machine."""
 
 from __future__ import annotations
 

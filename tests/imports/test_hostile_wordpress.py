@@ -1,4 +1,4 @@
-"""One export with what real sites have beside posts and pages: nothing of it is lost without a line of the report."""
+"""An export with more than posts and pages, like real sites have: everything dropped is reported."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_words_stand_apart_and_links_of_icons_stay(tmp_path: Path) -> None:
 
 
 def in_json(**values: object) -> str:
-    """Attributes as WordPress writes them."""
+    """Return attributes in WordPress's format."""
     text = json.dumps(values, ensure_ascii=False)
     return text.replace("--", "\\u002d\\u002d").replace("<", "\\u003c").replace(">", "\\u003e")
 

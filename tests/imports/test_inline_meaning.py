@@ -1,4 +1,4 @@
-"""Inline elements without which the words say something else keep their meaning in every import."""
+"""Inline elements that change the meaning of a text are preserved by all imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whatever a file holds, the work of reading it grows with its length, and not with the square of it."""
+"""The work of reading any file is linear in its length, not quadratic."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LINES = (
     "*", "&#", "- ", "1. ", "[^a]", ":a.", ":a:`", "a=", "--", "src=  ", "(a", "<!-- wp:x {", "<!-- wp:x {} ", "[a ",
     "[a b=\"", "[[a", "%a", "title=\"", ".. ", "!!! a \"", "a-", "\f", "</", "</A", "<A></A",
 )  # fmt: skip
-"""What is repeated, as one line or a text."""
+"""Repeated parts, as one line or a text."""
 PARTS = (
     *LINES, "<!--\n", "<!-- x\n\n", "\n", " \n", ">\n", "\f\n", "/// x\n", "/// x\n\n", "{% highlight x %}\n",
     "{% highlight x %}\nx\n", "<Tab>\n", "<Tab \n", "::: a\n", "!!! note\n", "[^a]:\n", "```\n", ": x\n",
@@ -41,7 +41,7 @@ PARTS = (
 
 
 def patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Every pattern of the package, by its name."""
+    """Return all patterns of the package by name."""
     package = proofroom_apps.imports
     for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         if ".management" in module.name or ".migrations" in module.name:
@@ -70,7 +70,7 @@ TraceFunction = Callable[[FrameType, str, object], Any]
 
 
 def calls_of(work: Callable[[], object]) -> int:
-    """How many functions are called, of Python and of C."""
+    """Return the number of called functions, in Python and in C."""
     number = 0
 
     def count(frame: FrameType, event: str, argument: object) -> None:
@@ -87,7 +87,7 @@ def calls_of(work: Callable[[], object]) -> int:
 
 
 def lines_of(work: Callable[[], object]) -> int:
-    """How many lines of the outline are run."""
+    """Return the number of executed lines of the outline."""
     number = 0
 
     def count(frame: FrameType, event: str, argument: object) -> TraceFunction | None:

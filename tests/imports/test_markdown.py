@@ -1,4 +1,4 @@
-"""Folders of Markdown become drafts, once, and one bad file harms no other."""
+"""Folders of Markdown become drafts, once, and a bad file affects no other."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.imports.markdown_files import blocks, links, paths, run, write
 
 pytestmark = pytest.mark.django_db(transaction=True)
 DOCUMENTS = Path(__file__).parents[3] / "shared" / "data" / "markdown"
-"""Documents of real products. They are not part of the project: they lie beside the checkout."""
+"""Documents of real products. They are not part of the project; they are next to the checkout."""
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""What generators of sites add to Markdown is kept, or named where it is not."""
+"""Markdown extensions of site generators are preserved, or reported."""
 
 from __future__ import annotations
 

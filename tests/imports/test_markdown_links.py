@@ -1,4 +1,4 @@
-"""Links, pictures and footnotes of Markdown lead to posts and files of the site."""
+"""Links, images and footnotes of Markdown refer to posts and files of the site."""
 
 from __future__ import annotations
 

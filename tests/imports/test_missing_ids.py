@@ -1,4 +1,4 @@
-"""Sources whose items lack their ids: what else identifies them, and the command that fails where nothing came in."""
+"""Sources whose items lack ids: fallback identifiers, and the failure of an import without results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CSV, JSON, Directus and Strapi: a mapping says which value fills which field."""
+"""CSV, JSON, Directus and Strapi, with a mapping of values to fields."""
 
 from __future__ import annotations
 

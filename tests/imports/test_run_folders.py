@@ -1,4 +1,4 @@
-"""Uploads are unpacked once for all turns of a run, and nothing is left of them once it is over."""
+"""Uploads are unpacked once for all turns of a run, and deleted afterwards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGES = 4
 
 @pytest.fixture(autouse=True)
 def folders(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A data folder of its own, turns of one item, and no messages to workers. Answers where runs have theirs."""
+    """Provide a data folder, turns of one item, and no worker messages. Return the folder of runs."""
     settings.DATA_DIR = tmp_path
     monkeypatch.setattr(IMPORT_RUNS, "turn_seconds", 0.0)
     monkeypatch.setattr(IMPORT_RUNS, "send_later", lambda job_id: None)
@@ -38,7 +38,7 @@ def folders(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> P
 
 @pytest.fixture
 def unpacked(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Where each archive was unpacked."""
+    """Return the folder of each unpacked archive."""
     found: list[Path] = []
 
     def counted(archive: Path, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Imports by people who are limited to a part of the content: nothing outside is written, and the run goes on."""
+"""Imports by users with a content scope: nothing outside is written, and the run continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A second run touches what the source says and what the import wrote, and nothing else; in Review, unless asked."""
+"""A second run changes only values of the source written by the import; in Review by default."""
 
 from __future__ import annotations
 

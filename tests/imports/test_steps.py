@@ -1,4 +1,4 @@
-"""The work of reading a structure of n parts grows with n: twice as many take about twice the steps."""
+"""Reading a structure of n parts takes linear time: twice the parts take about twice the steps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ comparisons = 0
 
 
 class Counted(str):
-    """Text that counts how often it is compared."""
+    """A string that counts its comparisons."""
 
     __slots__ = ()
 
@@ -77,7 +77,7 @@ def test_two_columns_of_one_name_are_named(tmp_path: Path) -> None:
 
 
 def lines_run(work: Callable[[], object], *files: str) -> int:
-    """How many lines of these files are run."""
+    """Return the number of executed lines of these files."""
     number = 0
 
     def count(frame: FrameType, event: str, argument: object) -> Any:
@@ -131,7 +131,7 @@ def test_twice_the_parts_of_a_picture_take_twice_the_steps(kind: str) -> None:
 
 
 class DeadLinks:
-    """A writer for which every link is dead."""
+    """A writer that treats every link as dead."""
 
     def link(self, address: str, *_: object) -> tuple[str, bool]:
         return address, True

@@ -1,4 +1,4 @@
-"""An export of WordPress becomes drafts with their pictures, terms, menus and redirects."""
+"""A WordPress export becomes drafts with images, terms, menus and redirects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Words and links of an export of WordPress that have no place here are in the report: none is lost in silence."""
+"""Texts and links of a WordPress export that cannot be imported are reported, none is lost silently."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def admin() -> None:
 
 
 def file(id_: int, name: str, *, title: str = "", caption: str = "", description: str = "") -> str:
-    """An attachment without an alternative text."""
+    """Return an attachment without an alternative text."""
     made = item(
         id_,
         title or name.rpartition(".")[0],

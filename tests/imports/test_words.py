@@ -1,4 +1,4 @@
-"""Two sources never meet in a post or a term whose slug lost what tells them apart."""
+"""Two sources never share a post or term because their slugs lost the difference."""
 
 from __future__ import annotations
 

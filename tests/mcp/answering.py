@@ -1,4 +1,4 @@
-"""Something on this machine that answers, for whoever asks whether anything does."""
+"""A server on this machine, for availability checks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 @contextmanager
 def answering(status: int) -> Iterator[int]:
-    """The port of something that answers every GET with this status, for the length of the block."""
+    """Yield the port of a server that answers every GET with this status."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -1,5 +1,4 @@
-"""A load balancer that sends each request to the next of its servers, as the plainest one does: nothing is kept at
-one process, not even a connection."""
+"""A round-robin load balancer without sticky sessions or connections."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ _CONNECTION = re.compile(rb"(?im)^connection:[^\r\n]*\r\n")
 
 
 class Balancer:
-    """`url` without a path. `taken` counts the requests that each server was sent, in the order of the servers."""
+    """`url` without a path. `taken`: number of requests per server."""
 
     def __init__(self, ports: Sequence[int]) -> None:
         self.ports = list(ports)
@@ -45,7 +44,7 @@ class Balancer:
         writer.close()
 
     async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """The next server that takes the connection."""
+        """Connect to the next server that accepts."""
         turn = next(self._turn)
         for place in ((turn + step) % len(self.ports) for step in range(len(self.ports))):
             with suppress(OSError):

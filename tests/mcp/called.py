@@ -1,4 +1,4 @@
-"""Calls for the log, as if clients had made them."""
+"""Calls for the log, as if made by clients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests import make
 def called(
     tool: str = "list_posts", *, hours: float = 0, days: float = 0, **values: Any
 ) -> McpCall:
-    """A call that was made so long ago."""
+    """Create a log entry of that age."""
     code = values.pop("code", "")
     call = McpCall.objects.create(
         tool=tool,

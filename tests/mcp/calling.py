@@ -1,4 +1,4 @@
-"""Calls of the real tools as one role, and what each must end in."""
+"""Calls of the real tools as one role, with their expected results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests import make
 
 
 def by(role: str) -> Principal:
-    """A credential that is bound to an account of that role."""
+    """Return a credential bound to an account of that role."""
     return Principal(id=f"client:{role}", user_id=make.user(role).pk)
 
 
@@ -23,7 +23,7 @@ def done(tool: str, principal: Principal | None = None, **arguments: Any) -> dic
 
 
 def refused(tool: str, principal: Principal | None = None, **arguments: Any) -> tuple[str, str]:
-    """The code and the text of a refusal, which left everything as it was."""
+    """Return code and text of a refusal, and check that nothing changed."""
     before, drafts = make.live_hash(), list(Draft.objects.order_by("pk").values())
     posts = Post.objects.count()
     result = call_tool(principal or by("ai_agent"), tool, arguments)

@@ -1,4 +1,4 @@
-"""The HTTP application without a socket: inside the process, and the transaction, of a test."""
+"""The HTTP application without a socket: inside the process and transaction of a test."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _META = {
 
 
 class Answer:
-    """The answer to one request, as it comes."""
+    """The response to one request, as a stream."""
 
     def __init__(self, body: bytes) -> None:
         self.status = 0
@@ -48,7 +48,7 @@ class Answer:
         return json.loads(self.body)
 
     def leave(self) -> None:
-        """The client goes away."""
+        """Disconnect the client."""
         self._left.set()
 
     async def receive(self) -> Any:
@@ -70,7 +70,7 @@ class Answer:
 
 
 class Inside:
-    """One server. `ask` waits for the first part of an answer."""
+    """One server. `ask` waits for the first part of a response."""
 
     def __init__(self, app: Starlette, tasks: TaskGroup) -> None:
         self.app, self._tasks = app, tasks
@@ -85,7 +85,7 @@ class Inside:
         peer: str = "127.0.0.1",
         sent: Answer | None = None,
     ) -> Answer:
-        """The answer to a request, which may not have begun; `sent` brings a body of its own."""
+        """Send a request without waiting for a response; `sent` provides its body."""
         path, _, query = path.partition("?")
         content = json.dumps(body).encode() if method == "POST" else b""
         given = {"host": "127.0.0.1:8787", **JSON, **(headers or {})}
@@ -123,7 +123,7 @@ def bearer(secret: str) -> dict[str, str]:
 
 
 def newest(method: str, name: str = "", **params: Any) -> dict[str, Any]:
-    """A request of the newest revision, as arguments for `ask` but for its credential."""
+    """Return a request of the newest revision as arguments for `ask`, without the credential."""
     headers = {"MCP-Protocol-Version": NEWEST, "Mcp-Method": method}
     if name:
         headers["Mcp-Name"] = name
@@ -147,7 +147,7 @@ def inside(
     host: str = "127.0.0.1",
     address: str | None = None,
 ) -> None:
-    """Run the scene against a server that binds `host`, one of several where it has an address."""
+    """Run the scene against a server that binds `host`; with an address it is one of several."""
 
     async def run() -> None:
         async with _serving(host, address) as server:

@@ -1,5 +1,6 @@
-"""MCP clients that other people wrote: installed once from `clients/package-lock.json`, run by the Node of the
-development environment, so that the machine needs none."""
+"""Third-party MCP clients, installed once from `clients/package-lock.json`, run by the Node of the
+development environment.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _INSTALL_SECONDS: Final = 300
 
 
 def installed() -> Path:
-    """The folder with the clients in `node_modules`. Whoever comes first installs; the others wait."""
+    """Return the folder with the clients in `node_modules`. The first process installs; others wait."""
     with (FOLDER / ".installing").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         wanted = (FOLDER / "package-lock.json").stat().st_mtime
@@ -34,14 +35,14 @@ def installed() -> Path:
 def node(
     *arguments: str, environment: dict[str, str] | None = None, seconds: float = 120
 ) -> subprocess.CompletedProcess[str]:
-    """Run a script of Node in the folder, with its output as text."""
+    """Run a Node script in the folder. Return its output."""
     installed()
     return _run(*arguments, environment=environment, seconds=seconds)
 
 
 @contextmanager
 def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A script of Node that goes on meanwhile. What it says, errors included, can be read line by line."""
+    """Start a Node script in the background. Its output, including errors, can be read line by line."""
     installed()
     process = subprocess.Popen(
         [str(_PROGRAM), *arguments],
@@ -59,7 +60,7 @@ def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def _environment(variables: dict[str, str] | None = None) -> dict[str, str]:
-    """What scripts start finds the same Node by the PATH."""
+    """Return an environment whose PATH contains the same Node."""
     path = {"PATH": f"{_NODE / 'bin'}{os.pathsep}{os.environ['PATH']}"}
     return {**os.environ, **path, **(variables or {})}
 

@@ -1,7 +1,7 @@
 """A person beside the running server, on the same database and through the same services.
 
-`python -m tests.mcp.serve person` reads one command a line (`[name, {arguments}]` as JSON) and answers
-one line of JSON.
+`python -m tests.mcp.serve person` reads one command per line (`[name, {arguments}]` as JSON) and
+answers one line of JSON.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def stage_in_review(id: str, patch: dict[str, Any]) -> None:
 
 
 def approve(id: str) -> dict[str, Any]:
-    """Approve all of Review, and say what is live then."""
+    """Approve all of Review, and return the live content."""
     post = Post.objects.get(pk=id)
     digest = digest_of(make.layers(post).review.changes)
     layers.approve(post_id=id, actor=make.actor("editor"), digest=digest)
@@ -52,7 +52,7 @@ def approve(id: str) -> dict[str, Any]:
 
 
 def publish(id: str) -> str:
-    """The page that visitors see then."""
+    """Publish, and return the visitors' page."""
     set_status(post_id=id, status="published", actor=make.actor("editor"))
     return page(id)
 
@@ -79,7 +79,7 @@ def new_term(name: str) -> str:
 
 
 def delivered(id: str) -> dict[str, Any]:
-    """What the delivery API answers to anybody."""
+    """Return the public answer of the delivery API."""
     from django.test import Client
 
     response = Client(SERVER_NAME="localhost").get(f"/api/public/posts/{id}")
@@ -87,7 +87,7 @@ def delivered(id: str) -> dict[str, Any]:
 
 
 def hands(id: str) -> dict[str, list[str]]:
-    """Who brought each path live: agent, credential, door, and the person who approved it."""
+    """Return the provenance of each live path: agent, credential, interface, and the approving person."""
     rows = Provenance.objects.filter(post_id=id).order_by("pk")
     return {
         row.path: [row.agent_id, row.principal, row.via, row.approved_by_name]
@@ -101,7 +101,7 @@ def trash(id: str) -> None:
 
 
 def token(role: str) -> dict[str, Any]:
-    """A token for an AI client of a new account of that role."""
+    """Return a token for an AI client of a new account of that role."""
     owner = make.user(role, f"{role}-{uuid4().hex[:8]}")
     made, secret = tokens.create_token(name="A client", user_id=owner.pk, actor=_admin())
     return {"id": str(made.pk), "secret": secret, "user": owner.pk}
@@ -112,7 +112,7 @@ def revoke(id: str) -> None:
 
 
 def site(method: str, path: str, body: str, headers: dict[str, str]) -> dict[str, Any]:
-    """What the site answers behind its proxy."""
+    """Return the site's response behind its proxy."""
     from django.test import Client
 
     kept = {
@@ -131,7 +131,7 @@ def site(method: str, path: str, body: str, headers: dict[str, str]) -> dict[str
 
 
 def publish_document(url: str, redirect: str) -> None:
-    """Have the document of a client stand at that address. This process reads no other."""
+    """Serve a client's document at that URL. This process reads no other."""
     from proofroom.core.http_client import HttpResult
     from proofroom.oauth import client_metadata
 
@@ -151,7 +151,7 @@ def publish_document(url: str, redirect: str) -> None:
 
 
 def consent(path: str) -> str:
-    """Where an editor is led who allows what the client asks for."""
+    """Return the redirect of an editor who grants the client's request."""
     from tests.oauth import flow
 
     browser = flow.person()
@@ -163,7 +163,7 @@ def consent(path: str) -> str:
 
 
 def connect() -> dict[str, Any]:
-    """A client that an editor connected."""
+    """Return a client connected by an editor."""
     from django.conf import settings
 
     from proofroom.oauth.models import OAuthConnection

@@ -1,4 +1,4 @@
-"""A running MCP server in a process of its own, and how tests reach it."""
+"""A running MCP server in a separate process, and its clients."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ START_SECONDS = 120.0  # a limit for a busy machine: it starts in a few
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """`url` without a path; `data` is the folder with the server's database."""
+    """`url` without a path; `data`: folder of the server's database."""
 
     url: str
     data: Path
     process: subprocess.Popen[bytes]
 
     def stop(self) -> int:
-        """Ask the server to stop as a supervisor does; its exit code."""
+        """Stop the server like a supervisor; return its exit code."""
         self.process.terminate()
         return self.process.wait(timeout=15)
 
     def execute(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Run one statement on the server's database, as an administrator would from elsewhere."""
+        """Execute one statement on the server's database, like an administrator from elsewhere."""
         with sqlite3.connect(self.data / "cms.sqlite3", timeout=10) as connection:
             return connection.execute(sql, values).fetchall()
 
 
 def environment(data: Path, **variables: str) -> dict[str, str]:
-    """The environment of the process: nothing of the machine's services, everything in `data`."""
+    """Return the process's environment: without the machine's services, with all data in `data`."""
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -67,7 +67,7 @@ def prepare(data: Path) -> None:
 
 @contextmanager
 def running(data: Path, *options: str, **variables: str) -> Iterator[Running]:
-    """The server on a free loopback port, for the length of the block."""
+    """Yield the server on a free loopback port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -89,8 +89,9 @@ def running(data: Path, *options: str, **variables: str) -> Iterator[Running]:
 
 
 class Person:
-    """Someone who works on the server's database through the services, in a process of their own:
-    `person.approve(id=…)` runs that command of `tests.mcp.person`."""
+    """A user who works on the server's database through the services, in a separate process:
+    `person.approve(id=…)` runs that command of `tests.mcp.person`.
+    """
 
     def __init__(self, process: subprocess.Popen[str]) -> None:
         self._process = process
@@ -134,7 +135,7 @@ def _wait_until_healthy(server: Running, log: Path) -> None:
 async def connected(
     server: Running, transport: str, mode: str = "auto", headers: dict[str, str] | None = None
 ) -> Any:
-    """The SDK's own client over `sse`, `http` or `stdio`; `mode` is `auto` or `legacy`."""
+    """Yield the SDK's client over `sse`, `http` or `stdio`; `mode` is `auto` or `legacy`."""
     if transport == "sse":
         async with Client(sse_client(f"{server.url}/mcp", headers=headers), mode=mode) as client:
             yield client

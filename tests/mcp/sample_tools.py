@@ -1,5 +1,4 @@
-"""Small tools that show every way a call can go. Registered for a test only, or in a server of its
-own."""
+"""Small tools for every outcome of a call. Registered for a test only, or in a separate server."""
 
 from __future__ import annotations
 
@@ -127,7 +126,7 @@ NAMES = (
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """The sample tools, for the length of the block."""
+    """Register the sample tools for the block."""
     _register()
     try:
         yield

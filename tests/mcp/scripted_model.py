@@ -1,7 +1,7 @@
-"""A model that does what a transcript says: recorded calls of tools, and what each answer must hold.
+"""A scripted model: recorded tool calls, and expected parts of each answer.
 
-`{{create.postId}}` stands for what an earlier answer said. A part of such a path is a key, a place in a list, or
-`type=hero`: the first item whose `type` is `hero`.
+`{{create.postId}}` is replaced by a value from an earlier answer. A part of such a path is a key,
+an index, or `type=hero`: the first item whose `type` is `hero`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def transcript(name: str) -> dict[str, Any]:
 
 
 class ScriptedModel:
-    """Plays transcripts through a client. `said` has every answer by the name of its step."""
+    """Plays transcripts with a client. `said`: every answer by the name of its step."""
 
     def __init__(self, client: Any, given: dict[str, Any]) -> None:
         self.client = client
@@ -61,7 +61,7 @@ class ScriptedModel:
         assert not set(step.get("absent", ())) & set(answer), answer
 
     def filled(self, value: Any) -> Any:
-        """A value of the transcript with what earlier answers said in the place of names."""
+        """Return a value of the transcript with values of earlier answers filled in."""
         if isinstance(value, dict):
             return {key: self.filled(item) for key, item in value.items()}
         if isinstance(value, list):
@@ -75,7 +75,7 @@ class ScriptedModel:
 
 
 def reached(value: Any, path: str) -> Any:
-    """What a path leads to. Raises `AssertionError` where it leads nowhere."""
+    """Return the value at a path. Raises `AssertionError` for an invalid path."""
     for part in _parts(path):
         if isinstance(value, list) and "=" in part:
             key, _, wanted = part.partition("=")
@@ -90,5 +90,5 @@ def reached(value: Any, path: str) -> Any:
 
 
 def _parts(path: str) -> list[str]:
-    """`changes.path=post.title.after` has three parts: a field of a post is named whole."""
+    """Split a path. `changes.path=post.title.after` has three parts, because a post field is one part."""
     return re.findall(r"path=post\.\w+|[^.]+", path)

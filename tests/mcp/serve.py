@@ -1,8 +1,8 @@
 """`manage.py` with the sample tools: `python -m tests.mcp.serve prepare | person | run_mcp …`.
 
-Transports are tested against a process of their own, on an SQLite file of their own in
-`CMS_DATA_DIR`: a server thread inside the test process could not see an open transaction, and an
-in-memory database is one per connection.
+Transports are tested with a separate process on a separate SQLite file in `CMS_DATA_DIR`: a server
+thread inside the test process could not see an open transaction, and an in-memory database exists
+once per connection.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
 
 
 def prepare() -> None:
-    """People, beside the agents' accounts, which come with the tables. `agent@example.com` is the one that AI
-    clients write as."""
+    """Create users beside the agents' accounts, which exist already. AI clients write as `agent@example.com`."""
     from proofroom.accounts.models import User
 
     User.objects.filter(agent_id="general-assistant").update(email="agent@example.com")

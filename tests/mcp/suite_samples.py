@@ -1,5 +1,4 @@
-"""What the official conformance suite asks a server to have for its scenarios, as far as the product's registries
-can express it. In the tests' server only."""
+"""The registrations required by the official conformance suite, as far as possible. In the tests' server only."""
 
 from __future__ import annotations
 
@@ -93,7 +92,7 @@ _NAMES = (
 
 @contextmanager
 def registered() -> Iterator[None]:
-    """The samples, for the length of the block."""
+    """Register the samples for the block."""
     fixed, templates = resources.FIXED, resources.TEMPLATES
     _register()
     prompts.PROMPTS.update({prompt.name: prompt for prompt in PROMPTS})

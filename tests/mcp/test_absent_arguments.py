@@ -1,4 +1,4 @@
-"""Optional arguments that clients write although they leave them out: null, and empty ids, count as absent."""
+"""Optional arguments sent as null or empty ids count as absent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def tool_named(name: str) -> Tool[BaseModel]:
 
 
 def least_arguments(tool: Tool[BaseModel]) -> dict[str, Any]:
-    """The required arguments of a tool, each with a value that its schema takes."""
+    """Return the required arguments of a tool with valid values."""
     schema = lean_schema(tool.arguments)
     given = {}
     for name in schema.get("required", ()):

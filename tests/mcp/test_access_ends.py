@@ -1,4 +1,4 @@
-"""What is open ends with its credential, whichever transport it came by."""
+"""Open connections end with their credential, on every transport."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def looking(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> Iterator[None]:
-    """A server that looks all the time. Nothing that ends leaves an error behind."""
+    """Run a server with permanent checks, and fail if an ended connection leaves an error."""
     settings.MCP_DB_EXECUTOR = "sensitive"
     monkeypatch.setattr(sessions, "CHECK_SECONDS", 0.01)
     monkeypatch.setattr(authentication, "ACCOUNT_CACHE_SECONDS", 0.0)
@@ -51,7 +51,7 @@ def token_of(user: User) -> tuple[McpToken, str]:
 
 
 async def streams_of(server: Inside, secret: str) -> dict[str, Answer]:
-    """One of everything that stays open."""
+    """Open one stream of each kind."""
     own = bearer(secret)
     sse = await server.ask("GET", headers=own)
     hello = await server.ask(headers=own)
@@ -215,7 +215,7 @@ def test_the_use_of_a_token_is_noted_once_a_minute() -> None:
 
 
 class _Away:
-    """A database that is away for the first look."""
+    """A database that is away at the first check."""
 
     def __init__(self) -> None:
         self.looks = 0

@@ -1,4 +1,4 @@
-"""The end of a credential over real sockets: streams end as streams do, and calls that wait stop."""
+"""The end of a credential over real sockets: streams end normally, and waiting calls stop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.mcp.running import Person, Running
 
 STEPS = {"steps": 1000, "writes": False}
 WITHIN = 3.0
-"""Seconds that the owners allow between the end of a credential and the end of what is open with it."""
+"""Maximum seconds between the end of a credential and the end of its connections."""
 
 
 async def read_to_the_end(response: httpx.Response) -> None:

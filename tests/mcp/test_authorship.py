@@ -1,4 +1,4 @@
-"""In whose name a tool writes, and what is kept of it at every path."""
+"""Authorship of a tool's changes, and the record at every path."""
 
 from __future__ import annotations
 

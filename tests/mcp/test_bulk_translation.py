@@ -1,4 +1,4 @@
-"""Several translations proposed at once: each on its own, told one by one, and taken up again after a break."""
+"""Several translations proposed at once: independent, reported one by one, and resumable."""
 
 from __future__ import annotations
 

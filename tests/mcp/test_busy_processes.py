@@ -1,4 +1,4 @@
-"""Sessions of a process that does not answer: whether it has ended, or is only busy."""
+"""Sessions of a process that does not answer: ended or only busy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PING = {"jsonrpc": "2.0", "id": 7, "method": "ping"}
 
 @pytest.fixture
 def port(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A port that is taken and on which nothing listens yet; nobody is waited for long."""
+    """Return a reserved port without a listener, with short timeouts."""
     monkeypatch.setattr(session_routing, "_CONNECT_SECONDS", 0.3)
     monkeypatch.setattr(session_routing, "_SILENT_SECONDS", 0.3)
     with socket.socket() as taken:
@@ -34,12 +34,12 @@ async def refuse(port: socket.socket) -> None:
 
 
 async def say_nothing(port: socket.socket) -> None:
-    """The kernel takes the connection, and the process never looks."""
+    """The kernel accepts the connection, but the process never reads."""
     port.listen(5)
 
 
 async def take_no_more(port: socket.socket) -> None:
-    """What waits to be taken is full, so that a connection is not even answered."""
+    """The accept queue is full, so the connection is not even answered."""
     port.listen(0)
     for _ in range(4):
         waiting = socket.socket()

@@ -1,4 +1,4 @@
-"""Reads that were answered are logged by many calls at once, and none of them is lost by a server that stops."""
+"""Successful reads are logged in batches, and none is lost by a stopping server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log of calls in the admin: what it tells, what it counts, and what it costs."""
+"""The call log in the admin: rows, counts, and number of queries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def shown(query: str = "") -> str:
 
 
 def rows(text: str) -> list[str]:
-    """The words of each row of the list."""
+    """Return the text of each row of the list."""
     table = text.partition('id="result_list"')[2].partition("</table>")[0]
     found = re.findall(r"<tr>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in found]

@@ -1,4 +1,4 @@
-"""Calls of tools, in memory: what a client gets back, and what is logged."""
+"""Calls of tools, in memory: answers, and the log."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The configuration for AI clients: valid for each, without a secret unless one is handed over, safe in a shell."""
+"""Configurations for AI clients: valid, without a secret unless one is passed, safe in a shell."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Environment = Callable[..., None]
 
 @pytest.fixture(autouse=True)
 def variables(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """No variable of the product is set but those of the test."""
+    """Unset all variables of the product except the test's."""
     for name in type(settings.CMS_ENV).model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
         monkeypatch.delenv(f"{name.upper()}_FILE", raising=False)
@@ -44,7 +44,7 @@ def variables(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def config(
     client: str, transport: Transport, credential: ClientCredential | None = None, url: str = URL
 ) -> Any:
-    """What the client reads: JSON, or the words of a command as a shell splits them."""
+    """Return the configuration as the client reads it: JSON, or the split words of a command."""
     text = client_config(client, url=url, transport=transport, credential=credential)
     return shlex.split(text) if client == "claude-code" else json.loads(text)
 

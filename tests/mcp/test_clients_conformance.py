@@ -1,5 +1,6 @@
-"""The official conformance suite against a running server: all that a revision requires, but for what
-`clients/not-ours.yaml` tells with its reasons."""
+"""The official conformance suite against a running server: everything a revision requires, except the
+entries of `clients/not-ours.yaml`, with reasons.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ NEEDED: Final = {
         "input-required-result-validate-input",
     },
 }  # fmt: skip
-"""What applies to any server, or to tools, prompts and resources as ours are: it passes whole."""
+"""Scenarios for any server, or for tools, prompts and resources like ours; all must pass."""
 
 
 @pytest.mark.parametrize("revision", NEEDED)

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.clients
 _INSPECTOR: Final = "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 _AT_ONCE: Final = 3
 REFUSED: Final = 5
-"""The exit code for a tool that answered with an error."""
+"""Exit code for a tool's error."""
 LIST = ("--method", "tools/list", "--strict")
 CALL = ("--method", "tools/call", "--tool-name", "list_post_types", "--tool-args-json")
 DONE = (*CALL, '{"limit": 1}')
@@ -31,7 +31,7 @@ PROMPT = ("--method", "prompts/get", "--prompt-name", "write-post",
 
 
 class Inspector:
-    """Runs it against one of the servers of its configuration."""
+    """Runs it with one of the servers in its configuration."""
 
     def __init__(self, home: Path, server: Running) -> None:
         self._home = home
@@ -53,7 +53,7 @@ class Inspector:
         self._config.write_text(json.dumps({"mcpServers": servers}))
 
     def run(self, server: str, era: str, asked: tuple[str, ...]) -> tuple[int, Any]:
-        """The exit code, and the result as it was read."""
+        """Return the exit code, and the parsed result."""
         done: CompletedProcess[str] = npm.node(
             _INSPECTOR, "--cli", "--config", str(self._config), "--server", server,
             "--protocol-era", era, "--format", "json", *asked,

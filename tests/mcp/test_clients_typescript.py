@@ -1,4 +1,4 @@
-"""Both TypeScript SDKs, as most hosts embed them, over every transport that they speak."""
+"""Both TypeScript SDKs, as used by most hosts, over all their transports."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WAYS = ("v1 sse", "v1 http", "v2 sse", "v2 http", "v2 http modern")
 
 @pytest.fixture(scope="module")
 def told(locked_server: Running) -> dict[str, Any]:
-    """What each SDK was told, in one process for all."""
+    """Return the messages of each SDK, run in one process."""
     done = npm.node("talk.mjs", f"{locked_server.url}/mcp", TOKEN["MCP_AUTH_TOKEN"])
     assert done.returncode == 0, done.stderr
     answers: dict[str, Any] = json.loads(done.stdout)
@@ -39,7 +39,7 @@ def test_tools_are_listed_and_called(told: dict[str, Any], way: str) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_refusal_reaches_the_model_with_its_lesson(told: dict[str, Any], way: str) -> None:
-    """One SDK would drop the text, if the refusal carried structured content beside it."""
+    """One SDK would drop the text if the refusal had structured content."""
     refused, unknown = told[way]["refused"], told[way]["unknown"]
 
     assert refused["isError"] is True

@@ -1,4 +1,4 @@
-"""The commands: which doors they refuse to open, and what the dump says."""
+"""The commands: refused configurations, and the dump."""
 
 from __future__ import annotations
 

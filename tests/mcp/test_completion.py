@@ -1,4 +1,4 @@
-"""Completion: what may stand in an argument, out of what the caller may list."""
+"""Completion of arguments, limited to values the caller may list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page that connects an AI client: what each role learns there, and what the server is found to be."""
+"""The page that connects an AI client: content by role, and the server's status."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def page(role: str = "admin") -> str:
 
 
 def snippets(text: str) -> dict[str, str]:
-    """What stands in the page to be copied, by its id."""
+    """Return the copyable texts of the page, by id."""
     found = re.findall(r'<code id="snippet-([^"]+)">(.*?)</code>', text, re.DOTALL)
     return {id_: html.unescape(words) for id_, words in found}
 

@@ -1,4 +1,4 @@
-"""The stdio configuration that an AI client is shown, copied as it is, opens this site from any folder."""
+"""The displayed stdio configuration, copied unchanged, opens this site from any folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of allowed origins reach the MCP endpoint, and pages of others learn nothing."""
+"""Pages of allowed origins can call the MCP endpoint, others learn nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sees and calls the diagnostics tools: the credentials that were granted them, whatever their account's role."""
+"""Access to the diagnostics tools: credentials with the grant, for any role."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FITTING: dict[str, dict[str, Any]] = {
 def locked(
     environment: Callable[..., None], agent: Any, quick_commands: None, settings: Any
 ) -> Callable[[bool], None]:
-    """A server with both static credentials, which are granted diagnostics, or not."""
+    """Yield a server with both static credentials, with or without the diagnostics grant."""
     settings.MCP_DB_EXECUTOR = "sensitive"
 
     def lock(diagnostics: bool) -> None:
@@ -61,7 +61,7 @@ def _message(body: bytes) -> dict[str, Any]:
 
 
 def reached(credential: dict[str, str]) -> tuple[set[str], set[str]]:
-    """The diagnostics tools that the credential sees, and those that answer its call."""
+    """Return the listed diagnostics tools, and the ones that answer."""
     seen, answered = set[str](), set[str]()
 
     async def asked(server: Inside, method: str, name: str = "", **params: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is written for others about the MCP server: it says what the code does."""
+"""Documents about the MCP server match the code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is let in: callers of this machine, the operator's credential, tokens, and nobody else."""
+"""Accepted callers: this machine, the operator's credential, tokens; no others."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def token_of(role: str, **given: Any) -> tuple[McpToken, str]:
 
 
 def statuses(*requests: dict[str, Any], host: str = "127.0.0.1") -> list[int]:
-    """What one server answers each of these, one after another."""
+    """Return one server's responses to these requests, one after another."""
     found: list[int] = []
 
     async def scene(server: Inside) -> None:

@@ -1,4 +1,4 @@
-"""A draft that changed under a client: the person behind it is asked, where the client can ask them."""
+"""A draft that changed under a client: its person is asked, if the client supports it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ YES = ElicitResult(action="accept", content={"stage": True})
 
 @pytest.fixture
 def stale(client: Any) -> dict[str, Any]:
-    """A call that read the draft before it changed."""
+    """Return a call based on an outdated draft."""
     post = make.post("Before")
     first = client("call_tool", TOOL, {"postId": str(post.pk), "patch": {"title": "A"}})
     client("call_tool", TOOL, {"postId": str(post.pk), "patch": {"excerpt": "Somebody else's"}})
@@ -34,7 +34,7 @@ def stale(client: Any) -> dict[str, Any]:
 def call(
     mode: str, arguments: dict[str, Any], answer: ElicitResult | None
 ) -> tuple[Any, list[str]]:
-    """What the SDK's client gets, and what its person was asked."""
+    """Return the result for the SDK's client, and the question to its person."""
     asked: list[str] = []
 
     async def respond(context: Any, params: ElicitRequestFormParams) -> ElicitResult:

@@ -1,4 +1,4 @@
-"""Reads that the event loop answers itself: the same answers, counted and logged once, and never for long."""
+"""Reads answered on the event loop: the same answers, counted and logged once, and never for long."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ pytestmark = [
 
 
 class Server:
-    """What a server has, and a client of it that has called once."""
+    """A server's parts, and a client that has called once."""
 
     def __init__(self) -> None:
         load_tools()
@@ -205,7 +205,7 @@ def test_a_slow_statement_is_given_up_and_threads_answer_for_a_while(
 
 
 def _idle_connection() -> None:
-    """One that the pool may lend."""
+    """Return a connection that the pool may lend."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
     connection.close()

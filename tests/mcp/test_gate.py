@@ -31,7 +31,7 @@ ENDPOINTS = [("GET", "/mcp"), ("POST", "/mcp"), ("POST", "/messages?sessionId=" 
 
 @contextmanager
 def sse_session(server: Running, headers: dict[str, str] | None = None) -> Iterator[str]:
-    """The address for the messages of an open stream."""
+    """Return the messages URL of an open stream."""
     with httpx.stream("GET", f"{server.url}/mcp", headers=headers, timeout=10) as response:
         lines = response.iter_lines()
         assert next(lines) == "event: endpoint"

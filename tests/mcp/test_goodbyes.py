@@ -1,4 +1,4 @@
-"""A connection whose credential ended is over, also where its client cannot be told."""
+"""A connection with an ended credential is closed even if its client cannot be notified."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs of the same machine, which need no credential as long as nobody connects clients from outside."""
+"""Local programs need no credential while remote connections are not configured."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The whole way of a proposal, by the SDK's client against a real server, over every transport.
+"""The complete workflow of a proposal, with the SDK's client and a real server, over every transport.
 
-An AI client reads, stages, proposes and submits; a person beside it approves. Until then what visitors
-could see does not move by a bit.
+An AI client reads, stages, proposes and submits; a person approves. Until then the public content
+does not change.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TRANSPORTS = ("sse", "http", "stdio")
 
 
 class Caller:
-    """Calls tools and insists on the outcome."""
+    """Calls tools and checks the outcome."""
 
     def __init__(self, client: Any) -> None:
         self.client = client

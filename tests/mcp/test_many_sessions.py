@@ -1,4 +1,4 @@
-"""Many sessions at once, and clients that ask and never read: memory stays bounded, and all of it is freed."""
+"""Many sessions, and clients that never read: memory stays bounded and is freed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def wait_until(happened: Callable[[], bool], seconds: float = 20) -> None:
 
 
 def open_sockets(server: Running) -> int:
-    """Connections that the server holds."""
+    """Return the number of the server's connections."""
     links = Path(f"/proc/{server.process.pid}/fd").iterdir()
     found = 0
     for link in links:
@@ -54,7 +54,7 @@ def open_sockets(server: Running) -> int:
 
 
 def has_room(server: Running) -> bool:
-    """Whether one more session may be opened; the last ones end a moment after their sockets."""
+    """Return True if another session can be opened; ended ones are freed shortly after their sockets."""
     with httpx.stream("GET", f"{server.url}/mcp", timeout=10) as response:
         return response.status_code == 200
 

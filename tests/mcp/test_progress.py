@@ -1,4 +1,4 @@
-"""Progress and cancellation of a tool that takes long, over every transport and in both eras."""
+"""Progress and cancellation of slow tools, over every transport and in both eras."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tests.mcp.sample_tools import HALF
 WAYS = [("sse", "auto"), ("sse", "legacy"), ("http", "auto"), ("http", "legacy"),
         ("stdio", "auto"), ("stdio", "legacy")]  # fmt: skip
 LONG = 3000
-"""Steps of a call that somebody cancels: far more time than it is given."""
+"""Steps of a cancelled call: far more than it has time for."""
 
 
 def ended_as(server: Running, since: int) -> tuple[str, bool]:
-    """How the log says that the call after the row `since` ended; waits until it has."""
+    """Return the logged outcome of the call after the row `since`, after waiting for it."""
     until = time.monotonic() + 10
     while time.monotonic() < until:
         rows = server.execute(

@@ -31,13 +31,13 @@ def headers_of(body: dict[str, Any], version: str = NEWEST) -> dict[str, str]:
 def send(
     server: Running, method: str, meta: dict[str, Any] | None = None, **params: Any
 ) -> httpx.Response:
-    """One request of the newest revision, which needs no session."""
+    """Send one request of the newest revision, which needs no session."""
     body = body_of(method, meta, **params)
     return httpx.post(f"{server.url}/mcp", headers=headers_of(body), json=body, timeout=20)
 
 
 def greet(server: Running, version: str) -> tuple[httpx.Response, dict[str, Any]]:
-    """The handshake of the revisions before."""
+    """Do the handshake of earlier revisions."""
     params = {
         "protocolVersion": version,
         "capabilities": {},
@@ -49,7 +49,7 @@ def greet(server: Running, version: str) -> tuple[httpx.Response, dict[str, Any]
 
 
 def answer_of(response: httpx.Response) -> dict[str, Any]:
-    """The last message of a response, whether it is a stream or not."""
+    """Return the last message of a response, streamed or not."""
     text = response.text
     if response.headers["content-type"].startswith("text/event-stream"):
         text = [line for line in text.splitlines() if line.startswith("data: {")][-1][6:]

@@ -1,4 +1,4 @@
-"""Threat 51: what went wrong between AI clients and drafts elsewhere, one case each, by the SDK's client."""
+"""Threat 51: known problems between AI clients and drafts, one case each, with the SDK's client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools as clients see them: strict, lean, with every hint."""
+"""Tools as listed for clients: strict, compact, with all hints."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_where_the_shape_is_stable_it_is_promised(name: str) -> None:
 
 
 class Lenient(BaseModel):
-    """Arguments whose author forgot to refuse what is unknown."""
+    """Arguments that do not forbid unknown keys."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Editorial work by a recorded model through real servers and transports, and a person who approves it."""
+"""Editorial work by a recorded model with real servers and transports, and an approving person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a server knows of credentials and calls between two looks: believed for a moment, and dropped at a change."""
+"""A server's cache of credentials and calls: short-lived, and cleared by a change."""
 
 from __future__ import annotations
 

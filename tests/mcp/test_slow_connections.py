@@ -1,4 +1,4 @@
-"""Connections that take their time are cut off; those that leave, and those that cannot be judged, do no harm."""
+"""Slow connections are closed; disconnects and undecidable cases do no harm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def server(prepared: Path) -> Iterator[Running]:
 
 
 def answer_to(server: Running, text: str) -> bytes:
-    """All that is answered until the server closes the connection."""
+    """Return everything received until the server closes the connection."""
     host, port = server.url.removeprefix("http://").split(":")
     answered = b""
     with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -60,7 +60,7 @@ def test_a_second_head_that_never_ends_is_cut_off(server: Running) -> None:
 
 
 class _Leaves(Answer):
-    """A client that goes away amid its body."""
+    """A client that disconnects in the middle of its body."""
 
     async def receive(self) -> Any:
         self.over.set()

@@ -1,4 +1,4 @@
-"""Limits: wrong credentials by address, calls by credential and tool, sessions by credential and in all."""
+"""Limits: wrong credentials per address, calls per credential and tool, sessions per credential and in total."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the staging tools promise beyond a single change: templates, Markdown, strings of JSON, unknown things."""
+"""Behavior of the staging tools beyond single changes: templates, Markdown, JSON strings, unknown names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings in the answers of staging tools: where a translation does not agree with its source."""
+"""Warnings of staging tools about mismatches of a translation with its source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server ends in seconds whatever is open: streams of every kind, and calls that are under way."""
+"""The server stops within seconds with any open streams and pending calls."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ HELLO = {
 
 
 def lines_of(stack: ExitStack, method: str, url: str, **sent: Any) -> Iterator[str]:
-    """The lines of a response that stays open."""
+    """Yield the lines of a response that stays open."""
     response = stack.enter_context(httpx.stream(method, url, timeout=20, **sent))
     assert response.status_code == 200
     return response.iter_lines()
 
 
 def open_everything(stack: ExitStack, server: Running) -> list[Iterator[str]]:
-    """An SSE session, a stream of a session, and a long call that tells its steps in each era."""
+    """Open an SSE session, a stream of a session, and a long call with progress in each era."""
     url = f"{server.url}/mcp"
     opened, _ = greet(server, "2025-11-25")
     session = {**ACCEPT, "Mcp-Session-Id": opened.headers["mcp-session-id"]}

@@ -1,4 +1,4 @@
-"""Who is told of which change: only who may read what changed, each thing once, and only so much for one client."""
+"""Recipients of change notifications: readers of the changed object, once per change, within limits per client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work on threads: as many as there are connections, and no reader kept out by those who wait."""
+"""Worker threads: as many as connections, and no blocking of reads by waiting calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threats 41, 42, 45 and 46 at the MCP server: secrets shown, bodies without an end, other people's sessions."""
+"""Threats 41, 42, 45 and 46 at the MCP server: visible secrets, endless bodies, sessions of others."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def token_of(user: User, **given: Any) -> tuple[McpToken, str]:
 
 
 def _pages(token: McpToken) -> list[str]:
-    """Everything that can be read by the web, as an admin."""
+    """Return everything readable over HTTP as an admin."""
     rest, admin = ApiClient("admin"), Client()
     admin.force_login(make.user("admin"))
     paths = [filled(one.path) for one in addresses() if "GET" in one.methods]
@@ -60,7 +60,7 @@ def _text(answer: Any) -> str:
 
 
 def _results() -> list[str]:
-    """What every tool answers to a credential that may call all."""
+    """Return the result of every tool for a credential with all permissions."""
     everything = Principal(id="token", user_id=make.user("admin").pk, diagnostics=True)
     return [call_tool(everything, tool.name, {}).model_dump_json() for tool in all_tools()]
 
@@ -115,7 +115,7 @@ def test_threat_42_nothing_registers_a_client(path: str) -> None:
 
 
 class _Endless(Answer):
-    """A request whose body goes on for as long as it is read: slowly, or as fast as can be."""
+    """A request with an endless body, slow or fast."""
 
     def __init__(self, part: bytes, pause: float) -> None:
         super().__init__(b"")

@@ -1,4 +1,4 @@
-"""What the list of tools costs in every conversation, counted by a tokenizer of present-day models."""
+"""The size of the tool list in every conversation, counted by a tokenizer of current models."""
 
 from __future__ import annotations
 

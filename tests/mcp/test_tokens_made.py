@@ -1,4 +1,4 @@
-"""Tokens of AI clients: who makes them, for whom, and what is refused."""
+"""Creation of MCP tokens: permissions, accounts, and errors."""
 
 from __future__ import annotations
 

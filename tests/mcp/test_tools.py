@@ -1,4 +1,4 @@
-"""Staging changes of a post: what is staged, and what each refusal teaches."""
+"""Staging changes of a post: results, and the advice of each refusal."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_file_that_is_not_there_is_refused(of: str) -> None:
 
 
 def test_an_override_of_a_posts_own_module_is_a_prop() -> None:
-    """An override would stay on top of what a person writes into the props later."""
+    """An override would hide later changes of the props by a person."""
     post = make.post()
     id_ = make.layers(post).live.modules[0].id
     make.staged(post, edit=lambda document: _with_override(document, id_))

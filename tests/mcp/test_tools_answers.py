@@ -1,4 +1,4 @@
-"""What the reading tools answer of the sample content is what they promise, in both formats, and pages line up."""
+"""Reading tools answer the sample content as described, in both formats, with consistent pages."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ OF_SAMPLE: Final[dict[str, dict[str, Any]]] = {
 
 
 def arguments_of(name: str, names: dict[str, str]) -> dict[str, Any]:
-    """Arguments beside limit, cursor and format; those in capitals are found in the sample content."""
+    """Return arguments besides limit, cursor and format; upper-case ones are looked up in the sample content."""
     _, given = TOOLS[name]
     return {key: names.get(value, value) for key, value in OF_SAMPLE.get(name, given).items()}
 
@@ -83,7 +83,7 @@ def _check(tool: Tool[Any], answer: dict[str, Any]) -> None:
 
 
 def _check_pages(name: str, arguments: dict[str, Any], whole: dict[str, Any]) -> None:
-    """Two by two gives the same rows in the same order; and a list is never without an example here."""
+    """Check that pages of two give the same rows in the same order, and that the list is not empty."""
     assert whole["total"] >= 1, name
     seen: list[dict[str, Any]] = []
     cursor: dict[str, str] = {}
@@ -125,8 +125,9 @@ def _sample() -> dict[str, str]:
 
 
 def _seed() -> None:
-    """The articles of the sample content, with what they need; one small picture stands in for all, which take long
-    to draw, and a file that has no size."""
+    """Create the sample articles with their dependencies; one small picture replaces all others, which
+    are slow to draw, and a file without a size.
+    """
     actor, site = make.actor("editor"), reading.read_site()
     picture = str(make.image("coffee.png", categories=["demo"]).pk)
     images = dict.fromkeys(site.images, picture)

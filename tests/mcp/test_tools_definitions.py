@@ -1,4 +1,4 @@
-"""Module groups, global modules, module definitions and what there is at all, through AI clients."""
+"""Module groups, global modules, module definitions and the registry, through AI clients."""
 
 from __future__ import annotations
 

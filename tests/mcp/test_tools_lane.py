@@ -1,4 +1,4 @@
-"""What no key, argument or prop of a tool can do, and what a lock holds."""
+"""Layer violations impossible with any key, argument or prop of a tool, and the effect of locks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that are suggested for a layout: by roles, by a brief, within what the post type allows."""
+"""Module suggestions for a layout: by role, by a brief, within the post type's limits."""
 
 from __future__ import annotations
 

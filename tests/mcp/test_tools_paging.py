@@ -1,4 +1,4 @@
-"""Cursors: no row twice and none lost while rows come in; none that another list or filter gave."""
+"""Cursors: no row twice or lost while rows are added; no cursor of another list or filter."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _ids(answer: dict[str, Any]) -> list[str]:
 
 
 def _posts(number: int) -> list[str]:
-    """So many posts with the same moment of change, so that only the id tells them apart."""
+    """Create posts with the same modification time, distinguished only by their ids."""
     rows = [make.post(f"Kettle {index}") for index in range(number)]
     Post.objects.update(updated_at=timezone.now() - timedelta(hours=1))
     return sorted(str(row.pk) for row in rows)

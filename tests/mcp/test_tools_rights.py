@@ -1,4 +1,4 @@
-"""Every tool of content as every role: who may, and in whose name."""
+"""Every content tool as every role: permission, and authorship."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STAGING = (
 
 
 def arguments_on(post: Post) -> dict[str, dict[str, Any]]:
-    """Arguments with which each tool of content works, in an order in which they work one after another."""
+    """Return arguments with which the content tools work one after another."""
     id_ = str(post.pk)
     return {
         "list_posts": {},
@@ -146,7 +146,7 @@ def test_authorship_is_the_named_agents_else_the_systems_and_never_a_disabled_on
 
 
 def test_no_name_of_an_agent_lends_a_right_where_the_tool_is_called_by_another_door() -> None:
-    """Agents' runs call the handlers without the server's gate before them."""
+    """Agents' runs call the handlers without the server's checks."""
     make.agent_actor("seo-specialist")
     post = make.post()
     tool = get_tool("save_post_ai_review")

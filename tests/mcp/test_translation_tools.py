@@ -1,4 +1,4 @@
-"""Translations through the tools: what there is, and proposing one or several in AI Review."""
+"""Translations through the tools: listing, and proposing one or several in AI Review."""
 
 from __future__ import annotations
 

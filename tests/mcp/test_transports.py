@@ -1,4 +1,4 @@
-"""The SDK's client against a real server over every transport, in both eras of the protocol."""
+"""The SDK's client with a real server over every transport, in both eras of the protocol."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_calls_over_http_are_logged_by_the_server(open_server: Running) -> None:
 
 
 def test_the_first_sse_event_names_our_endpoint(open_server: Running) -> None:
-    """Guards the one place where we rewrite what the SDK writes."""
+    """Guards the only place where SDK output is rewritten."""
     with httpx.stream("GET", f"{open_server.url}/mcp") as response:
         lines = response.iter_lines()
         event, data = next(lines), next(lines)
@@ -129,7 +129,7 @@ def test_stdio_writes_nothing_but_the_protocol(open_server: Running) -> None:
 
 
 def test_the_old_transport_is_spoken_word_for_word(open_server: Running) -> None:
-    """`GET /mcp` and `POST /messages?sessionId=`, without the SDK: what n8n and older clients send."""
+    """`GET /mcp` and `POST /messages?sessionId=` without the SDK, like n8n and older clients."""
     headers = {"Accept": "application/json, text/event-stream"}
     hello = {
         "protocolVersion": "2024-11-05",

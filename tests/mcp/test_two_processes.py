@@ -1,4 +1,4 @@
-"""Two processes of the server behind a balancer that keeps nobody at one of them, on one database."""
+"""Two server processes behind a balancer without sticky sessions, on one database."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pair(prepared: Path) -> Iterator[Pair]:
 
 
 def through(pair: Pair) -> Running:
-    """The balancer, as a server that clients connect to."""
+    """Return the balancer as a server for clients."""
     return Running(pair.front.url, pair.first.data, pair.first.process)
 
 
@@ -117,7 +117,7 @@ def test_ids_of_no_session_are_answered_404(pair: Pair, key: str) -> None:
 
 
 def sign(address: str, salt: str = "mcp-passed-on") -> str:
-    """What the servers, which have the same `SECRET_KEY` as the tests, send with a request that they pass on."""
+    """Return the header of forwarded requests, signed with the tests' `SECRET_KEY`."""
     return signing.dumps(address, salt=salt)
 
 
@@ -208,7 +208,7 @@ def test_threat_43_a_token_that_is_revoked_ends_what_either_process_holds(
 
 
 def told_of(lines: Iterator[str], method: str) -> Any:
-    """The params of the next notification of that method."""
+    """Return the params of the next notification of that method."""
     for line in lines:
         if line.startswith("data: ") and f'"{method}"' in line:
             return json.loads(line.removeprefix("data: ")).get("params")

@@ -1,4 +1,4 @@
-"""Calls of tools are written as the SDK would write them, without going through its models."""
+"""Tool results equal the SDK's output, without using its models."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def here(samples: None, agent: User, environment: Callable[..., None], settings:
 
 
 def answers(revision: str) -> list[Any]:
-    """What each call is answered at the revision."""
+    """Return the answer to each call at the revision."""
     found: list[Any] = []
 
     async def scene(server: Inside) -> None:
@@ -97,7 +97,7 @@ def test_what_does_not_look_as_a_call_should_is_refused_by_the_sdk(params: dict[
 
 
 def refused_by_the_sdk(change: Callable[[dict[str, Any]], None]) -> int:
-    """The code that a call of the newest revision is refused with, after a change of it."""
+    """Return the error code of a modified call of the newest revision."""
     request = newest("tools/call", "list_taxonomies", arguments={})
     change(request)
     codes: list[int] = []

@@ -1,4 +1,4 @@
-"""Files to upload, and what is left of them."""
+"""Files to upload, and checks for leftovers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = ("JPEG", "PNG", "WEBP", "GIF", "AVIF")
 
 
 def picture(kind: str = "JPEG", size: tuple[int, int] = (2000, 1000), mode="RGB", **options: Any):
-    """Left half red, right half blue."""
+    """Return an image with a red left and a blue right half."""
     image = Image.new(mode, size, "red")
     ImageDraw.Draw(image).rectangle((size[0] // 2, 0, *size), fill="blue")
     return encoded(image, kind, **options)
@@ -43,7 +43,7 @@ def chunk(name: bytes, data: bytes) -> bytes:
 
 
 def grey_png(width: int, height: int) -> bytes:
-    """A black image of one bit a pixel: few bytes for many pixels."""
+    """Return a black image of one bit per pixel: few bytes for many pixels."""
     header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
     pixels = zlib.compress(bytes((width + 7) // 8 + 1) * height, 1)
     return (
@@ -67,7 +67,7 @@ def opened(name: object) -> Image.Image:
 
 
 def refused(content: bytes, code: str, **more: Any) -> CmsError:
-    """What the service says; nothing is on disk, and no row."""
+    """Return the service's error, and check that no file and no row remains."""
     with pytest.raises(CmsError) as caught:
         store(content, **more)
     assert caught.value.code == code

@@ -1,4 +1,4 @@
-"""The pictures that Pillow tests its decoders with: downloaded once with its source, as its licence allows."""
+"""Pillow's decoder test images, downloaded once with its source, as its license allows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECONDS: Final = 300
 
 
 def downloaded() -> Path:
-    """The folder of the pictures. Whoever comes first downloads them; the others wait."""
+    """Return the folder of the images. The first process downloads; others wait."""
     folder = _FOLDER / PIL.__version__
     _FOLDER.mkdir(parents=True, exist_ok=True)
     with (_FOLDER / ".downloading").open("w") as lock:

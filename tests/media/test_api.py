@@ -1,4 +1,4 @@
-"""Files over the API: hostile uploads leave nothing, lists filter and rank, rights hold."""
+"""Media over the API: hostile uploads leave nothing, lists filter and rank, permissions apply."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def said(of: Asset, **values: Any) -> Asset:
 
 
 def token(*permissions: str) -> tuple[ApiToken, str]:
-    """A token of the editor."""
+    """Return an API token of the editor."""
     return create_token(
         actor=make.actor("admin"),
         name="ci",
@@ -149,7 +149,7 @@ def test_bodies_that_are_no_form_are_refused(content_type: str, body: bytes, sta
 
 
 class _Unread:
-    """A body that nobody may read."""
+    """A body that must not be read."""
 
     def read(self, *_: Any) -> bytes:
         raise AssertionError("the body was read")

@@ -1,4 +1,4 @@
-"""An AVIF file keeps its picture byte for byte, turned as it says; what lies beside it becomes zeros."""
+"""AVIF files: image data stays byte for byte, with its orientation; metadata is overwritten with zeros."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_what_its_colours_mean_stays():
 
 
 def item_file(count: int, extents: int) -> bytes:
-    """A file whose one item of a camera's data lies `extents` times, `count` items over, in the same place."""
+    """Return a file whose metadata item has `extents` extents, repeated for `count` items, at the same offset."""
     items = b"".join(
         box(b"infe", struct.pack(">IHH4s", 2 << 24, number, 0, b"Exif")) for number in range(count)
     )

@@ -1,4 +1,4 @@
-"""What is kept of an image: its pixels, upright and in sRGB, and nothing that stood beside them."""
+"""Stored images: upright sRGB pixels without any metadata."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ORIENTATIONS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_270,
 }
-"""What a camera did to the picture, so that its data must undo it: the way back of each."""
+"""The transformation by a camera for each orientation, with its inverse."""
 
 
 def cleaned(content: bytes) -> Image.Image:
@@ -35,7 +35,7 @@ def pixel(image: Image.Image, at: tuple[int, int]) -> tuple[int, ...]:
 
 
 def scene() -> Image.Image:
-    """Red, green, blue and white quarters of different sizes: no two ways to hold it look alike."""
+    """Return red, green, blue and white quarters of different sizes, so that all orientations differ."""
     image = Image.new("RGB", (96, 64), "white")
     draw = ImageDraw.Draw(image)
     for box, colour in (
@@ -80,7 +80,7 @@ def test_a_picture_stands_as_it_was_seen(kind, orientation):
 
 
 def with_data(kind: str) -> bytes:
-    """A picture with everything in it that says where and by whom it was made."""
+    """Return an image with all kinds of metadata about place and author."""
     image, xmp = scene(), f"<x:xmpmeta>{SECRET}</x:xmpmeta>".encode()
     if kind == "JPEG":
         content = encoded(image, kind, exif=camera(), xmp=xmp, comment=SECRET.encode())
@@ -207,7 +207,7 @@ def test_an_animation_goes_on_moving(kind):
 
 
 def swapped_profile() -> bytes:
-    """A profile in which red and blue have changed places."""
+    """Return a color profile with red and blue swapped."""
     plain = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     other = plain.replace(b"rXYZ", b"~XYZ").replace(b"bXYZ", b"rXYZ").replace(b"~XYZ", b"bXYZ")
     return other.replace("sRGB".encode("utf-16-be"), "swap".encode("utf-16-be"))

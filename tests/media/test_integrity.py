@@ -1,4 +1,4 @@
-"""Rows and storage are compared: what is missing, what nobody knows, and what is only on its way."""
+"""Comparison of rows and storage: missing, unknown, and pending files."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def test_a_check_is_done_by_a_worker_and_kept(run_on_commit: RunOnCommit) -> Non
 
 
 class _Following:
-    """Who is told of a check, and cancels it after so many folders."""
+    """A follower that cancels a check after some folders."""
 
     def __init__(self, patience: int) -> None:
         self.patience = patience

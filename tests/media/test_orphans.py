@@ -1,4 +1,4 @@
-"""Files that nothing knows are deleted when a person says so, and only those that are still what the check said."""
+"""Unknown files are deleted on request, and only if unchanged since the check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def path(name: object) -> Path:
 
 
 def put(*names: str) -> None:
-    """Files of long ago."""
+    """Store old files."""
     for name in names:
         path(name).parent.mkdir(exist_ok=True)
         path(name).write_bytes(b"x")

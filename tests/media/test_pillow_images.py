@@ -1,4 +1,4 @@
-"""Hundreds of odd pictures: each is stored with all its pixels, or refused for a reason that is true."""
+"""Hundreds of odd images: each is stored with all its pixels, or refused for a correct reason."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Shape = tuple[tuple[int, int], int]
 
 
 def decoded(content: bytes) -> Shape | None:
-    """Size and number of frames, each read to its end; None where a decoder of ours does not."""
+    """Return size and number of frames after decoding completely; None if our decoders cannot."""
     try:
         image = Image.open(BytesIO(content), formats=[*KINDS, "MPO"])
         frames = frames_of(image)
@@ -34,7 +34,7 @@ def decoded(content: bytes) -> Shape | None:
 
 
 def stored(content: bytes) -> tuple[str, Shape | None]:
-    """What comes of an upload: `stored` or the code of the refusal, and what is stored then."""
+    """Return the result of an upload: `stored` or the error code, and the stored files."""
     try:
         cleaned = clean(content, max_pixels=MAX_PIXELS)
     except CmsError as error:
@@ -68,7 +68,7 @@ def test_a_picture_is_stored_whole_or_refused_for_a_true_reason(pictures: list[P
 
 
 def shown_frames(content: bytes) -> int:
-    """How many frames of an animation are seen to differ from the one before: encoders join others."""
+    """Return the number of visibly different frames, because encoders merge equal ones."""
     image, seen, before = Image.open(BytesIO(content)), 0, b""
     for number in range(int(bool(image.info.get("default_image"))), frames_of(image)):
         image.seek(number)

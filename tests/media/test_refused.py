@@ -1,4 +1,4 @@
-"""Files that are refused: each with a clear answer, nothing left on disk, and no row."""
+"""Refused files: a clear error, no file and no row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another file under the same id, and the end of a file: nothing that was there breaks, nothing is left behind."""
+"""Replacing and deleting files: existing uses do not break, and nothing is left over."""
 
 from __future__ import annotations
 
@@ -233,7 +233,7 @@ def fails(name: str) -> None:
 
 
 def in_use() -> tuple[Asset, str]:
-    """A picture that a published post shows, live and on its way."""
+    """Create an image used by a published post, live and staged."""
     asset = store(picture("PNG", (60, 60)), alt_text="Canary")
     post = make.post(status="published", featuredMediaId=str(asset.pk))
     return asset, str(post.pk)

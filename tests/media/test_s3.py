@@ -1,4 +1,4 @@
-"""Files in an S3-compatible bucket, over its wire."""
+"""Media in an S3-compatible bucket, over its protocol."""
 
 from __future__ import annotations
 

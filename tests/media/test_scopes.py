@@ -1,4 +1,4 @@
-"""Files for people who are limited to a part of the content: what they find of them, and what they may change."""
+"""Media for users with a content scope: visible files, and allowed changes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LIMITABLE = sorted(PERMISSIONS & GRANTS["admin"] - WHOLE_SITE)
 
 @pytest.fixture
 def files() -> dict[str, Asset]:
-    """One for each way to be used; each name says which."""
+    """Create one file per kind of usage, named after it."""
     make.site_role("pages", *LIMITABLE, scope=ContentScope(types=frozenset({"page"})))
     make.site_role(
         "reader",

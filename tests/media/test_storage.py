@@ -1,4 +1,4 @@
-"""Where files are kept is a setting; one that does not fit stops the start with a sentence."""
+"""The storage setting; an invalid one stops the start with a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files become assets by what they hold, or leave nothing behind."""
+"""Files become assets by their content, or leave nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 
 def picture(kind="JPEG", size=(2000, 1000), mode="RGB", **options) -> bytes:
-    """Left half red, right half blue."""
+    """Return an image with a red left and a blue right half."""
     image = Image.new(mode, size, "red")
     ImageDraw.Draw(image).rectangle((size[0] // 2, 0, *size), fill="blue")
     out = BytesIO()
@@ -183,7 +183,7 @@ def test_a_truncated_pdf_is_refused():
 
 
 def bomb(width: int, height: int) -> bytes:
-    """A PNG of few bytes that says it has many pixels."""
+    """Return a small PNG that declares many pixels."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         checksum = zlib.crc32(name + data)

@@ -1,4 +1,4 @@
-"""What a decoder reads to its end is stored, however odd the file is; without anything but its pixels."""
+"""Files a decoder can read completely are stored, however odd; only with their pixels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def frames(content: bytes) -> list[Image.Image]:
 
 
 def distance(one: Image.Image, other: Image.Image) -> int:
-    """The greatest difference of a pixel's parts."""
+    """Return the maximum difference of color components."""
     assert one.size == other.size
     return max(ImageChops.difference(one.convert("RGB"), other.convert("RGB")).tobytes())
 

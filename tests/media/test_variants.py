@@ -1,4 +1,4 @@
-"""Variants are made by workers: once, again after failures, and never for ever."""
+"""Variants are created by workers: once, retried after failures, and not endlessly."""
 
 from __future__ import annotations
 
@@ -361,7 +361,7 @@ def test_a_photo_that_was_cut_out_is_dimmed() -> None:
 
 
 def frames_of_size(name: object) -> tuple[tuple[int, int], list[tuple[int, str]], object]:
-    """How large it is, each frame with its time in milliseconds and its colour, and how often it is repeated."""
+    """Return the size, each frame with its milliseconds and color, and the number of repetitions."""
     image, found = opened(name), []
     for number in range(getattr(image, "n_frames", 1)):
         image.seek(number)
@@ -373,7 +373,7 @@ def frames_of_size(name: object) -> tuple[tuple[int, int], list[tuple[int, str]]
 
 
 LOOPS = {"GIF": 4, "WEBP": 3, "PNG": 3}
-"""A GIF is shown once more than its number says."""
+"""A GIF is shown once more than its loop count."""
 
 
 @pytest.mark.parametrize("kind", LOOPS)

@@ -1,4 +1,4 @@
-"""The way of an AI client through the authorization server, request by request."""
+"""The authorization flow of an AI client, request by request."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ LOCAL_REDIRECT = "http://127.0.0.1/callback"
 
 
 def person(role: str = "editor") -> Client:
-    """A browser in which somebody of the role is logged in, and whose forms are checked."""
+    """Return a logged-in browser with CSRF checks."""
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(make.user(role))
     return browser
 
 
 def register(client: Client | None = None, **metadata: Any) -> dict[str, Any]:
-    """A new client: by default a public one on somebody's computer."""
+    """Register a new client, by default a public one on a personal computer."""
     body = {
         "client_name": "Sample client",
         "redirect_uris": [LOCAL_REDIRECT],
@@ -40,7 +40,7 @@ def register(client: Client | None = None, **metadata: Any) -> dict[str, Any]:
 
 
 def authorize_url(client_id: str, **changes: Any) -> str:
-    """The address that the client opens. A parameter that is None is left out."""
+    """Return the authorization URL. Parameters that are None are omitted."""
     asked = {
         "client_id": client_id,
         "redirect_uri": "http://127.0.0.1:50123/callback",
@@ -65,7 +65,7 @@ def consent(
     secure: bool = False,
     **limits: list[str],
 ) -> Any:
-    """The answer to the form of the page at that address, with limits to the content. `secure` asks by HTTPS."""
+    """Submit the consent form at that URL, with a content scope. `secure`: use HTTPS."""
     page = browser.get(url, secure=secure)
     assert page.status_code == 200, page.content.decode()
     found = re.search('name="csrfmiddlewaretoken" value="([^"]+)"', page.content.decode())
@@ -80,7 +80,7 @@ def consent(
 
 
 def answer_of(response: Any) -> dict[str, str]:
-    """What the client is told by the address that a person is led to."""
+    """Return the parameters of the client's redirect URL."""
     assert response.status_code == 302, response.content.decode()
     return {
         name: values[0] for name, values in parse_qs(urlsplit(response["Location"]).query).items()
@@ -92,7 +92,7 @@ def code_of(browser: Client, client_id: str, **changes: Any) -> str:
 
 
 def ask_token(**body: Any) -> Any:
-    """What the token endpoint answers to a form."""
+    """Return the token endpoint's response to a form."""
     return Client().post("/oauth/token", {n: v for n, v in body.items() if v is not None})
 
 
@@ -117,7 +117,7 @@ def refresh(client_id: str, refresh_token: str, **changes: Any) -> Any:
 
 
 def connected(role: str = "editor", **changes: Any) -> dict[str, Any]:
-    """A client that somebody of the role connected: its ID and its tokens."""
+    """Connect a client as a user of the role. Return its id and tokens."""
     client_id = register()["client_id"]
     tokens = redeem(client_id, code_of(person(role), client_id, **changes))
     assert tokens.status_code == 200, tokens.content

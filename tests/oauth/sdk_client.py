@@ -1,6 +1,8 @@
-"""The official client. Its requests to the site are answered by a person's process, others go to the server.
+"""The official client. Requests to the site are answered by the person's process, others by the
+server.
 
-The server stands behind a proxy as it would on the web: under a name of its own, with another one for the site.
+The server is behind a proxy like in production: with its own host name, and another one for the
+site.
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ DOCUMENT = "https://claude.ai/oauth/claude-code-client-metadata"
 
 
 class Network(httpx2.AsyncBaseTransport):
-    """The two names of the web, and what is behind them."""
+    """The two host names, and their backends."""
 
     def __init__(self, server: Running, person: Person) -> None:
         self.server, self.person = server, person
@@ -75,7 +77,7 @@ class Network(httpx2.AsyncBaseTransport):
 
 
 class Storage:
-    """Where the client keeps what it was given."""
+    """The client's storage of credentials."""
 
     tokens: OAuthToken | None = None
     client: OAuthClientInformationFull | None = None
@@ -94,7 +96,7 @@ class Storage:
 
 
 def provider(person: Person, storage: Storage, *, has_document: bool) -> OAuthClientProvider:
-    """The client's own way to a token; the person allows whatever it asks for."""
+    """Return the client's own authorization; the person grants every request."""
     answers: list[str] = []
 
     async def open_browser(url: str) -> None:
@@ -129,7 +131,7 @@ async def connected(
     mode: str,
     has_document: bool,
 ) -> AsyncIterator[tuple[Any, list[str]]]:
-    """The client with a connection, and what it asked for on its way."""
+    """Yield the connected client, and its requests on the way."""
     network = Network(server, person)
     auth = provider(person, storage, has_document=has_document)
     if transport == "sse":

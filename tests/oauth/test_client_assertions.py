@@ -40,7 +40,7 @@ KEY_SET = {"keys": [public(KEY, "one"), public(CURVE_KEY, "two", "ES256")]}
 
 @pytest.fixture(autouse=True)
 def web(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Have the web answer that for the document and the keys of the client."""
+    """Serve the document and keys of the client."""
     cache.clear()
     answers: dict[str, Any] = {}
 
@@ -228,7 +228,7 @@ def test_a_document_that_must_sign_without_keys_makes_no_client(
 
 
 def test_the_keys_of_another_client_open_nothing(settings: Any) -> None:
-    """A client that registered itself shows an assertion of one that has keys."""
+    """A self-registered client presents an assertion of another one that has keys."""
     settings.SITE_URL = "http://localhost:8000"
     assert redeem(**signed(assertion())).status_code == 200
     own = flow.register()["client_id"]

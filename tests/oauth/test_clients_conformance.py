@@ -1,4 +1,4 @@
-"""The official conformance suite against the site as an authorization server: all scenarios that it has for one."""
+"""The official conformance suite against the site as authorization server, with all its scenarios."""
 
 from __future__ import annotations
 

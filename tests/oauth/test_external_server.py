@@ -1,4 +1,4 @@
-"""Another authorization server in place of the site: its tokens open the MCP server, and nothing else does."""
+"""An external authorization server: its tokens open the MCP server, no others do."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KEYS_URL = "https://login.example/realms/press/keys"
 def web(
     monkeypatch: pytest.MonkeyPatch, settings: Any, environment: Callable[..., None]
 ) -> dict[str, Any]:
-    """What the server of the operator publishes."""
+    """Serve the metadata of the operator's server."""
     settings.MCP_DB_EXECUTOR = "sensitive"
     environment(mcp_oauth_issuer=ISSUER)
     cache.clear()

@@ -1,4 +1,4 @@
-"""The way of an AI client from the first refusal to a call, and what each step tells it."""
+"""The authorization flow from the first refusal to a call, with each step's response."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def fresh(settings: Any) -> None:
 
 
 def ask(*requests: dict[str, Any]) -> list[Any]:
-    """What one MCP server answers to these, one after the other."""
+    """Return one MCP server's responses to these requests."""
     answers: list[Any] = []
 
     async def scene(server: Inside) -> None:
@@ -134,7 +134,7 @@ def test_what_is_stored_opens_nothing() -> None:
 
 
 def connection_rows() -> list[Any]:
-    """Everything in the tables of the library and of ours."""
+    """Return everything in the library's and our tables."""
     rows: list[Any] = []
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
@@ -347,7 +347,7 @@ def test_a_session_ends_where_the_last_consent_allows_less() -> None:
 
 @pytest.fixture
 def bloggers() -> Post:
-    """People who see the blog alone, and a page with a page below, which is hidden from them."""
+    """Create users limited to the blog, and a hidden page with a child."""
     hidden = make.post("Hidden plans", type="page", slug="hidden-plans", status="draft")
     make.post("Below", type="page", slug="below", parentId=str(hidden.pk))
     limitable = sorted(GRANTS["editor"] - WHOLE_SITE)

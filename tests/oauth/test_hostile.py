@@ -1,4 +1,4 @@
-"""What others try: tokens that are wrong, old, used twice or meant elsewhere, and addresses that almost match."""
+"""Attacks: wrong, old, reused or foreign tokens, and redirect URLs that almost match."""
 
 from __future__ import annotations
 
@@ -447,7 +447,7 @@ URL = "https://client.example/oauth/metadata"
 
 @pytest.fixture
 def document(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Have the web answer that for the document of the client."""
+    """Serve the document of the client."""
 
     def publish(
         status: int = 200, kind: str = "application/json", body: object = None, **changes: object

@@ -1,4 +1,4 @@
-"""The official client of the protocol goes the whole way by itself, in both eras."""
+"""The official client completes the flow by itself, in both eras."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.oauth import sdk_client
 
 @pytest.fixture(scope="module")
 def server(prepared: Path) -> Iterator[Running]:
-    """A server without any other credential."""
+    """Yield a server without other credentials."""
     with running.running(prepared, **sdk_client.VARIABLES, THROTTLE_LOGIN="off") as started:
         yield started
 

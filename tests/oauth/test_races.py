@@ -1,4 +1,4 @@
-"""The same code or refresh token from several places at the same moment: real transactions, real threads."""
+"""Concurrent use of the same code or refresh token: real transactions, real threads."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def fresh(settings: Any) -> None:
 
 
 def at_once(ask: Callable[[], Any]) -> list[Any]:
-    """What the same request is answered from several threads that wait for each other."""
+    """Return the responses to the same request from concurrent threads."""
     gate = threading.Barrier(CALLERS)
     answers: list[Any] = []
 

@@ -1,1 +1,1 @@
-"""What operators see of the work."""
+"""Monitoring for operators."""

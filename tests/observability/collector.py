@@ -1,4 +1,4 @@
-"""A collector as operators have one: an HTTP server that keeps what it is sent, for OTLP and for Sentry."""
+"""A collector: an HTTP server that records OTLP and Sentry requests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 @dataclass
 class Collector:
-    """What came, by the path that it came to."""
+    """Recorded requests, by path."""
 
     port: int
     bodies: list[tuple[str, bytes]] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Collector:
 
     @property
     def errors(self) -> list[dict[str, Any]]:
-        """The events of Sentry's envelopes: lines of JSON, a header before each item."""
+        """Return the events in Sentry's envelopes: lines of JSON, with a header before each item."""
         found = []
         for path, body in self.bodies:
             if path.endswith("/envelope/"):
@@ -64,7 +64,7 @@ class Collector:
 
 @contextmanager
 def collecting() -> Iterator[Collector]:
-    """A collector for the length of the block."""
+    """Yield a running collector."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -77,7 +77,7 @@ def collecting() -> Iterator[Collector]:
             self.end_headers()
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         collector = Collector(server.server_port)
@@ -89,7 +89,7 @@ def collecting() -> Iterator[Collector]:
 
 
 def attributes(span: Any) -> dict[str, str | int | float]:
-    """The attributes of a span."""
+    """Return the attributes of a span."""
     kinds = ("string_value", "int_value", "double_value")
     return {
         one.key: next(getattr(one.value, kind) for kind in kinds if one.value.HasField(kind))

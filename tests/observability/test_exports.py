@@ -1,4 +1,4 @@
-"""What leaves the house where an operator asks for it: spans, metrics, errors and logs, without secrets."""
+"""Exports enabled by an operator: spans, metrics, errors and logs, without secrets."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ print(answer.content.decode())
 
 
 def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the work in a process with these variables, as an operator would set them."""
+    """Run the function in a process with these variables."""
     return subprocess.run(
         [sys.executable, "-c", f"import django; django.setup()\n{_WORK}"],
         cwd=ROOT,
@@ -128,7 +128,7 @@ def test_metrics_go_to_the_collector_and_to_prometheus(
 def test_metrics_have_the_same_names_by_otlp_and_in_a_scrape(
     worked: tuple[Collector, subprocess.CompletedProcess[str]],
 ) -> None:
-    """Prometheus adds a unit to the name of a metric that it gets by OTLP, unless the name has it."""
+    """Prometheus appends a unit to OTLP metric names, unless the name has it."""
     words = {"s": "seconds", "1": "", "": ""}
     for metric in worked[0].metrics:
         unit = words[metric.unit]

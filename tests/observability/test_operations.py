@@ -1,4 +1,4 @@
-"""Requests have ids, and staff see where the time of a page went."""
+"""Requests have ids, and staff see a page's timing."""
 
 from __future__ import annotations
 

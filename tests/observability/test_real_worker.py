@@ -1,4 +1,4 @@
-"""A real worker: what Celery itself logs of a task has the ids of its work, and Prometheus is told what was done."""
+"""A real worker: Celery's own logs carry the ids of their work, and Prometheus gets the metrics."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ TOKEN = "token-of-prometheus"
 
 
 class Worker:
-    """A worker with processes, and what it logged as JSON."""
+    """A multi-process worker, and its JSON log."""
 
     def __init__(self, folder: Path, pool: str) -> None:
         self.pool, self.metrics_port = pool, free_port()
@@ -76,7 +76,7 @@ class Worker:
             )  # fmt: skip
 
     def send(self) -> list[str]:
-        """Send every task; the id of one that belongs to no work, and of those that do."""
+        """Send every task. Return the id of one without related work, and of others with it."""
         done = subprocess.run(
             [sys.executable, "probe.py"],
             cwd=self._folder, env=self._environ, capture_output=True, text=True, timeout=WAIT,
@@ -86,7 +86,7 @@ class Worker:
         return done.stdout.split()
 
     def lines_about(self, task_id: str, *words: str) -> list[dict[str, str]]:
-        """Everything that Celery logged of a task, once all these words are there."""
+        """Return Celery's log lines of a task, after waiting for all these words."""
         until = time.monotonic() + WAIT
         while True:
             text = self._log.read_text()

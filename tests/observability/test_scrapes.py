@@ -1,4 +1,4 @@
-"""What Prometheus scrapes is whole from the first second on, whatever threads measure first and files are damaged."""
+"""Prometheus scrapes are complete from the first second, with any first thread and damaged files."""
 
 from __future__ import annotations
 

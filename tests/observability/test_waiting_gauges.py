@@ -1,4 +1,4 @@
-"""Gauges and checks of what nobody does any more: a scheduler that stopped, and agents' workers."""
+"""Gauges and checks of stalled work: a stopped scheduler, and missing agents' workers."""
 
 from __future__ import annotations
 

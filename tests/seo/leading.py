@@ -1,4 +1,4 @@
-"""What tests of redirects begin with."""
+"""Setup of redirect tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests import make
 
 
 def leads() -> dict[str, str]:
-    """Where each redirect leads."""
+    """Return the target of each redirect."""
     return {row.from_path: row.to_path for row in Redirect.objects.all()}
 
 

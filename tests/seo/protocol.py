@@ -23,7 +23,7 @@ class Url:
 
 
 def urls_of(body: bytes, *, most: int = 50_000) -> list[Url]:
-    """The entries of a valid `urlset`; an assertion fails on any other."""
+    """Return the entries of an `urlset`; fails if it is invalid."""
     root = _root(body, "urlset")
     found = [_url(element) for element in root]
     assert len(found) <= most
@@ -32,7 +32,7 @@ def urls_of(body: bytes, *, most: int = 50_000) -> list[Url]:
 
 
 def parts_of(body: bytes) -> list[str]:
-    """The addresses in a valid `sitemapindex`."""
+    """Return the URLs in a `sitemapindex`; fails if it is invalid."""
     root = _root(body, "sitemapindex")
     assert 1 <= len(root) <= 50_000
     assert len(body) <= 52_428_800

@@ -1,4 +1,4 @@
-"""The admin of search engines and of redirects as files."""
+"""The SEO pages of the admin, and redirects as files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Canonical addresses that are filled in, and the sitemap's status and rebuild."""
+"""Generated canonical URLs, and the sitemap's status and rebuild."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hits of redirects: counted at once, written together, lost by no refusal of the database."""
+"""Hits of redirects: counted immediately, written in batches, not lost by database errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redirects as CSV: what an import does line by line, and that an export comes back the same."""
+"""Redirects as CSV: import line by line, and lossless export."""
 
 from __future__ import annotations
 

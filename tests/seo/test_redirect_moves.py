@@ -1,4 +1,4 @@
-"""What the moves of posts do to redirects."""
+"""Effects of moved posts on redirects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a redirect may lead from and to: one form of addresses, no chains, no loops, no other schemes."""
+"""Valid sources and targets of redirects: one URL form, no chains, no loops, no other schemes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redirects: where they lead, how they are read and written."""
+"""Redirects: resolution, reading and writing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redirects that are written at the same time."""
+"""Concurrent writes of redirects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/sitemap.xml`: the six rules of the specification, one test each, and what else decides what is listed."""
+"""`/sitemap.xml`: the six rules of the specification, one test each, and other listing rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the sitemap is answered and kept: headers, parts, one for each name of the site, made once."""
+"""Caching of the sitemap: headers, parts, one per host name, generated once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SITE = "http://testserver"
 
 @pytest.fixture
 def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names that a sitemap was made for."""
+    """Record the host names a sitemap is generated for."""
     made: list[str] = []
     original = sitemap.make_sitemap
 

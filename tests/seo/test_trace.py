@@ -1,4 +1,4 @@
-"""Why an address answers as it does: through the API, as a tool, and what it keeps to itself."""
+"""The trace of an address: through the API, as a tool, and hidden information."""
 
 from __future__ import annotations
 

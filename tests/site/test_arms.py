@@ -1,4 +1,4 @@
-"""While variations run: one address, an arm for each visitor, and caches that keep them apart."""
+"""Running variations: one URL, an arm per visitor, and separated caches."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def variation_of(post: Post, name: str, weight: int = 30) -> Post:
 
 
 def browser(wanted: str, post: Post, *arms: Post) -> str:
-    """What a browser at the address of the tests calls itself that is shown that arm."""
+    """Return a user agent that is assigned that arm."""
     laid = [Arm(arm.pk, arm.variation, arm.variation_weight or 0) for arm in arms]
     for number in range(500):
         found = arm_of_bucket(visitor_bucket(post.pk, "127.0.0.1", f"Browser {number}"), laid)

@@ -1,4 +1,4 @@
-"""Which arm a visitor has: the same at every visit, in the shares that were set, and nobody is moved without need."""
+"""Assignment of arms: stable per visitor, in the configured shares, with minimal reassignment."""
 
 from __future__ import annotations
 

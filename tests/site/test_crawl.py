@@ -1,4 +1,4 @@
-"""The demo site as a crawler sees it: every page, image, feed and file that anything links to."""
+"""The demo site as a crawler sees it: every linked page, image, feed and file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ VOID = {
 
 @dataclass
 class Page(HTMLParser):
-    """What a crawler takes from a page."""
+    """The data a crawler takes from a page."""
 
     address: str
     lang: str = ""
@@ -100,13 +100,13 @@ class Page(HTMLParser):
 
 
 def own(link: str, base: str) -> str | None:
-    """The path of a link that stays on the site, with its query; None for any other."""
+    """Return path and query of an internal link; None for others."""
     target = urldefrag(urljoin(f"{HOST}{base}", link)).url
     return target.removeprefix(HOST) if target.startswith(HOST) else None
 
 
 def is_file(path: str) -> bool | None:
-    """Whether a file of the site is there; None for what is no file."""
+    """Return True if a file of the site exists; None for other URLs."""
     bare = unquote(urlsplit(path).path)
     if bare.startswith("/static/"):
         return finders.find(bare.removeprefix("/static/")) is not None
@@ -134,7 +134,7 @@ def links_of(address: str, response) -> tuple[Page | None, list[str]]:
 
 
 def crawl(client: Client) -> tuple[dict[str, Page], list[str]]:
-    """Every page by its address, and what is broken."""
+    """Return every page by URL, and broken links."""
     pages: dict[str, Page] = {}
     broken: list[str] = []
     seen, waiting = set(BEGIN), [(address, "the beginning") for address in BEGIN]
@@ -220,7 +220,7 @@ def _missing(page: Page) -> Iterator[str]:
 
 
 def _check_alternates(page: Page, pages: dict[str, Page]) -> None:
-    """Languages name one another, and each page itself."""
+    """Check that alternates are mutual, and include the page itself."""
     if not page.alternates:
         return
     assert page.alternates[page.lang] == page.canonical[0]

@@ -1,4 +1,4 @@
-"""The pages of people, companies and testimonials show what is known of them."""
+"""The pages of people, companies and testimonials show their facts."""
 
 from __future__ import annotations
 

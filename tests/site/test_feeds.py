@@ -28,13 +28,13 @@ RFC_822 = re.compile(
 
 
 def child(element: ElementTree.Element, name: str) -> str:
-    """The text of the one element of that name."""
+    """Return the text of the only element with that name."""
     (found,) = element.findall(name)
     return found.text or ""
 
 
 def valid_feed(response) -> tuple[ElementTree.Element, list[ElementTree.Element]]:
-    """The channel and its items, checked by the rules of rssboard.org/rss-specification and its best practices."""
+    """Return the channel and its items, validated by rssboard.org/rss-specification and its best practices."""
     assert response["Content-Type"] == "application/rss+xml; charset=utf-8"
     root = ElementTree.fromstring(response.content)  # noqa: S314  # our own
     assert (root.tag, root.get("version"), len(root)) == ("rss", "2.0", 1)

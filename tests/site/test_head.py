@@ -1,4 +1,4 @@
-"""What the head of a page tells search engines, other sites and readers' programs."""
+"""Metadata in the head of a page, for search engines, other sites and feed readers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def metas(response) -> dict[str, str]:
 
 
 def things(response) -> dict[str, dict]:
-    """The structured data of a page, by type."""
+    """Return the structured data of a page, by type."""
     found = re.findall(r'<script type="application/ld\+json">(.*?)</script>', text(response), re.S)
     return {thing["@type"]: thing for thing in map(json.loads, found)}
 

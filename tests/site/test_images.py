@@ -1,4 +1,4 @@
-"""Images on public pages: found in modules, read at once, offered in every width."""
+"""Images on public pages: found in modules, loaded together, offered in every width."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_an_image_that_is_gone_leaves_the_page_whole(client):
 
 
 def opening(post: Post, asset: Asset) -> None:
-    """The post begins with the image."""
+    """Make the post start with the image."""
     hero = make.module_id(post, "hero")
 
     def fill(document: PostDocument) -> PostDocument:

@@ -1,4 +1,4 @@
-"""Images on pages come in the size that fits; those in running text are the present file, or nothing."""
+"""Images on pages have fitting sizes; images in text refer to the current file, or are omitted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BLOG = "/blog/how-to-brew-filter-coffee"
 
 
 def ready(**values: Any) -> Asset:
-    """An image 1,000 pixels wide whose variants are there."""
+    """Create an image 1,000 pixels wide with its variants."""
     asset = make.image(alt_text="A wall")
     names = {"status": AssetStatus.READY, "width": 1000, "height": 500, **values}
     Asset.objects.filter(pk=asset.pk).update(**names)
@@ -36,7 +36,7 @@ def ready(**values: Any) -> Asset:
 
 
 def shown(client: Client, markdown: str) -> str:
-    """The page of a post with this text."""
+    """Return the page of a post with this text."""
     post = Post.objects.filter(slug="how-to-brew-filter-coffee").first() or make.post()
     prose = make.module_id(post, "prose")
     edit_post(

@@ -1,4 +1,4 @@
-"""After every kind of change, what is kept is what a fresh rendering says; and what it does not touch stays kept."""
+"""Cached content equals a fresh rendering after every kind of change, and unrelated entries stay cached."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ SECRET = "Canary"
 
 
 class Site:
-    """A small site in which everything is shown by something else."""
+    """A small site in which everything is displayed by something else."""
 
     def __init__(self) -> None:
         self.admin = make.actor("admin")

@@ -1,4 +1,4 @@
-"""A page is made once for each version of the content; addresses without end are not kept."""
+"""A page is rendered once per version of the content; arbitrary URLs are not cached."""
 
 from __future__ import annotations
 

@@ -282,7 +282,7 @@ def test_posts_of_a_list_are_counted_again_only_when_they_change(client):
         make.post(f"Post {number}")
 
     def counts(address: str) -> bool:
-        """Whether the database counted anything for a page that nothing kept could answer."""
+        """Count queries of a page that no cache could answer."""
         with CaptureQueriesContext(connection) as queries:
             assert client.get(address).status_code == 200
         return any("COUNT(" in query["sql"] for query in queries)

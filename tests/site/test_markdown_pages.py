@@ -1,4 +1,4 @@
-"""Pages as Markdown, and llms.txt: who gets which form, and what stands in it."""
+"""Pages as Markdown, and llms.txt: content negotiation, and content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page costs the database: the same few queries, whatever its modules show."""
+"""Database queries of a page: a small constant number, with any modules."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_every_module_of_the_contract_is_there():
 
 
 def filled(props: type[ModuleProps], known: dict[str, Json]) -> JsonObject:
-    """Props that show something of every kind of thing that a page loads."""
+    """Return props that refer to every kind of object a page loads."""
     values = props().model_dump(mode="json", by_alias=True)
     for prop in props_of(props).values():
         value = _value(prop, known)
@@ -59,7 +59,7 @@ def _value(prop: Prop, known: dict[str, Json]) -> Json:
 
 @pytest.fixture
 def known() -> dict[str, Json]:
-    """What fields can name: a file, a form, rich text with a picture."""
+    """Create the objects fields can refer to: a file, a form, rich text with an image."""
     make.form()
     inline = image("inline.png")
     picture: Json = {"src": f"/media/{inline.file.name}", "alt": "Inline"}

@@ -1,4 +1,4 @@
-"""Public pages: what is shown, what never is, and at what cost."""
+"""Public pages: visible content, hidden content, and cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules that show other posts: which ones, in which order and language, and what they never show."""
+"""Modules that list posts: selection, order, language, and excluded posts."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LISTS = {
 
 
 def cards(html: str) -> list[tuple[str, str]]:
-    """The headings of the cards, or whom a testimonial quotes."""
+    """Return the headings of the cards, or the names of quoted people."""
     return re.findall(r"<h[23]><a href=\"[^\"]*\">([^<]+)</a></h[23]>|<cite>([^<]+)</cite>", html)
 
 
@@ -48,7 +48,7 @@ def names(html: str) -> list[str]:
 
 
 def shown(client, **props) -> Any:
-    """The main part of a page with one list of blog posts."""
+    """Return the main part of a page with one list of blog posts."""
     type = props.pop("type", "blog-list")
     with_modules(page("News"), [(type, props)])
     html = text(client.get("/news"))

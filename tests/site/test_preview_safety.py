@@ -1,4 +1,4 @@
-"""What previews give away: nothing of other posts, to nobody who lost the right, and nothing they can send."""
+"""Previews reveal no other posts, end with the permission, and send nothing."""
 
 from __future__ import annotations
 

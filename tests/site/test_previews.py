@@ -1,4 +1,4 @@
-"""Preview links: what they show, to whom, for how long, and what nobody learns from them."""
+"""Preview links: content, recipients, expiry, and hidden information."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def link_to(post: Post, layer: str = "source", **body: Any) -> str:
-    """The path of a new link."""
+    """Return the path of a new link."""
     answer = ApiClient("editor").write(
         "POST", f"/api/posts/{post.pk}/preview-links", {"layer": layer, **body}, expect=201
     )

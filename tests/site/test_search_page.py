@@ -1,4 +1,4 @@
-"""The search page: what it finds, how it shows it, and what it does with hostile questions."""
+"""The search page: hits, display, and hostile queries."""
 
 from __future__ import annotations
 

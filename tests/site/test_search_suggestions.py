@@ -1,4 +1,4 @@
-"""What the search page suggests where it finds nothing, and what it never shows."""
+"""Suggestions of the search page without hits, and excluded content."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ needs_trigrams = pytest.mark.skipif("connection.vendor != 'postgresql'", reason=
 
 @pytest.fixture(params=["trigrams", "letters"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """PostgreSQL with its extension; and without, as SQLite."""
+    """Run with PostgreSQL's extension, and without, like SQLite."""
     if request.param == "trigrams" and connection.vendor != "postgresql":
         pytest.skip("SQLite has no trigrams")
     has_trigrams = request.param == "trigrams"

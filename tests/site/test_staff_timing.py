@@ -1,4 +1,4 @@
-"""Staff see how long a page of the site took; visitors, and what is kept for them, do not."""
+"""Staff see the timing of a page; visitors and their caches do not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "/blog/how-to-brew-filter-coffee"
 DOORS = [PAGE, f"{PAGE}.md", "/blog", "/blog.md", "/blog/feed.xml", "/llms.txt", "/search?q=coffee"]
 OTHERS = ["/nothing-here", f"{PAGE}/"]
-"""A page that is not there, and another form of the address of one."""
+"""A missing page, and a non-canonical URL."""
 
 
 def session_of(role: str) -> str:
@@ -35,7 +35,7 @@ def cookies(session: str, marker: str = "1") -> dict[str, str]:
 
 
 def shared(answer: Answered) -> tuple[int, dict[str, str], bytes]:
-    """What is the same for each call."""
+    """Return the headers that are equal for each call."""
     headers = {name: value for name, value in answer.headers.items() if name != "X-Request-ID"}
     return answer.status, headers, answer.content
 

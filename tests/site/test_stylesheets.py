@@ -1,4 +1,4 @@
-"""What a page loads to look as it does: the site's stylesheet, and those of the modules it shows."""
+"""Stylesheets of a page: the site's, and its modules'."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the site's templates: each of them has its German."""
+"""Texts of the site's templates: all have German translations."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ BLOCK = re.compile(
     r"{%\s*blocktranslate[^%]*%}(.*?)(?:{%\s*plural\s*%}(.*?))?{%\s*endblocktranslate\s*%}", re.S
 )
 SAME = {"Blog", "Name", "Website"}
-"""Words that German has too."""
+"""Words that are equal in German."""
 
 
 def words() -> dict[tuple[str, str], str]:
-    """Every message of the templates, one and many, with a file that has it."""
+    """Return every message of the templates, singular and plural, with a file that has it."""
     found: dict[tuple[str, str], str] = {}
     for folder in FOLDERS:
         for file in sorted(Path(folder).rglob("*.html")):

@@ -1,4 +1,4 @@
-"""What tests of sending share: webhooks that point to the receiver, events, and a look at what became of them."""
+"""Shared helpers for deliveries: webhooks to the receiver, events, and their results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def webhook(receiver: Receiver, path: str = "/hook", **fields: Any) -> Webhook:
 def happened(
     name: str = "post.updated", *, post: UUID | None = None, told: bool = True, **payload: Any
 ) -> Event:
-    """An event of a post, which webhooks were told of unless `told` says no."""
+    """Record an event of a post, delivered to webhooks unless `told` is False."""
     post = post or uuid4()
     payload = {"id": str(post), "type": "blog", "locale": "en", "title": "Tea"} | payload
     event = outbox.record(name, actor=make.actor("admin"), payload=payload, post_id=post)
@@ -38,7 +38,7 @@ def happened(
 
 
 def submitted(**payload: Any) -> Event:
-    """An event that belongs to no post."""
+    """Record an event without a post."""
     told = {"formSlug": "contact", "submissionId": str(uuid4()), "payload": payload}
     event = outbox.record("form.submitted", actor=make.actor("admin"), payload=told)
     queue_for_webhooks([event])
@@ -52,7 +52,7 @@ def send() -> int:
 
 
 def make_due() -> None:
-    """The time of every retry has come."""
+    """Make all retries due."""
     Delivery.objects.filter(next_attempt_at__isnull=False).update(
         next_attempt_at=timezone.now() - timedelta(seconds=1)
     )

@@ -1,4 +1,4 @@
-"""Webhooks and deliveries over the API: what was read can be put back, and nothing secret is read."""
+"""Webhooks and deliveries over the API: reads can be written back, secrets cannot be read."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_what_was_read_can_be_put_back() -> None:
 
 
 def test_secrets_stand_in_no_answer() -> None:
-    """Threat 41: what is written here can be read nowhere, nor in the log or the errors."""
+    """Threat 41: secrets cannot be read anywhere, including logs and errors."""
     client = ApiClient("admin")
     wire = made()
     path = f"/api/webhooks/{wire['id']}"
@@ -229,7 +229,7 @@ def test_sending_again_shows_how_far_it_is_and_can_be_stopped() -> None:
 
 
 def test_words_of_visitors_are_for_who_reads_submissions() -> None:
-    """Threat 56: whoever only manages webhooks learns that something was sent, not what."""
+    """Threat 56: users who only manage webhooks see that a submission happened, not its content."""
     row = make.delivery(
         make.event("form.submitted", payload={"message": "canary words"}),
         make.webhook(events=["form.submitted"]),

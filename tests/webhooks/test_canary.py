@@ -1,4 +1,4 @@
-"""Threats 41 and 56: what is secret in webhooks is in no answer, page, log, event or description."""
+"""Threats 41 and 56: secrets of webhooks are in no answer, page, log, event or description."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUE = "canary-value-of-a-header"
 
 @pytest.fixture
 def told(receiver: Receiver, env: Any) -> Webhook:
-    """A webhook in rotation whose receiver answers with what it was sent."""
+    """Create a webhook during rotation whose receiver echoes its input."""
     env(agent_secret=SECRETS[2])
     receiver.say("/hook", Reply(500, trick=Trick.ECHO))
     row = sending.webhook(receiver, headers={"X-Api-Key": VALUE}, secret=SECRETS[0])
@@ -40,7 +40,7 @@ def told(receiver: Receiver, env: Any) -> Webhook:
 
 
 def addresses(row: Webhook) -> list[str]:
-    """Every list of the API, every page of the admin without an id, and the pages about this webhook."""
+    """Return every list of the API, every admin page without an id, and this webhook's pages."""
     delivery = Delivery.objects.get()
     api = {
         endpoint.path

@@ -1,4 +1,4 @@
-"""A chat hears one sentence of what it wants to hear, in which nobody's words do anything."""
+"""Chat messages: one sentence per selected event, with inert texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events reach those who chose them, once each, with the body and the headers that were promised."""
+"""Events reach their subscribers once, with the documented body and headers."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_one_delivery_takes_eight_statements_from_the_message_to_the_lock_that_i
 def test_the_sender_is_woken_whenever_another_one_may_have_missed_the_event(
     receiver: Receiver, when: str, run_on_commit: RunOnCommit
 ) -> None:
-    """`when`: at which look another process sends, and no longer at the commit."""
+    """`when`: the check at which another process sends, and no longer at the commit."""
     from uuid import uuid4
 
     from proofroom.webhooks import delivery_queue

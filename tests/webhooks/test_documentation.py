@@ -1,4 +1,4 @@
-"""The examples of the documentation do what it says, on calls as they are sent."""
+"""The documentation's examples work with real calls."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ HAS_NODE = pytest.mark.skipif(shutil.which("node") is None, reason="Node is not 
 
 
 def rotated(receiver: Receiver) -> Seen:
-    """A call after the secret was changed."""
+    """Return a call after a rotation of the secret."""
     row = sending.webhook(receiver)
     update_webhook(webhook_id=row.pk, actor=make.actor("admin"), changes=WebhookChanges(secret=NEW))
     sending.happened("post.updated", title="Öl – 世界")

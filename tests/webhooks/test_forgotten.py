@@ -1,4 +1,4 @@
-"""Words that were deleted are sent no more, and nothing that receivers said of them is kept."""
+"""Erased data is not sent any more, and receivers' answers about it are deleted."""
 
 from __future__ import annotations
 

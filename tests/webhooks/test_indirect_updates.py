@@ -1,4 +1,4 @@
-"""Webhooks are told of each post whose live content or address changes, by whatever door."""
+"""Webhooks receive an event for each post whose live content or URL changes, in every interface."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def page(slug: str, parent: Post | None = None) -> Post:
 
 
 def listen() -> None:
-    """Make a webhook that hears of everything from now on."""
+    """Create a webhook for all events from now on."""
     Event.objects.update(dispatched_at=timezone.now())
     make.webhook(events=EVENTS)
 
 
 def told() -> list[tuple[str, str, list[str]]]:
-    """What deliveries say: event, address, changed paths."""
+    """Return the event, URL and changed paths of deliveries."""
     return sorted(
         (row.event.name, row.event.payload["url"], row.event.payload["changedPaths"])
         for row in Delivery.objects.select_related("event")

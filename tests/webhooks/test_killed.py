@@ -1,4 +1,4 @@
-"""A sender is killed in the middle of a call: real processes, a real database, kill -9."""
+"""A sender is killed during a call: real processes, a real database, kill -9."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ print(json.dumps(told))
 
 
 def _environ(folder: Path) -> dict[str, str]:
-    """That of a process: the database of the tests where it is a server, else a copy of it in a file."""
+    """Return a process's environment: the tests' database server, or a copy of the file."""
     row = connection.settings_dict
     url = ""
     if connection.vendor == "postgresql":

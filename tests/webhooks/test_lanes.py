@@ -1,4 +1,4 @@
-"""Lanes never wait for one another, and share attempts, order and redaction whatever kind they are."""
+"""Delivery channels never wait for each other, and share retries, order and redaction."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.webhooks import sending
 
 @contextmanager
 def beside(work: Callable[[], Any]) -> Iterator[list[Any]]:
-    """Do this in a thread with a connection of its own; joined at the end. Its answer comes into the list."""
+    """Run a function in a thread with its own connection, joined at the end. The result is appended to the list."""
     answers: list[Any] = []
 
     def run() -> None:
@@ -47,7 +47,7 @@ def beside(work: Callable[[], Any]) -> Iterator[list[Any]]:
 
 
 def queue(event: Event, channel: str, **of: Any) -> Delivery | None:
-    """Queue a delivery; None where the channel has one of this event."""
+    """Queue a delivery; None if the channel already has one of this event."""
     made = new_delivery(event, channel, **of)
     queue_all([made])
     return Delivery.objects.filter(pk=made.pk).first()
@@ -55,7 +55,7 @@ def queue(event: Event, channel: str, **of: Any) -> Delivery | None:
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A call that is to hang until the test lets it go must not end because the machine is busy."""
+    """Extend the timeout, so that a call held by the test does not end on a busy machine."""
     monkeypatch.setattr(http_calls, "CALL_SECONDS", 120.0)
 
 
@@ -104,7 +104,7 @@ def test_a_receiver_that_hangs_holds_up_nobody_else(receiver: Receiver) -> None:
 
 @pytest.fixture
 def nobody_wakes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As where the broker is down. In a test without a transaction, waking sends at once."""
+    """Simulate a broker outage. Without a transaction, waking would send immediately."""
     monkeypatch.setattr("proofroom.webhooks.delivery_queue.queue_sender", lambda: None)
 
 
@@ -151,7 +151,7 @@ def test_two_senders_at_once_send_nothing_twice(receiver: Receiver) -> None:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("nobody_wakes")
 def test_claims_made_at_once_never_meet(receiver: Receiver) -> None:
-    """Also where a sender was thought dead and both are at work."""
+    """Even if a sender was declared dead and both are working."""
     lanes = [channel_of(sending.webhook(receiver, f"/{number}")) for number in range(4)]
     for _ in range(10):
         sending.happened()
@@ -185,7 +185,7 @@ def test_more_lanes_than_can_be_served_at_once_are_all_served(
 
 
 class _Other:
-    """A lane of another kind, as workflows are."""
+    """A channel of another kind, like workflows."""
 
     def __init__(self, receiver: Receiver) -> None:
         self.receiver = receiver

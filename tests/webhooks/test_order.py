@@ -1,4 +1,4 @@
-"""What happened to a post is told in the order in which it happened, whatever becomes of single calls."""
+"""Events of a post are delivered in order, whatever the results of single calls."""
 
 from __future__ import annotations
 

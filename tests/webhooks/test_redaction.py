@@ -1,4 +1,4 @@
-"""Nothing secret is stored of a call, whichever way a receiver gives it back."""
+"""Secrets in any form are not stored when a receiver returns them."""
 
 from __future__ import annotations
 

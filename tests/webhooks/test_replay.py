@@ -1,4 +1,4 @@
-"""One delivery again, or all since a time; also what happened while the webhook was off."""
+"""Repeating one delivery, or all since a time, including events while the webhook was off."""
 
 from __future__ import annotations
 

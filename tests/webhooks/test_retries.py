@@ -1,4 +1,4 @@
-"""What is tried again, when, how often, and what is over at once."""
+"""Retries: reasons, pauses, number, and final failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which secret signs, which one signs along, and that nothing a person sets stands in for what we send."""
+"""The signing secrets, and headers that users cannot override."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events that did not happen: shown, and sent to webhooks for tests only."""
+"""Simulated events: shown, and sent only to test webhooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks are made, changed and deleted by people, within rules; their secrets are written and never read."""
+"""Webhooks are created, changed and deleted by users, within rules; their secrets are write-only."""
 
 from __future__ import annotations
 

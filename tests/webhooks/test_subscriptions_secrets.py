@@ -1,4 +1,4 @@
-"""Secrets and values of headers: written, kept, rotated, and never read or sent elsewhere."""
+"""Secrets and header values: written, stored, rotated, and never read or sent elsewhere."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_mask_keeps_the_value_and_no_mask_drops_it() -> None:
     ["https://evil.example/", "http://search.example/hook", "https://search.example:8443/hook"],
 )
 def test_values_of_headers_do_not_follow_to_another_host(url: str) -> None:
-    """Threat 41: what nobody can read here is not sent to where somebody could."""
+    """Threat 41: write-only values must not be sent to a host where they can be read."""
     row = make.webhook(headers={"Authorization": "Bearer abc"})
 
     for values in ({"url": url}, {"url": url, "headers": {"authorization": SECRET_MASK}}):

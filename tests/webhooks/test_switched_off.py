@@ -1,4 +1,4 @@
-"""An address that failed for a day is switched off; what a person switched off is held."""
+"""An address that failed for a day is disabled; deliveries of a manually disabled one wait."""
 
 from __future__ import annotations
 

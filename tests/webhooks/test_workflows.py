@@ -1,4 +1,4 @@
-"""Events start workflows: those that wait for them, in order, once, with what their files make of them."""
+"""Events start matching workflows in order, once, with the content of their files."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 def happened(name: str = "post.published", *, by: Actor | None = None, **payload: Any) -> Event:
-    """An event of a post, which workflows were told of."""
+    """Record an event of a post, delivered to workflows."""
     told = {"id": "1", "type": "blog", "locale": "en", "title": "Tea", "slug": "tea"} | payload
     told = {"status": "draft", "url": "/tea"} | told
     event = outbox.record(
@@ -40,7 +40,7 @@ def happened(name: str = "post.published", *, by: Actor | None = None, **payload
 
 
 def lanes() -> list[str]:
-    """In the order in which they were queued."""
+    """Return the channels in order of queueing."""
     return list(Delivery.objects.order_by("created_at").values_list("lane", flat=True))
 
 

@@ -1,4 +1,4 @@
-"""Workflows as files: what may stand in one, and what happens to one that is broken."""
+"""Workflows as files: valid content, and the handling of broken files."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_the_shipped_example_is_sound_and_off() -> None:
 def test_the_activity_log_is_verified_beside_a_broken_file(
     workflows_dir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The exit code of the command says whether the log was changed, and nothing else."""
+    """The command's exit code reports only changes of the log."""
     (workflows_dir / "broken.yaml").write_text("name: [")
     definitions.reload()
     assert _errors() != []

@@ -1,4 +1,4 @@
-"""People switch workflows on and off and try them out: by the service, over the API, in the admin."""
+"""Workflows switched on and off and tested by users: by the service, over the API, in the admin."""
 
 from __future__ import annotations
 

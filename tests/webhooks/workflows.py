@@ -1,4 +1,4 @@
-"""What tests of workflows share: files of a test's own folder."""
+"""Shared helpers for workflows: files in a test's own folder."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.receiver import Receiver
 
 
 def write(folder: Path, id_: str, receiver: Receiver | None = None, **fields: Any) -> Path:
-    """A workflow that calls the receiver at `/<id>` when a post is published, unless `fields` say otherwise."""
+    """Write a workflow that calls the receiver at `/<id>` when a post is published, changed by `fields`."""
     values: dict[str, Any] = {
         "name": id_.title(),
         "triggers": ["post.published"],

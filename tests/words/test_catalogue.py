@@ -1,6 +1,6 @@
-"""The German of the admin is complete, and what is compiled is what is written.
+"""The German catalogue of the admin is complete, and the compiled one is current.
 
-Extraction itself needs GNU gettext; where it is missing, the tests that need it are skipped.
+Extraction needs GNU gettext; tests that need it are skipped without it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def test_german_sentences_have_the_places_of_the_english_ones() -> None:
 
 
 OTHER_WORDS = {r"\b(un|ge)?beweg(en|t|ung)?\b": "verschieben"}
-"""What the catalogue does not say, and what it says instead: one thing has one word."""
+"""Words to avoid in the catalogue, and their replacements: one term for one thing."""
 
 
 def test_one_thing_has_one_german_word() -> None:

@@ -1,4 +1,4 @@
-"""Pages of the admin in German: no sentence of ours is left in English, and rules speak German too."""
+"""Admin pages in German: no English sentences of ours, and translated rules."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ CHOICES = {
     "/admin/seo/redirect/import/": ("5.000", "5,000"),
     "/admin/proofroom_webhooks/webhook/add/": ("Beitrag angelegt", "Post created"),
 }
-"""Words that pages take from definitions and rows: what has to be there, and what not."""
+"""Texts on pages that come from definitions and rows: expected and ignored ones."""
 TEXT = re.compile(r">([^<>]+)<")
 HIDDEN = re.compile(r"<(script|style|textarea|code|pre)\b.*?</\1>", re.S)
 
 
 def english() -> set[str]:
-    """Sentences of the admin that German says otherwise, without places for values."""
+    """Return the admin's sentences whose German translation differs, without placeholders."""
     said = set()
     for entry in entries(catalogue_of("de").read_text()):
         one = entry.parts["msgid"]

@@ -1,4 +1,4 @@
-"""Who reads which language: people theirs, in the admin; programs English."""
+"""Languages: users' own in the admin; English for programs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every sentence of the admin goes through gettext: none is written where a page would show it as it is."""
+"""Every sentence of the admin goes through gettext: none is a plain literal on a page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN: frozenset[str] = frozenset(
         *("verbose_name", "search_help_text", "empty_value_display"),
     }
 )
-"""Arguments and attributes whose text people read."""
+"""Arguments and attributes whose text users read."""
 MESSAGES = frozenset({"debug", "info", "success", "warning", "error"})
 SAME_IN_EVERY_LANGUAGE = frozenset({"AI Review", "Review", "Source", "SEO", "URL", "Proofroom"})
 TEMPLATE_TAG = re.compile(r"{%.*?%}|{{.*?}}|{#.*?#}|<[^>]*>", re.S)
@@ -34,7 +34,7 @@ def files() -> list[Path]:
 
 
 def plain(node: ast.expr | None) -> str:
-    """The words of a text that nothing translates; empty where there are none."""
+    """Return the untranslated words of a text; empty if there are none."""
     if isinstance(node, ast.JoinedStr):
         parts = [part.value for part in node.values if isinstance(part, ast.Constant)]
         text = "".join(str(part) for part in parts)
@@ -45,7 +45,7 @@ def plain(node: ast.expr | None) -> str:
 
 
 def shown(tree: ast.AST) -> Iterator[ast.expr]:
-    """Expressions that pages show."""
+    """Return expressions shown on pages."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             yield from (word.value for word in node.keywords if word.arg in SHOWN)

@@ -1,4 +1,4 @@
-"""Messages are plain product English: phrases that readers stumbled over do not come back."""
+"""Messages are plain product English: phrases that confused readers do not return."""
 
 from __future__ import annotations
 

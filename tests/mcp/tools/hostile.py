@@ -1,4 +1,4 @@
-"""Arguments that fit no tool, made from its input schema."""
+"""Invalid arguments of a tool, generated from its input schema."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WRONG: Final[dict[str, tuple[Any, ...]]] = {
     "array": (7, True, {"x": 1}, "x"),
     "object": (7, True, ["x"], "x"),
 }
-"""Values of another type than the one that is asked for."""
+"""Values of wrong types, by type."""
 
 
 def nested(levels: int) -> Any:
@@ -25,7 +25,7 @@ def nested(levels: int) -> Any:
 
 
 def calls(schema: Schema, fitting: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What is wrong, and the arguments: each time one thing, in a call that fits otherwise."""
+    """Yield a description and arguments: one error each in an otherwise valid call."""
     properties: dict[str, Schema] = schema["properties"]
     for name in schema.get("required", ()):
         yield f"{name} is missing", {key: fitting[key] for key in fitting if key != name}

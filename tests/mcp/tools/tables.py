@@ -1,4 +1,4 @@
-"""Every table of the product: which no tool changes, and which tools may change the others."""
+"""Every table of the product: changed by no tool, or by the listed tools."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ _PARTS: Final = {
 
 
 def parts() -> dict[str, tuple[type[Model], Q]]:
-    """Every table of an installed app, or part of one, by name."""
+    """Return every table of an installed app, or part of one, by name."""
     found: dict[str, tuple[type[Model], Q]] = {}
     for model in apps.get_models(include_auto_created=True):
         label = model._meta.label
@@ -140,7 +140,7 @@ def parts() -> dict[str, tuple[type[Model], Q]]:
 
 
 def hashes() -> dict[str, str]:
-    """A hash of all rows of each."""
+    """Return a hash of all rows of each table."""
     return {name: _hash(model, rows) for name, (model, rows) in parts().items()}
 
 
@@ -156,11 +156,11 @@ def _hash(model: type[Model], rows: Q) -> str:
 
 
 def changed(before: dict[str, str]) -> set[str]:
-    """The tables that are no longer as they were."""
+    """Return the changed tables."""
     after = hashes()
     return {name for name in after if after[name] != before[name]}
 
 
 def allowed(tool: str) -> set[str]:
-    """The tables that a call of the tool may change."""
+    """Return the tables that a call of the tool may change."""
     return {name for name, tools in MAY_CHANGE.items() if tools == ANY or tool in tools}

@@ -1,4 +1,4 @@
-"""Every tool as every role with arguments that do not fit: a lesson, and nothing changes."""
+"""Every tool as every role with invalid arguments: an error with advice, and no change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.mcp.tools import hostile, tables
 
 pytestmark = pytest.mark.django_db
 LONGEST = 4_000
-"""Characters that a lesson may take of a conversation."""
+"""Maximum characters of an error message."""
 
 
 @pytest.mark.parametrize("name", sorted(TOOLS))

@@ -1,4 +1,4 @@
-"""Ids of what is in the trash, of nothing, and of another post: each is answered as what is not there."""
+"""Ids of trashed, unknown and other posts' objects: all are answered as not found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_A_POST = sorted(
 
 
 def refused(principal: Principal, name: str, arguments: dict[str, Any]) -> tuple[str, str]:
-    """Code and text of the refusal, which changed nothing."""
+    """Return code and text of the refusal, and check that nothing changed."""
     before = tables.hashes()
     result = call_tool(principal, name, arguments)
     assert result.is_error, (name, result_text(result))

@@ -1,4 +1,4 @@
-"""How many statements a reading tool takes: as many for fifty things as for one."""
+"""The number of statements of a reading tool: the same for fifty objects as for one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.contract.test_tool_walk import TOOLS, arguments_of
 pytestmark = pytest.mark.django_db
 MANY: Final = 50
 OWN: Final = 2
-"""Whatever is called: who calls, and the row of the log."""
+"""Statements of every call: the account, and the log's row."""
 EXACTLY: Final = {"list_posts": OWN + 2, "get_post_context": OWN + 2, "list_post_types": OWN + 1}
 # These look at each thing itself, up to a bound: files on the disk, and what another process prints.
 APART: Final = frozenset({"check_media_integrity", "run_ace_command", "test_local_route"})
@@ -41,7 +41,7 @@ def _reading() -> list[str]:
 
 
 def _statements(name: str, post: Post, principal: Principal) -> int:
-    """How many; those that make the arguments are not among them."""
+    """Return the number of statements, without the preparation of arguments."""
     arguments = arguments_of(name, post)
     tool = get_tool(name)
     if tool is not None and "limit" in tool.arguments.model_fields:
