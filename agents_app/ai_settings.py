@@ -83,11 +83,11 @@ def check_provider_and_model(
     name = present[0] if provider is None else provider
     if name and name not in known:
         # A lone surrogate from JSON would break the encoding of the error message.
-        shown = name[:40].encode("utf-8", "replace").decode()
+        printable_name = name[:40].encode("utf-8", "replace").decode()
         raise invalid(
             f"{kind}Provider",
             _("There is no %(kind)s provider %(shown)r. Available: %(known)s.")
-            % {"kind": kind, "shown": shown, "known": ", ".join(known)},
+            % {"kind": kind, "shown": printable_name, "known": ", ".join(known)},
         )
     if model is None:
         # The stored model belongs to the previous provider.

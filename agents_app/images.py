@@ -181,8 +181,8 @@ def generate_asset(
             reason=reason,
         )
     except RuleViolation as error:
-        kept = f"The picture was made and is {asset.pk}, but it was not staged: {error.message}"
-        raise RuleViolation(kept, code=error.code, details=error.details) from None
+        message = f"The picture was made and is {asset.pk}, but it was not staged: {error.message}"
+        raise RuleViolation(message, code=error.code, details=error.details) from None
     return GeneratedImage(asset, staged)
 
 

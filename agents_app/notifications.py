@@ -21,8 +21,8 @@ _FINISHED: Final = "agent.run.finished"
 
 def _find_run(event: Event) -> list[Notice]:
     """Return the user who started the run by hand. Runs started by events and runs of a batch are excluded."""
-    begun = AgentRun.objects.filter(pk=str(event.payload["id"]), event=None, batch=None)
-    people = list(begun.filter(by__isnull=False).values_list("by", flat=True))
+    manual_runs = AgentRun.objects.filter(pk=str(event.payload["id"]), event=None, batch=None)
+    people = list(manual_runs.filter(by__isnull=False).values_list("by", flat=True))
     id_ = str(event.payload["id"])
     return [Notice(people, id_, id_)] if people else []
 

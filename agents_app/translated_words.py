@@ -10,5 +10,5 @@ from agents_app.definitions.agents import all_agents
 def words() -> Iterator[str]:
     """Yield the descriptions, labels and placeholders of the agents that come with the project."""
     for agent in all_agents():
-        asked = agent.open_ended_context
-        yield from (agent.description, asked.label or "", asked.placeholder or "")
+        context = agent.open_ended_context
+        yield from (agent.description, context.label or "", context.placeholder or "")

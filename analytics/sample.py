@@ -88,7 +88,7 @@ def seed(*, actor: Actor) -> None:
 
     # Most visited first: the tested page, pages, articles; English before other languages.
     live = Post.objects.live().filter(is_placeholder=False)
-    shown = Post.objects.filter(Q(pk__in=live) | Q(variation_running=True))
+    visible = Post.objects.filter(Q(pk__in=live) | Q(variation_running=True))
     modules: dict[UUID, list[str]] = {}
     for post_id, id_ in PostModule.objects.order_by("order_index").values_list("post_id", "id"):
         modules.setdefault(post_id, []).append(str(id_))
@@ -96,7 +96,7 @@ def seed(*, actor: Actor) -> None:
         _VisitedPage(
             post.pk, post.path, post.locale, post.version, modules.get(post.pk, []), post.variation
         )
-        for post in sorted(shown, key=rank)
+        for post in sorted(visible, key=rank)
     ]
     tested = [page for page in pages if page.id == original.pk or page.name]
     plain = [page for page in pages if not page.name]

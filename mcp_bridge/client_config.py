@@ -123,7 +123,7 @@ def site_variables() -> dict[str, str | None]:
     omitted, because they do not matter over stdio.
     """
     environment = type(settings.CMS_ENV)
-    kept = DotEnvSettingsSource(environment, case_sensitive=True).env_vars
+    stored = DotEnvSettingsSource(environment, case_sensitive=True).env_vars
     found: dict[str, str | None] = {}
     for name, declared in environment.model_fields.items():
         variable = name.upper()
@@ -131,7 +131,7 @@ def site_variables() -> dict[str, str | None]:
             continue
         for given in (variable, f"{variable}_FILE"):
             value = os.environ.get(given)
-            if value and value != kept.get(given):
+            if value and value != stored.get(given):
                 is_secret = bool(declared.json_schema_extra) and given == variable
                 found[given] = None if is_secret else value
     if "CMS_DATA_DIR" in found:

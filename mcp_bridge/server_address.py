@@ -23,8 +23,8 @@ def server_url(host: str = "127.0.0.1", port: int | None = None) -> str:
     """Return the URL of the endpoint: MCP_URL, or the local one if a host or port is given."""
     if host == "127.0.0.1" and port is None:
         return resource()
-    shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port or settings.CMS_ENV.mcp_port}{_PATH}"
+    url_host = f"[{host}]" if ":" in host else host
+    return f"http://{url_host}:{port or settings.CMS_ENV.mcp_port}{_PATH}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,8 +116,8 @@ def bulk_page(request: HttpRequest, ids: Sequence[str], refused: RunRefusal | No
         "back": reverse("admin:content_post_changelist"),
     }
     status = refused.status if refused else 200
-    shown = page(request, "admin/agents/bulk.html", context, title=str(_TITLE), status=status)
-    return for_dialog(request, shown, "admin/agents/dialog/bulk.html")
+    response = page(request, "admin/agents/bulk.html", context, title=str(_TITLE), status=status)
+    return for_dialog(request, response, "admin/agents/dialog/bulk.html")
 
 
 _AGAIN = (RunStatus.FAILED, RunStatus.TIMED_OUT, RunStatus.CANCELLED)
@@ -303,8 +303,8 @@ def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
         except CmsError as error:
             messages.error(request, f"{result.title}: {error.message}")
     if begun:
-        said = ngettext("Restarted %(n)d run.", "Restarted %(n)d runs.", begun)
-        messages.success(request, said % {"n": begun})
+        message = ngettext("Restarted %(n)d run.", "Restarted %(n)d runs.", begun)
+        messages.success(request, message % {"n": begun})
     return redirect_to_batch(batch_id)
 
 

@@ -146,7 +146,7 @@ class BulkRun(Body):
 def answer_one_agent(agent_id: str, actor: Actor) -> Response:
     """Answer an agent with its provider and tools, without prompt or key."""
     found = find_agent(agent_id=agent_id, actor=actor)
-    shown = OneAgentAnswer(
+    answer = OneAgentAnswer(
         **presenters.agent(found.definition),
         enabled=found.is_enabled,
         defined_in=found.defined_in,
@@ -157,7 +157,7 @@ def answer_one_agent(agent_id: str, actor: Actor) -> Response:
         account=AgentAccountAnswer.model_validate(found.account),
         doubts=[f"{doubt.field}: {doubt.sentence}" for doubt in found.doubts],
     )
-    return Response(shown)
+    return Response(answer)
 
 
 def wait_of(request: Request) -> int:
@@ -282,12 +282,12 @@ class AgentViewSet(ApiViewSet):
         )
         ids = [row.pk for row in made.runs]
         rows = {row.pk: row for row in presenters.with_steps(AgentRun.objects.filter(pk__in=ids))}
-        shown = {
+        answer = {
             "batchId": made.batch.pk,
             "data": [presenters.run(rows[id_]) for id_ in ids],
             "rejected": [{"id": post.id, "error": post.error} for post in made.rejected],
         }
-        return Response(shown, status=201)
+        return Response(answer, status=201)
 
 
 _CAUSE = OpenApiParameter(

@@ -67,7 +67,7 @@ class AiSettingsChanges(Body, answered_by=AiSettingsAnswer):
 
 
 def answer_settings(row: AiSettings) -> Response:
-    shown = AiSettingsAnswer(
+    answer = AiSettingsAnswer(
         text_provider=row.text_provider or None,
         text_model=row.text_model or None,
         media_provider=row.media_provider or None,
@@ -77,7 +77,7 @@ def answer_settings(row: AiSettings) -> Response:
         prices_date=price_list().date,
         providers=[ProviderAnswer.model_validate(provider) for provider in providers(row)],
     )
-    return Response(shown)
+    return Response(answer)
 
 
 class AiSettingsViewSet(ApiViewSet):

@@ -150,7 +150,7 @@ def batch_in_list(batch: AgentBatch, progress: BatchProgress) -> BatchInListAnsw
 
 def answer_batch(batch: AgentBatch) -> Response:
     progress = progress_of(batch)
-    shown = BatchAnswer(
+    answer = BatchAnswer(
         **dict(batch_in_list(batch, progress)),
         rejected=[RejectedPostAnswer.model_validate(post) for post in batch.rejected],
         results=[BatchResultAnswer.model_validate(result) for result in progress.results],
@@ -165,7 +165,7 @@ def answer_batch(batch: AgentBatch) -> Response:
             for run_id, undone in batch.reverted.items()
         ],
     )
-    return Response(shown)
+    return Response(answer)
 
 
 class BatchViewSet(ApiViewSet):

@@ -198,7 +198,7 @@ class EstimateViewSet(ApiViewSet):
             open_ended_context=body.open_ended_context,
         )
         made = found.estimate
-        shown = BulkEstimateAnswer(
+        answer = BulkEstimateAnswer(
             agent_id=found.agent.id,
             posts=made.posts,
             provider=made.provider,
@@ -227,4 +227,4 @@ class EstimateViewSet(ApiViewSet):
             fits_at_most=not made.beyond(at_most=True),
             rejected=[RejectedPostAnswer.model_validate(post) for post in found.rejected],
         )
-        return Response(shown)
+        return Response(answer)

@@ -297,7 +297,7 @@ class RunViewSet(ApiViewSet):
             )
             for post_id, one in done.posts.items()
         ]
-        shown = RevertedAnswer(
+        answer = RevertedAnswer(
             run_id=UUID(run_id),
             reverted=list(done.reverted),
             kept=list(done.kept),
@@ -305,7 +305,7 @@ class RunViewSet(ApiViewSet):
             posts=posts,
             deleted_posts=list(done.deleted),
         )
-        return Response(shown)
+        return Response(answer)
 
     @extend_schema(
         parameters=MADE_WAITING,

@@ -97,16 +97,16 @@ def renewal_of(period: PeriodName, day: date) -> datetime:
 def lock_budgets() -> None:
     """Lock the budgets until the transaction ends, against other reservations, settlements and changes."""
     # The row of all agents serves as the lock.
-    held = (
+    locked = (
         Budget.objects.select_for_update(no_key=True)
         .filter(pk=ALL_AGENTS_KEY)
         .values_list("pk", flat=True)
     )
-    if not list(held):
+    if not list(locked):
         # The row does not exist yet. Another process may create it at the same moment, so the
         # insert ignores conflicts and the query runs again to take the lock.
         Budget.objects.bulk_create([Budget(agent_id=ALL_AGENTS_KEY)], ignore_conflicts=True)
-        list(held.all())
+        list(locked.all())
 
 
 def limits_of(agent_id: str) -> Sequence[Limit]:
@@ -114,14 +114,14 @@ def limits_of(agent_id: str) -> Sequence[Limit]:
     rows = Budget.objects.in_bulk([agent_id, DEFAULT, ALL_AGENTS_KEY])
     own = [rows[key] for key in (agent_id, DEFAULT) if key in rows]
     found: list[Limit] = []
-    for key, named in (
+    for key, rows_of_key in (
         (agent_id, own),
         (ALL_AGENTS_KEY, [rows[ALL_AGENTS_KEY]] if ALL_AGENTS_KEY in rows else []),
     ):
         for period in PERIODS:
             for unit in UNITS:
                 column = f"{unit}_per_{period}"
-                values: list[int | Decimal | None] = [getattr(row, column) for row in named]
+                values: list[int | Decimal | None] = [getattr(row, column) for row in rows_of_key]
                 most = next((value for value in values if value is not None), None)
                 if most is not None:
                     found.append(Limit(key, period, unit, Decimal(most)))

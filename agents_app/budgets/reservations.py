@@ -65,8 +65,8 @@ def reserve(
     is usage without an agent. Raises `BudgetExceeded`, or `ProviderStopped` if another worker has
     taken the run.
     """
-    asked = _amount(tokens, cost)
-    answer = reserve_or_refuse(agent_id, run, asked, min(max(input_tokens, 0), asked.tokens))
+    amount = _amount(tokens, cost)
+    answer = reserve_or_refuse(agent_id, run, amount, min(max(input_tokens, 0), amount.tokens))
     if isinstance(answer, BudgetExceeded):
         raise answer
     return answer

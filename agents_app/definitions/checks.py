@@ -75,7 +75,7 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
             yield UnknownName(field, f"there is no tool {name!r}", known, is_error=True)
     rights = permissions_of(Role.AI_AGENT)
     permissions = {tool.name: tool.permission for tool in all_tools()}
-    held = tuple(name for name in known if permissions[name] in rights)
+    permitted = tuple(name for name in known if permissions[name] in rights)
     listed = agent.llm_config.allowed_mcp_tools
     for field, name in named:
         if listed and name in known and name not in listed:
@@ -83,12 +83,12 @@ def _tools(agent: AgentDefinition) -> Iterator[UnknownName]:
                 "%(name)r is not in allowedMCPTools, so every call would be rejected"
             ) % {"name": name}
             yield UnknownName(field, sentence, listed, is_error=True)
-        elif name in known and name not in held:
+        elif name in known and name not in permitted:
             sentence = gettext(
                 "%(name)r needs the permission %(permission)s, which agents never have, so the "
                 "agent does not get this tool"
             ) % {"name": name, "permission": permissions[name]}
-            yield UnknownName(field, sentence, held, is_error=field.startswith("reactions."))
+            yield UnknownName(field, sentence, permitted, is_error=field.startswith("reactions."))
 
 
 def _post_fields() -> tuple[str, ...]:

@@ -169,10 +169,10 @@ class _Bounded(httpx2.AsyncByteStream):
         self._stream = stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        heard = 0
+        received = 0
         async for part in self._stream:
-            heard += len(part)
-            if heard > MAX_ANSWER_BYTES:
+            received += len(part)
+            if received > MAX_ANSWER_BYTES:
                 raise RequestFailure(ProviderError("The answer is too long."), worked=True)
             yield part
 

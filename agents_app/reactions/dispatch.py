@@ -169,12 +169,12 @@ def start_reactions(event: Event) -> None:
         or not only_enabled([agent])
     ):
         return
-    begun = set(RunReaction.objects.filter(run=run).values_list("number", flat=True))
+    started = set(RunReaction.objects.filter(run=run).values_list("number", flat=True))
     values = values_of(run, agent)
     deliveries: list[Delivery] = []
     rows: list[RunReaction] = []
     for number, reaction in enumerate(agent.reactions, 1):
-        if number in begun:
+        if number in started:
             continue
         row = RunReaction(
             run=run, number=number, kind=reaction.type, trigger=reaction.trigger, target=""

@@ -90,14 +90,14 @@ def _claim(reaction_id: int) -> RunReaction | None:
     now = timezone.now()
     until = now + CLAIM_TIMEOUT
     due = RunReaction.objects.filter(pk=reaction_id, next_attempt_at__lte=now)
-    taken = due.update(
+    claimed = due.update(
         status=ReactionStatus.RUNNING,
         attempts=F("attempts") + 1,
         claimed_until=until,
         next_attempt_at=until,
     )
     rows = RunReaction.objects.select_related("run__post", "run__event")
-    row = rows.filter(pk=reaction_id, claimed_until=until).first() if taken else None
+    row = rows.filter(pk=reaction_id, claimed_until=until).first() if claimed else None
     if row is not None and row.attempts > len(RETRY_PAUSES) + 1:
         # The call itself may be what kills the workers.
         _end(row, "", error="Its worker ended each time before it knew what became of it.")
@@ -121,15 +121,15 @@ def _prepare(row: RunReaction) -> _ReactionCall:
     name = reaction.config.tool_name
     # The agent's own list of tools, otherwise the tool named by the reaction, even without useMCP.
     config = agent.llm_config
-    named = config.allowed_mcp_tools or (name,)
-    listing = config.model_copy(update={"use_mcp": True, "allowed_mcp_tools": named})
+    allowed = config.allowed_mcp_tools or (name,)
+    listing = config.model_copy(update={"use_mcp": True, "allowed_mcp_tools": allowed})
     tool = usable_tool(name, agent.model_copy(update={"llm_config": listing}), actor)
     params = fill_params(reaction.config.tool_params, values_of(run, agent))
     if tool.group == "agents":
         params.pop("wait", None)  # nobody is there to read the result
-    lent = usable_tools(agent, replace(actor, has_read_untrusted=False))
+    lendable = usable_tools(agent, replace(actor, has_read_untrusted=False))
     # Runs started by the call may use no more tools than this run.
-    tools = frozenset({name, *(item.name for item in lent)})
+    tools = frozenset({name, *(item.name for item in lendable)})
     return _ReactionCall(name, params, replace(actor, tools=tools))
 
 
@@ -166,7 +166,7 @@ def _write(
     summary: str = "",
 ) -> None:
     """Store the result if the claim is still this worker's. Raises `_LostReaction`."""
-    kept = RunReaction.objects.filter(pk=row.pk, claimed_until=row.claimed_until).update(
+    updated = RunReaction.objects.filter(pk=row.pk, claimed_until=row.claimed_until).update(
         status=status,
         next_attempt_at=next_at,
         claimed_until=None,
@@ -174,7 +174,7 @@ def _write(
         summary=summary,
         finished_at=None if next_at is not None else timezone.now(),
     )
-    if not kept:
+    if not updated:
         raise _LostReaction
 
 

@@ -190,7 +190,7 @@ def ask(
     """
     toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else interface.Toolbox()
     allowed = fields_of_run(agent, run)
-    talk = selection.open_conversation(
+    conversation = selection.open_conversation(
         agent.id,
         agent.llm_config.options,
         choice,
@@ -203,7 +203,7 @@ def ask(
     started = time.monotonic()
     try:
         seconds = float(settings.CMS_ENV.agent_run_timeout)
-        answer = talk.ask(
+        answer = conversation.ask(
             fence_payload(run, given.payload), retries=_RETRIES, seconds=seconds
         ).output
     finally:

@@ -71,8 +71,10 @@ def decided_runs(agent_id: str, last: int) -> list[DecidedRun]:
             run = by_id.get(str(run_id))
             if run is not None and run.post_id == event.post_id and isinstance(paths, list):
                 own = {str(path) for path in paths if path in run.staged}
-                told = rejected[str(run_id)]
-                rejected[str(run_id)] = told | own if event.name in _REJECTIONS else told - own
+                paths_so_far = rejected[str(run_id)]
+                rejected[str(run_id)] = (
+                    paths_so_far | own if event.name in _REJECTIONS else paths_so_far - own
+                )
     found = [
         DecidedRun(run, approved[str(run.pk)], tuple(sorted(rejected[str(run.pk)])))
         for run in rows

@@ -53,12 +53,12 @@ class AllowedFields:
         own = {path for entry in self.entries for path in entry.allowed_fields or ()}
         if self.above is None or self.above.is_unlimited:
             return sorted(own)
-        lent = set(self.above.paths)
+        inherited = set(self.above.paths)
         if self._is_open:
-            return sorted(lent)
+            return sorted(inherited)
         return sorted(
-            {path for path in own if any(covers(other, path) for other in lent)}
-            | {path for path in lent if any(covers(other, path) for other in own)}
+            {path for path in own if any(covers(other, path) for other in inherited)}
+            | {path for path in inherited if any(covers(other, path) for other in own)}
         )
 
     def allows(self, field: str) -> bool:
@@ -84,10 +84,10 @@ class AllowedFields:
             path for path, field in fields.items() if not self.allows(field) and _is_known(field)
         ]
         if refused:
-            shown = ", ".join(self.paths[:_SHOWN]) + (", …" if len(self.paths) > _SHOWN else "")
-            sentence = (
-                f"{self.agent.name} may not propose this: leave it out. It may propose: {shown}."
+            allowed_paths = ", ".join(self.paths[:_SHOWN]) + (
+                ", …" if len(self.paths) > _SHOWN else ""
             )
+            sentence = f"{self.agent.name} may not propose this: leave it out. It may propose: {allowed_paths}."
             raise RuleViolation(
                 f"{refused[0][:200]}: {sentence}",
                 code="field_not_allowed",

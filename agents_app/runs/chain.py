@@ -169,13 +169,13 @@ def _only_visible(links: Sequence[ChainLink], actor: Actor) -> Sequence[ChainLin
     ids = {link.run.pk for link in links if link.run is not None}
     runs = AgentRun.objects.filter(pk__in=ids)
     seen = set(visible_runs(runs, actor, actor.user.pk).values_list("pk", flat=True))
-    named = {link.event.pk for link in links if link.event is not None}
-    events = Event.objects.filter(pk__in=named)
+    event_ids = {link.event.pk for link in links if link.event is not None}
+    events = Event.objects.filter(pk__in=event_ids)
     visible = about_visible(events, actor, "post_id", keeps_others=True)
-    told = set(visible.values_list("pk", flat=True))
+    visible_events = set(visible.values_list("pk", flat=True))
     return [
         link
         for link in links
         if (link.run is None or link.run.pk in seen)
-        and (link.event is None or link.event.pk in told)
+        and (link.event is None or link.event.pk in visible_events)
     ]

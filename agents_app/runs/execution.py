@@ -164,8 +164,8 @@ class RunToolbox(interface.Toolbox):
         took = int((time.monotonic() - started) * 1000)
         # A model can send any text as a tool's name, including visitors' texts, which steps must
         # not contain.
-        shown = name if get_tool(name) else UNKNOWN_TOOL
-        add_step(self._run, StepRecord("tool", shown, answer.ok, took, summary))
+        step_name = name if get_tool(name) else UNKNOWN_TOOL
+        add_step(self._run, StepRecord("tool", step_name, answer.ok, took, summary))
         return answer
 
     def _answer(self, name: str, arguments: JsonObject) -> tuple[ToolAnswer, str]:
@@ -230,14 +230,14 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
                 raise _RollBack
         value = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
     lock_posts(attempt.run)
-    taken = owned_rows(attempt.run).update(
+    updated = owned_rows(attempt.run).update(
         status=RunStatus.SUCCEEDED,
         finished_at=timezone.now(),
         summary=redactor.redact(answer.summary or ""),
         value=value,
         doing="",
     )
-    if not taken:
+    if not updated:
         raise run_stopped()
     staged = paths_written(attempt.run)
     if not proposes_nothing(answer) and attempt.run.stages_value:
@@ -324,7 +324,7 @@ def _claim(run_id: UUID | str) -> AgentRun | None:
     of its event.
     """
     now, token = timezone.now(), uuid4()
-    taken = (
+    claimed = (
         AgentRun.objects.filter(pk=run_id, status=RunStatus.QUEUED)
         .exclude(held_back())
         .update(
@@ -336,7 +336,7 @@ def _claim(run_id: UUID | str) -> AgentRun | None:
             deadline_at=now + timedelta(seconds=settings.CMS_ENV.agent_run_timeout),
         )
     )
-    return AgentRun.objects.filter(pk=run_id, attempt=token).first() if taken else None
+    return AgentRun.objects.filter(pk=run_id, attempt=token).first() if claimed else None
 
 
 def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
@@ -359,7 +359,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     watcher = RunWatcher(run, choice, transcript)
     toolbox = RunToolbox(attempt, watcher.doing) if attempt.agent.llm_config.use_mcp else None
     tools = toolbox.specs() if toolbox is not None else ()
-    talk = selection.open_conversation(
+    conversation = selection.open_conversation(
         attempt.agent.id,
         attempt.agent.llm_config.options,
         choice,
@@ -372,8 +372,8 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
         watcher=watcher,
     )
     # Set before the first request, so that losing the run interrupts it.
-    heartbeat.on_lost = talk.stop
-    _converse(attempt, talk, fence_payload(run, payload), transcript)
+    heartbeat.on_lost = conversation.stop
+    _converse(attempt, conversation, fence_payload(run, payload), transcript)
 
 
 def _converse(
@@ -401,7 +401,7 @@ def _converse(
         try:
             return finish_run(attempt, answer.output, transcript.redactor)
         except RuleViolation as error:
-            lines = [f"{path}: {' '.join(said)}" for path, said in error.details.items()]
+            lines = [f"{path}: {' '.join(messages)}" for path, messages in error.details.items()]
             refused = "\n".join(lines) or error.message
         mark_refused(attempt.run, transcript.redactor.redact(refused))
         if left <= 0:

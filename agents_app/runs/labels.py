@@ -111,10 +111,10 @@ def activity_label(run: AgentRun) -> str:
 
 def translate_activity(doing: str) -> str:
     """Translate the worker's activity text; unknown texts stay unchanged."""
-    for pattern, said in _DOING:
+    for pattern, translate in _DOING:
         found = pattern.fullmatch(doing)
         if found:
-            return said(found.groups())
+            return translate(found.groups())
     return doing
 
 

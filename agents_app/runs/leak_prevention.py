@@ -140,15 +140,15 @@ def refuse_new_links(
     """
     if not run.has_read_untrusted:
         return
-    said: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    answer_json: Json = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
     known = known_hosts(run, agent, layers)
     details: dict[str, list[str]] = {}
-    for path, text in strings_in(said):
+    for path, text in strings_in(answer_json):
         new = sorted(hosts_of(text) - known)
         if new:
-            shown = ", ".join(host[:_MAX_SHOWN_CHARACTERS] for host in new)
+            hosts = ", ".join(host[:_MAX_SHOWN_CHARACTERS] for host in new)
             details.setdefault(path, []).append(
-                f"This leads to {shown}, which neither the post nor the request names. Leave it out: this run has "
+                f"This leads to {hosts}, which neither the post nor the request names. Leave it out: this run has "
                 "read what visitors or other sites wrote, and may bring no links from there."
             )
     if details:

@@ -263,14 +263,14 @@ def _wait(run: AgentRun, until: float) -> AgentRun:
     woken = Event()
     woken.set()
     subscription = listen(RUNS_CHANNEL, lambda _: woken.set(), lost=woken.set)
-    told, steps, look_at = None, 0, 0.0
+    reported, steps, look_at = None, 0, 0.0
     try:
         while not run.is_finished and time.monotonic() < until:
             check_cancelled()
             doing = run.doing or run.status
-            if doing != told:
+            if doing != reported:
                 report(steps, None, doing)
-                told, steps = doing, steps + 1
+                reported, steps = doing, steps + 1
             if is_listening():
                 is_due = woken.wait(_POLL_SECONDS) or time.monotonic() >= look_at
             else:

@@ -233,10 +233,10 @@ def add_rejections(
         # Values written by runs that had read visitors' texts are not passed on to other runs.
         runs = {id_ for one in found for id_ in _runs(one)}
         rows = AgentRun.objects.filter(pk__in=runs, has_read_untrusted=True)
-        unvouched = {str(pk) for pk in rows.values_list("pk", flat=True)} if runs else set()
-        told: list[Json] = []
+        untrusted_runs = {str(pk) for pk in rows.values_list("pk", flat=True)} if runs else set()
+        rejections: list[Json] = []
         for one in found:
-            is_vouched = unvouched.isdisjoint(_runs(one))
+            is_vouched = untrusted_runs.isdisjoint(_runs(one))
             wire: JsonObject = {"at": format_time(one.at), "by": one.by, "note": one.note}
             if target is None:
                 wire = {"path": one.path, **wire}
@@ -247,9 +247,9 @@ def add_rejections(
                 value = target.part_of(value_as_json(one.value))
                 if value is not None and len(json.dumps(value)) <= _MAX_FIELD_VALUE_CHARACTERS:
                     wire["value"] = value
-            told.append(wire)
-        if told:
-            own[REJECTED_KEY] = told
+            rejections.append(wire)
+        if rejections:
+            own[REJECTED_KEY] = rejections
     return {**payload, "context": own}
 
 

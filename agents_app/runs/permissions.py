@@ -124,13 +124,13 @@ def narrow_rights(run: AgentRun, actor: Actor) -> None:
         return
     run.tools = None if actor.tools is None else sorted(actor.tools)
     rights = permissions_of(Role.AI_AGENT)
-    lent = [
+    inherited = [
         right
         for right in rights
         if actor.can(right) or (right in _IMPLIED_BY and actor.can(_IMPLIED_BY[right]))
     ]
     # None means all rights of agents.
-    run.permissions = None if len(lent) == len(rights) else sorted(lent)
+    run.permissions = None if len(inherited) == len(rights) else sorted(inherited)
 
 
 def run_actor(run: AgentRun, agent: AgentDefinition, account: User) -> Actor:

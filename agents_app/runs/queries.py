@@ -188,19 +188,19 @@ def _rejected_counts(since: datetime, actor: Actor) -> Counter[str]:
     names = _REJECTED + _RECONSIDERED
     events = Event.objects.filter(name__in=names, created_at__gte=since).order_by("-id")
     events = about_visible(events, actor, "post_id")
-    told = list(events.values_list("pk", "name", "payload")[:_MAX_RATE_EVENTS])
-    named = {str(id_) for _pk, _name, payload in told for id_ in _texts(payload, "runs")}
+    rows = list(events.values_list("pk", "name", "payload")[:_MAX_RATE_EVENTS])
+    run_ids = {str(id_) for _pk, _name, payload in rows for id_ in _texts(payload, "runs")}
     runs = {
         str(pk): (agent_id, set(map(str, staged)))
-        for pk, agent_id, staged in AgentRun.objects.filter(pk__in=named).values_list(
+        for pk, agent_id, staged in AgentRun.objects.filter(pk__in=run_ids).values_list(
             "pk", "agent_id", "staged"
         )
     }
     found: Counter[str] = Counter()
     rejected: dict[object, set[str]] = {
-        pk: set(_texts(payload, "paths")) for pk, name, payload in told if name in _REJECTED
+        pk: set(_texts(payload, "paths")) for pk, name, payload in rows if name in _REJECTED
     }
-    for pk, name, payload in told:
+    for pk, name, payload in rows:
         # For a rejection before `since`, only its withdrawal is in these events, so it must not
         # count.
         counted = rejected.get(payload.get("rejection", pk), set())

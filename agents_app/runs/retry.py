@@ -183,14 +183,14 @@ def previous_candidates(run: AgentRun, room: int) -> list[Json]:
     """Return the latest candidates that fit into `room` characters, oldest first."""
     found: list[Json] = []
     for one in reversed(run_candidates(run)):
-        told: JsonObject = {"value": one.value, "note": one.note}
-        length = len(json.dumps(told))
+        candidate: JsonObject = {"value": one.value, "note": one.note}
+        length = len(json.dumps(candidate))
         if not one.is_one or length > _MAX_CANDIDATE_CHARACTERS:
             continue
         room -= length
         if room < 0 or len(found) == _MAX_PREVIOUS_CANDIDATES:
             break
-        found.insert(0, told)
+        found.insert(0, candidate)
     return found
 
 

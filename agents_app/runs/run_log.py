@@ -160,21 +160,21 @@ class Transcript:
         self._messages += 1
         if self._messages > MAX_MESSAGES:
             return
-        shown = (
+        stored = (
             self.redactor.redact_answer(name, text)
             if role == "tool"
             else self.redactor.redact(text)
         )
         most = min(MAX_MESSAGE_CHARACTERS, self._left)
-        is_cut = len(shown) > most
-        shown = shown[:most] + CUT_MARK if is_cut else shown
-        self._left -= min(len(shown), self._left)
+        is_cut = len(stored) > most
+        stored = stored[:most] + CUT_MARK if is_cut else stored
+        self._left -= min(len(stored), self._left)
         self._waiting.append(
             RunMessage(
                 run_id=self._run.pk,
                 role=role,
                 name=self.redactor.redact(name)[:MAX_NAME_CHARACTERS],
-                text=shown,
+                text=stored,
                 is_cut=is_cut,
             )
         )

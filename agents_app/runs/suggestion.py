@@ -153,9 +153,9 @@ def value_of(answer: FieldSuggestion, target: FieldTarget, document: PostDocumen
                 named |= {f"{CUSTOM_PREFIX}{own}": item for own, item in value.items()}
             else:
                 named[key] = value
-        asked = None if target.module_id is not None else ".".join(target.path)
-        _refuse_others("post", named, asked, target)
-        return named[str(asked)]
+        field_name = None if target.module_id is not None else ".".join(target.path)
+        _refuse_others("post", named, field_name, target)
+        return named[str(field_name)]
     edit = answer.module
     if edit is None:
         return answer.value
@@ -169,7 +169,7 @@ def value_of(answer: FieldSuggestion, target: FieldTarget, document: PostDocumen
         given[name] = content
     name = target.path[0]
     forms = {"props": edit.props, "overrides": edit.overrides, "contentMarkdown": True}
-    form = next(form for form, said in forms.items() if said is not None)
+    form = next(form for form, part in forms.items() if part is not None)
     _refuse_others(f"module.{form}", given, name, target)
     return target.value_within(given[name], {**module.props, **module.overrides}.get(name))
 

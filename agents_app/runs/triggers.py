@@ -59,9 +59,9 @@ def start_event_runs(event: Event) -> None:
     if not agents:
         return
     outbox.require_own_transaction()
-    begun = set(AgentRun.objects.filter(event=event).values_list("agent_id", flat=True))
+    started = set(AgentRun.objects.filter(event=event).values_list("agent_id", flat=True))
     for position, agent in enumerate(agents):
-        if agent.id not in begun:
+        if agent.id not in started:
             _begin(agent, event, position)
 
 

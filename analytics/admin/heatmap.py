@@ -328,26 +328,30 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "analytics.read")
     post, layers = read(request, post_id)
     require_visible(post, actor_of(request))
-    asked = read_heat_filter(request, post)
-    stages = stages_of(post, layers.live, asked)
+    heat_filter = read_heat_filter(request, post)
+    stages = stages_of(post, layers.live, heat_filter)
     modules = module_lines(stages)
     # The revisions that changed the live content, newest first, always including the selected one.
     changes = post.revisions.defer("document").exclude(reason__in=_REASONS)
     found = list(changes.order_by("-version")[:_MAX_REVISIONS])
-    if asked.revision is not None and all(one.pk != asked.revision.pk for one in found):
-        found.append(asked.revision)
+    if heat_filter.revision is not None and all(one.pk != heat_filter.revision.pk for one in found):
+        found.append(heat_filter.revision)
     # The links above the page. Events are offered only if views have positions, sides only with a revision.
     days = {str(number): label for number, label in SPANS.items()}
     seen = HeatSheet.objects.filter(post_id=post.pk, event_type=EventType.VIEW)
-    offers_events = asked.event != EventType.CLICK or seen.exists()
+    offers_events = heat_filter.event != EventType.CLICK or seen.exists()
     # Variations have their own heatmaps, because their visitors are not counted on this page.
     counted = Exists(PostCount.objects.filter(post_id=OuterRef("pk")))
     context = {
-        "asked": asked,
-        "devices": _switches(asked, "viewport", DEVICES, asked.device),
-        "spans": _switches(asked, "days", days, str(asked.days)),
-        "events": _switches(asked, "eventType", EVENTS, asked.event) if offers_events else [],
-        "sides": _switches(asked, "side", SIDES, asked.side) if asked.revision else [],
+        "asked": heat_filter,
+        "devices": _switches(heat_filter, "viewport", DEVICES, heat_filter.device),
+        "spans": _switches(heat_filter, "days", days, str(heat_filter.days)),
+        "events": _switches(heat_filter, "eventType", EVENTS, heat_filter.event)
+        if offers_events
+        else [],
+        "sides": _switches(heat_filter, "side", SIDES, heat_filter.side)
+        if heat_filter.revision
+        else [],
         "revisions": found,
         "stages": [(stage, spot_lines(stage)) for stage in stages],
         "modules": [line for line in modules if line.url],
@@ -368,7 +372,7 @@ def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
         context,
         title=_("Heatmap: %(title)s") % {"title": post.title},
         tab="heatmap",
-        status=422 if asked.problem else 200,
+        status=422 if heat_filter.problem else 200,
     )
 
 

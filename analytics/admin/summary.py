@@ -93,8 +93,8 @@ def read_summary_filter(params: Mapping[str, str], actor: Actor) -> SummaryFilte
         if post is None:
             problems["post"] = _("Post not found.")
     if post is None and text:
-        named = Q(title__icontains=text) | Q(path__icontains=text)
-        rows = visible_to(Post.objects.alive().filter(named), actor)
+        matches = Q(title__icontains=text) | Q(path__icontains=text)
+        rows = visible_to(Post.objects.alive().filter(matches), actor)
         found = list(rows.order_by("-updated_at")[:_MAX_FOUND])
     if len(found) == 1:
         post, found = found[0], []
@@ -134,14 +134,14 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
     ) -> HttpResponse:
         require(request, _PERMISSION)
         actor = actor_of(request)
-        asked = read_summary_filter(request.GET, actor)
-        post_id = asked.post.pk if asked.post else None
-        summary = summarize(asked.period, post_id, actor)
-        before = asked.period.before()
+        summary_filter = read_summary_filter(request.GET, actor)
+        post_id = summary_filter.post.pk if summary_filter.post else None
+        summary = summarize(summary_filter.period, post_id, actor)
+        before = summary_filter.period.before()
         periods = charts.chart_periods(summary, over_time(before, post_id, actor))
         is_empty = not (summary.totals.views or summary.totals.clicks or summary.totals.conversions)
         context = {
-            "asked": asked,
+            "asked": summary_filter,
             "spans": SPANS.items(),
             "summary": summary,
             "totals": charts.totals(summary),
@@ -161,7 +161,7 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         page = form_page(
             request, "admin/analytics/summary.html", SiteCount, context, title=_("Analytics")
         )
-        if asked.problems:
+        if summary_filter.problems:
             page.status_code = 422
         return page
 
@@ -169,10 +169,12 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
         """Export the days or the posts of the same summary as CSV. Errors are shown on the page instead."""
         require(request, _PERMISSION)
         actor = actor_of(request)
-        asked = read_summary_filter(request.GET, actor)
-        if asked.problems:
+        summary_filter = read_summary_filter(request.GET, actor)
+        if summary_filter.problems:
             return self.changelist_view(request)
-        summary = summarize(asked.period, asked.post.pk if asked.post else None, actor)
+        summary = summarize(
+            summary_filter.period, summary_filter.post.pk if summary_filter.post else None, actor
+        )
         rows: list[tuple[Json, ...]]
         if request.GET.get("of") == "posts":
             what, header = "posts", ["postId", "title", "path", "views", "clicks", "goals"]
@@ -196,7 +198,7 @@ class SiteCountAdmin(PermittedAdmin[SiteCount]):
             ]
         lines = [header_line(header), *map(line, rows)]
         response = StreamingHttpResponse(lines, content_type="text/csv; charset=utf-8")
-        name = f"{what}-{asked.period.first}-{asked.period.last}.csv"
+        name = f"{what}-{summary_filter.period.first}-{summary_filter.period.last}.csv"
         response["Content-Disposition"] = f'attachment; filename="{name}"'
         return response
 

@@ -120,15 +120,15 @@ def arm_rows(trial: Trial) -> list[ArmRow]:
     room = (high - low) or 1.0
     rows = []
     for arm in trial.arms:
-        judged, shown = arm.judged, arm.judged.range
+        judged, interval = arm.judged, arm.judged.range
         texts = {"rate": "–", "range": "", "difference": "", "sentence": "", "look": ""}
         if judged.tally.views:
             rate = judged.tally.rate
             texts |= {
                 "rate": percent(rate),
-                "range": f"{percent(shown.low)} – {percent(shown.high)}",
-                "left": f"{(shown.low - low) / room * 100:.2f}%",
-                "width": f"{(shown.high - shown.low) / room * 100:.2f}%",
+                "range": f"{percent(interval.low)} – {percent(interval.high)}",
+                "left": f"{(interval.low - low) / room * 100:.2f}%",
+                "width": f"{(interval.high - interval.low) / room * 100:.2f}%",
                 "dot": f"{(rate - low) / room * 100:.2f}%",
             }
         if judged.difference is not None:

@@ -211,11 +211,11 @@ class SummaryViewSet(ApiViewSet):
 
         Days are in UTC. On a busy site the latest events may be missing: see `meta.countedAt`.
         """
-        asked = read_query(request, SummaryQuery)
+        query = read_query(request, SummaryQuery)
         period = read_period(request.query_params)
-        if asked.post_id is not None:
-            require_visible_post(asked.post_id, self.actor)
-        found = summarize(period, asked.post_id, self.actor)
+        if query.post_id is not None:
+            require_visible_post(query.post_id, self.actor)
+        found = summarize(period, query.post_id, self.actor)
         before = period.before()
         previous = {"first": before.first, "last": before.last, "totals": found.previous}
         grain = "month" if found.is_monthly else "day"
@@ -242,9 +242,9 @@ class HeatmapViewSet(ApiViewSet):
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(HeatmapAnswer))
     def heatmap(self, request: Request) -> Response:
         """The spots of a post's page, in cells of 10 pixels of a page 1,000 pixels wide."""
-        asked = read_heatmap_query(request, self.actor)
+        spec = read_heatmap_query(request, self.actor)
         catch_up()
-        found = heatmaps.page_heatmap(asked)
+        found = heatmaps.page_heatmap(spec)
         answer: HeatmapAnswer = {
             "data": answer_spots(found.spots),
             "meta": {"grid": found.grid, "max": found.max, "total": found.total},
@@ -254,9 +254,9 @@ class HeatmapViewSet(ApiViewSet):
     @extend_schema(parameters=HEATMAP_PARAMETERS, responses=described(ModuleHeatmapAnswer))
     def modules(self, request: Request) -> Response:
         """The modules of a post by number of hits, with the spots inside them."""
-        asked = read_heatmap_query(request, self.actor)
+        spec = read_heatmap_query(request, self.actor)
         catch_up()
-        found = heatmaps.module_clicks(asked)
+        found = heatmaps.module_clicks(spec)
         answer: ModuleHeatmapAnswer = {
             "data": [
                 {
@@ -283,16 +283,16 @@ def answer_spots(spots: Sequence[heatmaps.Spot]) -> list[SpotAnswer]:
 
 def read_heatmap_query(request: Request, actor: Actor) -> heatmaps.HeatmapSpec:
     """Read the filter of a heatmap. Raises `NotFound` and `RuleViolation`."""
-    asked = read_query(request, HeatmapQuery)
+    query = read_query(request, HeatmapQuery)
     period = read_period(request.query_params)
-    if asked.side is not None and asked.revision_id is None:
+    if query.side is not None and query.revision_id is None:
         raise invalid("side", "side needs revisionId: the revision that it is a side of.")
-    post = require_visible_post(asked.post_id, actor)
+    post = require_visible_post(query.post_id, actor)
     versions: heatmaps.Versions = (None, None)
-    if asked.revision_id is not None:
-        versions = versions_beside(find_revision(post, asked.revision_id), asked.side or "after")
-    device = None if asked.viewport == "all" else asked.viewport
-    return heatmaps.HeatmapSpec(post.pk, period, asked.event_type, device, versions)
+    if query.revision_id is not None:
+        versions = versions_beside(find_revision(post, query.revision_id), query.side or "after")
+    device = None if query.viewport == "all" else query.viewport
+    return heatmaps.HeatmapSpec(post.pk, period, query.event_type, device, versions)
 
 
 def require_visible_post(post_id: UUID, actor: Actor) -> Post:

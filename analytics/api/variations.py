@@ -166,12 +166,12 @@ class TrialViewSet(ApiViewSet):
 
         Differences hold for repeated looks. Rates count page views, not people.
         """
-        asked = read_query(request, TrialQuery)
+        query = read_query(request, TrialQuery)
         found = evaluate_trial(
-            post_id=asked.post_id,
+            post_id=query.post_id,
             who=self.actor,
             params=request.query_params,
-            goal=asked.goal,
-            effect=asked.effect,
+            goal=query.goal,
+            effect=query.effect,
         )
         return Response(TrialAnswer.model_validate(found))

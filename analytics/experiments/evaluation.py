@@ -152,8 +152,8 @@ def course_of(variations: Sequence[Post]) -> Course:
             running.discard(event.post_id)
             if not running:
                 # Variations stopped together are the end of the test, not a change of it.
-                kept = [moment for moment in course.joined if at - moment > _SETTLING]
-                course = Course(course.began, at, course.weighed, kept)
+                joined = [moment for moment in course.joined if at - moment > _SETTLING]
+                course = Course(course.began, at, course.weighed, joined)
                 continue
         elif event.post_id not in running:
             continue

@@ -83,8 +83,8 @@ def write_seen(rows: Sequence[JsonObject], *, at: datetime) -> int:
     moment = connection.ops.adapt_datetimefield_value(at)
     given = orjson.dumps(rows).decode()
     if connection.vendor == "postgresql":
-        kept: int = fetch(connection, sql, [moment, given, *constants])[0][0]
-        return kept
+        written: int = fetch(connection, sql, [moment, given, *constants])[0][0]
+        return written
     with connection.cursor() as cursor:
         cursor.execute(sql, [moment, given, *constants])
         return int(cursor.rowcount)

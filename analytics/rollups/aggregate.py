@@ -233,10 +233,12 @@ class RollupTable:
     def add(self, rows: str, values: Values) -> None:
         """Add the rows of a query to the table; existing rows are increased."""
         # The names are constants of this module; the values are parameters.
-        grown = ", ".join(f"{name} = {self.name}.{name} + excluded.{name}" for name in self.sums)
+        increments = ", ".join(
+            f"{name} = {self.name}.{name} + excluded.{name}" for name in self.sums
+        )
         statement = (
             f"INSERT INTO {self.name} ({', '.join([*self.keys, *self.sums])}) {rows} "
-            f"ON CONFLICT ({', '.join(self.keys)}) DO UPDATE SET {grown}"
+            f"ON CONFLICT ({', '.join(self.keys)}) DO UPDATE SET {increments}"
         )
         with connection.cursor() as cursor:
             cursor.execute(statement, values)

@@ -63,18 +63,18 @@ def _merge_values(table: type[SiteCount | PostCount], of: dict[str, Any]) -> int
     if of["dimension"] == Dimension.ARM:
         rows = rows.filter(value__contains=" ")
     weighed = rows.annotate(weight=F("views") + F("clicks") + F("conversions"))
-    kept = list(
+    frequent = list(
         weighed.order_by("-weight", "value").values_list("value", flat=True)[: MAX_VALUES_KEPT - 1]
     )
-    rare = rows.exclude(value__in=kept)
+    rare = rows.exclude(value__in=frequent)
     sums = rare.aggregate(views=Sum("views"), clicks=Sum("clicks"), conversions=Sum("conversions"))
     other, _ = table._default_manager.get_or_create(**of, value=OTHER)
-    grown = {name: F(name) + (number or 0) for name, number in sums.items()}
-    table._default_manager.filter(pk=other.pk).update(**grown)
+    increments = {name: F(name) + (number or 0) for name, number in sums.items()}
+    table._default_manager.filter(pk=other.pk).update(**increments)
     if of["dimension"] == Dimension.MODULE and of["grain"] == Grain.DAY:
         # Heat sheets of rare modules are deleted; their clicks also have cells of the page.
         sheets = HeatSheet.objects.filter(post_id=of["post_id"]).exclude(
-            module_id__in=[PAGE_ALONE, PAGE_OF_MODULES, *kept]
+            module_id__in=[PAGE_ALONE, PAGE_OF_MODULES, *frequent]
         )
         HeatBatch.objects.filter(sheet__in=sheets, day=of["day"]).delete()
         sheets.exclude(Exists(HeatBatch.objects.filter(sheet=OuterRef("pk")))).delete()

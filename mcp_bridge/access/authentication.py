@@ -180,27 +180,27 @@ class Authenticator:
 
     async def authenticate(self, scope: Scope) -> TokenHolder | JSONResponse:
         client = scope.get("client")
-        shown = read_credentials(scope["headers"], client[0] if client else None)
-        credential = shown.credential
+        credentials = read_credentials(scope["headers"], client[0] if client else None)
+        credential = credentials.credential
         if credential is None:
-            may_enter = self._serves_local and is_local(shown)
+            may_enter = self._serves_local and is_local(credentials)
             if not may_enter:
                 return unauthenticated()
-            return await self.holder_of(local_principal(), shown)
+            return await self.holder_of(local_principal(), credentials)
         known = self._access.known
         # The header is part of the key, because a token is not valid in the other header.
-        key = shown.address, credential, shown.bearer is None
+        key = credentials.address, credential, credentials.bearer is None
         holder: TokenHolder | None = known.find(key)
         if holder is not None:
             return holder
-        seconds = self._attempts.seconds_to_wait(shown.address, credential)
+        seconds = self._attempts.seconds_to_wait(credentials.address, credential)
         if seconds:
             return too_many_attempts(seconds)
-        principal = static_principal(shown)
+        principal = static_principal(credentials)
         found: TokenHolder | JSONResponse | None = None
-        secret = (shown.bearer or b"").decode("latin-1")
+        secret = (credentials.bearer or b"").decode("latin-1")
         if principal:
-            found = await self.holder_of(principal, shown)
+            found = await self.holder_of(principal, credentials)
         elif secret.startswith(PREFIX):
             found = await self._workers.run_apart(find_holder, secret)
         elif secret.startswith(ACCESS_PREFIX) and was_issued(secret):
@@ -218,12 +218,14 @@ class Authenticator:
                 if found is None:  # the subject has no account here, or disconnected the client
                     return unauthenticated()
         if found is None:
-            seconds = await self._workers.run_apart(self._attempts.record_failure, shown.address)
+            seconds = await self._workers.run_apart(
+                self._attempts.record_failure, credentials.address
+            )
             return too_many_attempts(seconds) if seconds else unauthenticated()
-        self._attempts.record_success(shown.address, credential)
+        self._attempts.record_success(credentials.address, credential)
         if isinstance(found, JSONResponse):
             return found
-        holder = _without_rate_limit_if_allowed(found, shown)
+        holder = _without_rate_limit_if_allowed(found, credentials)
         known.keep(key, holder, ACCOUNT_CACHE_SECONDS)
         return holder
 

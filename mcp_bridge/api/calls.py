@@ -84,8 +84,8 @@ class McpCallViewSet(ApiViewSet):
     )
     def list(self, request: Request) -> Response:
         """Calls, latest first, of the last 90 days. `total` counts to 10,000; use `until` for stable pages."""
-        page, asked = page_of(request), read_query(request, CallQuery)
-        found = call_log.calls(**{**asked.model_dump(), "ok": is_yes(asked.ok)})
+        page, query = page_of(request), read_query(request, CallQuery)
+        found = call_log.calls(**{**query.model_dump(), "ok": is_yes(query.ok)})
         rows = call_log.with_caller_names(found[page.slice])
         answers = [McpCallAnswer.model_validate(row) for row in rows]
         return Response(page.envelope(answers, count_rows(found)))

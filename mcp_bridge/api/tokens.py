@@ -44,9 +44,9 @@ class McpTokenViewSet(ApiViewSet):
     )
     def list(self, request: Request) -> Response:
         """Tokens of AI clients with their last use, newest first. Their secrets cannot be read."""
-        page, asked = page_of(request), read_query(request, TokenQuery)
-        user_id = int(asked.user_id) if asked.user_id is not None else None
-        found = list_tokens(McpToken, user_id=user_id, is_active=is_yes(asked.active))
+        page, query = page_of(request), read_query(request, TokenQuery)
+        user_id = int(query.user_id) if query.user_id is not None else None
+        found = list_tokens(McpToken, user_id=user_id, is_active=is_yes(query.active))
         rows = [McpTokenAnswer.model_validate(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 

@@ -85,15 +85,15 @@ def complete_argument(
     try:
         count_call(principal, hit=hit)
         actor = actor_for(principal)
-        asked = CompletionRequest(actor, params.argument.value, prompt, given)
+        request = CompletionRequest(actor, params.argument.value, prompt, given)
         tool_name, find = _SOURCES.get(kind, ("", None))
         tool = get_tool(tool_name)
         values: list[str] = []
         total = 0
         may_list = tool is not None and may_use(principal, actor, tool)
-        if find is not None and may_list and len(asked.typed) <= _MAX_TYPED_LENGTH:
-            refuse_unstorable({"value": asked.typed, "arguments": dict(asked.given)})
-            values, total = find(asked)
+        if find is not None and may_list and len(request.typed) <= _MAX_TYPED_LENGTH:
+            refuse_unstorable({"value": request.typed, "arguments": dict(request.given)})
+            values, total = find(request)
     except CmsError as error:
         raise MCPError(wire.INVALID_PARAMS, error.message) from error
     completion = wire.Completion(values=values, total=total, has_more=total > len(values))
@@ -110,16 +110,16 @@ def _matches(known: list[str], asked: CompletionRequest) -> tuple[list[str], int
 
 def _locales(asked: CompletionRequest) -> tuple[list[str], int]:
     """Return matching locales; for a translation only ones the post does not have yet."""
-    taken: set[str] = set()
+    existing: set[str] = set()
     post_id: UUID | None = None
     with suppress(ValueError):
         post_id = UUID(asked.given.get("postId", ""))
     if asked.prompt == "translate-post" and post_id is not None:
         seen = visible_to(post_queries.listed_posts(), asked.actor)
         group = seen.filter(pk=post_id).values("translation_group")
-        there = seen.filter(translation_group__in=group)
-        taken = set(there.values_list("locale", flat=True))
-    return _matches([name for name in settings.CMS_ENV.locales if name not in taken], asked)
+        translations = seen.filter(translation_group__in=group)
+        existing = set(translations.values_list("locale", flat=True))
+    return _matches([name for name in settings.CMS_ENV.locales if name not in existing], asked)
 
 
 def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
@@ -132,8 +132,8 @@ def _posts(asked: CompletionRequest) -> tuple[list[str], int]:
             | Q(post_queries.has_changes_in(Layer.REVIEW))
         )
     elif asked.prompt == "translate-post" and locale:
-        there = posts.filter(locale=locale)
-        posts = posts.exclude(translation_group__in=there.values("translation_group"))
+        translated = posts.filter(locale=locale)
+        posts = posts.exclude(translation_group__in=translated.values("translation_group"))
     typed = asked.typed.strip()
     if typed:
         matches = Q(title__icontains=typed) | Q(slug__icontains=typed)

@@ -57,10 +57,10 @@ def question(refused: CallAnswer) -> wire.ElicitRequestFormParams:
 
 def input_required(refused: CallAnswer) -> dict[str, Any]:
     """Return the newest revision's answer that contains the question: the client asks and repeats the call."""
-    asked = question(refused).model_dump(by_alias=True, mode="json", exclude_none=True)
+    form = question(refused).model_dump(by_alias=True, mode="json", exclude_none=True)
     return {
         "resultType": "input_required",
-        "inputRequests": {STALE: {"method": "elicitation/create", "params": asked}},
+        "inputRequests": {STALE: {"method": "elicitation/create", "params": form}},
     }
 
 
@@ -75,11 +75,11 @@ async def ask(ctx: Context, refused: CallAnswer) -> bool:
     """Ask during the call, as in older revisions. Return False without an answer."""
     if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS or not ctx.session.can_send_request:
         return False
-    asked = question(refused)
+    form = question(refused)
     with anyio.move_on_after(ASK_SECONDS):
         try:
             answer = await ctx.session.elicit_form(
-                asked.message, asked.requested_schema, ctx.request_id
+                form.message, form.requested_schema, ctx.request_id
             )
         except (MCPError, NoBackChannelError, ValidationError):
             return False

@@ -73,13 +73,13 @@ class CallFollower:
 @asynccontextmanager
 async def follow_call(session: ProgressSession) -> AsyncIterator[CallFollower]:
     """Follow the call in the block. All steps are sent before the block ends, and thus before the answer."""
-    offered, taken = anyio.create_memory_object_stream[_Step](_MAX_QUEUED_STEPS)
+    offered, received = anyio.create_memory_object_stream[_Step](_MAX_QUEUED_STEPS)
     follower = CallFollower(offered)
 
     async def report_steps() -> None:
         try:
-            async with taken:
-                async for step in taken:
+            async with received:
+                async for step in received:
                     await session.report_progress(*step)
         except anyio.get_cancelled_exc_class():
             # A thread cannot be interrupted, so the tool checks for cancellation.

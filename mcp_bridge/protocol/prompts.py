@@ -69,21 +69,25 @@ def _fill(text: str, values: Mapping[str, str]) -> str:
 
 def _check_argument(name: str, kind: str, value: str) -> str:
     refuse_unstorable(value, name)
-    shown = repr(value[:_MAX_SHOWN_LENGTH])
+    printable_value = repr(value[:_MAX_SHOWN_LENGTH])
     if kind == POST:
         try:
             return str(UUID(value))
         except ValueError:
-            sentence = f"{shown} is no id of a post. Call list_posts to find it."
+            sentence = f"{printable_value} is no id of a post. Call list_posts to find it."
             raise invalid(name, sentence) from None
     if kind in (POST_TYPE, LOCALE):
         known = list(post_types.names() if kind == POST_TYPE else settings.CMS_ENV.locales)
         if value not in known:
-            raise invalid(name, f"{name} {shown} is not known; known: {', '.join(known)}.")
+            raise invalid(
+                name, f"{name} {printable_value} is not known; known: {', '.join(known)}."
+            )
         return value
     if kind == AGENT:
         if get_agent(value) is None:
-            raise invalid(name, f"No agent is named {shown}. Call list_agents for the ids.")
+            raise invalid(
+                name, f"No agent is named {printable_value}. Call list_agents for the ids."
+            )
         return value
     if len(value) > _MAX_ARGUMENT_LENGTH:
         raise invalid(

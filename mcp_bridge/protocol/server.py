@@ -228,10 +228,10 @@ class ProtocolServer(Server[Any]):
         *given: Any,
         **named: Any,
     ) -> wire.ServerCapabilities:
-        told = NotificationOptions(
+        options = NotificationOptions(
             tools_changed=self.has_feed, resources_changed=self.has_feed, prompts_changed=False
         )
-        capabilities = super().get_capabilities(told, *given, **named)
+        capabilities = super().get_capabilities(options, *given, **named)
         if capabilities.prompts is not None:
             capabilities.prompts.list_changed = False
         return capabilities

@@ -215,11 +215,11 @@ class ChangeFeed:
         async def send(event: ServerEvent) -> None:
             notification = event_to_notification(event, {})
             params = notification.params
-            told = (
+            payload = (
                 params.model_dump(by_alias=True, mode="json", exclude_none=True) if params else {}
             )
-            told.pop("_meta", None)
-            await connection.notify(notification.method, told or None)
+            payload.pop("_meta", None)
+            await connection.notify(notification.method, payload or None)
 
         async def tell() -> None:
             with ended:
@@ -401,9 +401,9 @@ def readable_uris(principal: Principal, uris: Iterable[str]) -> list[str]:
         elif uri == resources.GUIDE.uri or _is_answered(principal, actor, uri):
             readable.append(uri)
     if posts and may_read(principal, actor, ResourceUpdated(_POSTS)):
-        named = visible_to(reachable_posts().filter(pk__in=posts.values()), actor)
-        there = set(named.values_list("pk", flat=True))
-        readable += [uri for uri, pk in posts.items() if pk in there and uri == f"{_POSTS}{pk}"]
+        visible_posts = visible_to(reachable_posts().filter(pk__in=posts.values()), actor)
+        visible = set(visible_posts.values_list("pk", flat=True))
+        readable += [uri for uri, pk in posts.items() if pk in visible and uri == f"{_POSTS}{pk}"]
     return readable
 
 

@@ -68,7 +68,7 @@ class CallAnswer:
 
     @property
     def meta(self) -> JsonObject | None:
-        details: JsonObject = {path: [*said] for path, said in self.details.items()}
+        details: JsonObject = {path: [*sentences] for path, sentences in self.details.items()}
         return {ERROR_META: {"code": self.code, "details": details}} if self.is_error else None
 
     def to_result(self) -> wire.CallToolResult:
@@ -267,7 +267,7 @@ def _log_call(
     stored longer. Calls beyond the rate are not, because they would flood it.
     """
     row = row_of(call, raw, answer)
-    told: JsonObject = {
+    payload: JsonObject = {
         "tool": row.tool,
         "ok": row.ok,
         "ms": row.ms,
@@ -287,7 +287,7 @@ def _log_call(
         actor = call.actor or Actor(user=Visitor(), via="mcp", principal=call.principal)
         with transaction.atomic():
             insert_rows([row])
-            outbox.record("mcp.called", actor=actor, payload=told)
+            outbox.record("mcp.called", actor=actor, payload=payload)
     except (
         Exception
     ):  # the work is done: a log that cannot be written must not turn it into an error

@@ -30,14 +30,14 @@ def is_preflight(method: str, headers: Headers) -> bool:
 
 def answer_preflight(headers: Headers, origin: bytes) -> Response:
     """Return the preflight response for `origin`, with the requested headers."""
-    asked = header_of(headers, b"access-control-request-headers") or b""
+    requested = header_of(headers, b"access-control-request-headers") or b""
     response = Response(status_code=204)
     response.raw_headers = [
         *allowed_origin(origin),
         (b"access-control-allow-methods", _METHODS),
         (
             b"access-control-allow-headers",
-            asked if _HEADER_NAMES.fullmatch(asked) else _USUAL_HEADERS,
+            requested if _HEADER_NAMES.fullmatch(requested) else _USUAL_HEADERS,
         ),
         (b"access-control-max-age", _PREFLIGHT_SECONDS),
     ]

@@ -99,16 +99,16 @@ class Gate:
     def refuse_wrong_name(self, headers: list[tuple[bytes, bytes]]) -> JSONResponse | None:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) != 1 or _hostname(f"//{hosts[0]}") not in self.hosts:
-            shown = ", ".join(hosts)[:100]
+            names = ", ".join(hosts)[:100]
             return refusal(
-                421, f"Host {shown!r} is not allowed; add it to MCP_ALLOWED_HOSTS.", "wrong_host"
+                421, f"Host {names!r} is not allowed; add it to MCP_ALLOWED_HOSTS.", "wrong_host"
             )
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
         if any(_hostname(origin) not in self.hosts for origin in origins):
-            shown = ", ".join(origins)[:100]
+            names = ", ".join(origins)[:100]
             return refusal(
                 403,
-                f"Origin {shown!r} is not allowed; add it to MCP_ALLOWED_HOSTS.",
+                f"Origin {names!r} is not allowed; add it to MCP_ALLOWED_HOSTS.",
                 "wrong_origin",
             )
         return None

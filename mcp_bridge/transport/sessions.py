@@ -174,8 +174,8 @@ class SessionCounter:
     def refuse_if_full(self, holder: TokenHolder) -> JSONResponse | None:
         """Return the error for another session of the holder if there is no room for it."""
         if self._open[holder.principal.id] >= MAX_SESSIONS_PER_CREDENTIAL:
-            said = f"{MAX_SESSIONS_PER_CREDENTIAL} sessions of this credential are open already"
-            return _refuse_session(429, said)
+            reason = f"{MAX_SESSIONS_PER_CREDENTIAL} sessions of this credential are open already"
+            return _refuse_session(429, reason)
         if self.count >= MAX_SESSIONS:
             return _refuse_session(503, f"{MAX_SESSIONS} sessions are open already")
         return None
@@ -238,11 +238,11 @@ class StreamableSessions(StreamableHTTPSessionManager):
         transport = super()._admit_session(requestor)
         if transport is not None and transport.mcp_session_id is not None:
             # The SDK's ids are random; ours contain the key of the process.
-            named, session_id = transport.mcp_session_id, self._new_session_id()
+            sdk_id, session_id = transport.mcp_session_id, self._new_session_id()
             transport.mcp_session_id = session_id
-            self._server_instances[session_id] = self._server_instances.pop(named)
-            if named in self._session_owners:
-                self._session_owners[session_id] = self._session_owners.pop(named)
+            self._server_instances[session_id] = self._server_instances.pop(sdk_id)
+            if sdk_id in self._session_owners:
+                self._session_owners[session_id] = self._session_owners.pop(sdk_id)
             self._holders[session_id] = holder
             self._counter.add(holder)
         return transport

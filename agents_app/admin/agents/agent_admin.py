@@ -155,12 +155,12 @@ def switch(request: HttpRequest, agent_id: str) -> HttpResponse:
         raise Http404(_("Send 1 to turn the agent on, or 0 to turn it off."))
     switch_agent(agent_id=agent_id, enabled=wanted == "1", actor=actor_of(request))
     found = find_agent(agent_id=agent_id, actor=actor_of(request))
-    said = (
+    message = (
         _("Turned on %(agent)s.")
         if found.is_enabled
         else _("Turned off %(agent)s. Its queued runs will fail.")
     )
-    messages.success(request, said % {"agent": found.definition.name})
+    messages.success(request, message % {"agent": found.definition.name})
     if request.POST.get("to") == "list":
         return HttpResponseRedirect(reverse(f"admin:{_NAME}_changelist"))
     return HttpResponseRedirect(reverse(f"admin:{_NAME}_change", args=[agent_id]))
@@ -198,11 +198,11 @@ def try_out(request: HttpRequest, agent_id: str) -> HttpResponse:
         "agent_name": definition.name,
         "is_trial": True,
     }
-    shown = page(
+    response = page(
         request,
         "admin/agents/try.html",
         context,
         title=_("Test %(agent)s") % {"agent": definition.name},
         status=refused.status if refused else 200,
     )
-    return for_dialog(request, shown, "admin/agents/dialog/try.html")
+    return for_dialog(request, response, "admin/agents/dialog/try.html")

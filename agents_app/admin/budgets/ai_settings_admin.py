@@ -75,11 +75,11 @@ class AiSettingsAdmin(PermittedAdmin[AiSettings]):
         budgets = [BudgetForm(sent if sent and "budgets" in sent else None, view) for view in views]
         # Keep the selected month and unit after saving.
         query = request.GET.urlencode()
-        shown = f"?{query}" if query else ""
+        suffix = f"?{query}" if query else ""
         if (defaults.is_bound and save_defaults(request, defaults)) or (
             budgets[0].is_bound and save_budgets(request, budgets)
         ):
-            return HttpResponseRedirect(f"{reverse(_PAGE)}{shown}")
+            return HttpResponseRedirect(f"{reverse(_PAGE)}{suffix}")
         tested = connections(found)
         context = {
             "connections": tested,
@@ -229,14 +229,14 @@ class ProviderConnectionRow:
 def connections(found: Sequence[Provider]) -> list[ProviderConnectionRow]:
     """Return the providers with the results of their tests. One query."""
     checks = ProviderCheck.objects.in_bulk([item.id for item in found if item.source])
-    shown: list[ProviderConnectionRow] = []
+    rows: list[ProviderConnectionRow] = []
     for item in found:
-        is_first = item.id not in {one.provider.id for one in shown}
+        is_first = item.id not in {one.provider.id for one in rows}
         can_be_tested = is_first and bool(item.source) and item.is_configured
         row = checks.get(item.id) if can_be_tested else None
         tested = describe_check(row, item) if row is not None and row.asked_at is not None else None
-        shown.append(ProviderConnectionRow(item, can_be_tested, tested))
-    return shown
+        rows.append(ProviderConnectionRow(item, can_be_tested, tested))
+    return rows
 
 
 @require_POST
@@ -251,12 +251,12 @@ def test(request: HttpRequest, provider: str) -> HttpResponse:
 
 def describe_check(row: ProviderCheck, item: Provider) -> ProviderCheckResult:
     if is_lost(row):
-        said = _("The test did not finish. Check that a worker is running, then test again.")
-        return ProviderCheckResult(said, "problem", row.asked_at)
+        message = _("The test did not finish. Check that a worker is running, then test again.")
+        return ProviderCheckResult(message, "problem", row.asked_at)
     if row.checked_at is None:
         return ProviderCheckResult(_("Testing…"), "waiting", row.asked_at, is_waiting=True)
     if row.outcome == CheckOutcome.WORKS:
-        said = ngettext(
+        message = ngettext(
             "Connection works. %(n)d model is available.",
             "Connection works. %(n)d models are available.",
             row.models_listed,
@@ -266,8 +266,8 @@ def describe_check(row: ProviderCheck, item: Provider) -> ProviderCheckResult:
             lacking = _(
                 "Not offered by the provider: %(names)s. Runs may fail, so choose another model."
             )
-            said = f"{said} {lacking % {'names': names}}"
-        return ProviderCheckResult(said, "careful" if row.lacks else "works", row.checked_at)
+            message = f"{message} {lacking % {'names': names}}"
+        return ProviderCheckResult(message, "careful" if row.lacks else "works", row.checked_at)
     problem = str(_PROBLEMS.get(row.outcome, row.outcome))
     values = {"status": row.status, "variable": item.source}
     return ProviderCheckResult(problem % values, "problem", row.checked_at)

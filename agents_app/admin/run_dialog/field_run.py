@@ -98,14 +98,14 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
 def field_url(
     post: Post, key: str, module_id: str, agent_id: str = "", retried_in: str = ""
 ) -> str:
-    asked = {
+    parameters = {
         "post": str(post.pk),
         "field": key,
         "module": module_id,
         "again": retried_in,
         "agent": agent_id,
     }
-    query = urlencode({name: value for name, value in asked.items() if value})
+    query = urlencode({name: value for name, value in parameters.items() if value})
     return f"{reverse('admin:agents_app_ask_field')}?{query}"
 
 
@@ -175,12 +175,12 @@ def start_run(request: HttpRequest, asked: FieldRequest) -> AgentRun:
             run_id=run_id,
         )
 
-    said = (
+    input_fields = (
         {"open_ended_context": asked_words(request) or ""}
         if asked.retry is None
         else {"note": asked_note(request)}
     )
-    wish = {"agent_id": agent_id, "field_key": asked.target.key, **said}
+    wish = {"agent_id": agent_id, "field_key": asked.target.key, **input_fields}
     return create_once(request.POST.get("once", ""), actor=actor, wish=wish, start=start)
 
 
@@ -209,7 +209,7 @@ def field_page(
         **retry_context(request, asked.retry, asked.layers, asked.target, asked.agents),
         "earlier": earlier_runs(asked),
     }
-    shown = post_page(
+    response = post_page(
         request,
         "admin/agents/field.html",
         asked.post,
@@ -220,7 +220,7 @@ def field_page(
         tab="",
         status=refused.status if refused else 200,
     )
-    return for_dialog(request, shown, "admin/agents/dialog/field.html")
+    return for_dialog(request, response, "admin/agents/dialog/field.html")
 
 
 def earlier_runs(asked: FieldRequest) -> list[tuple[AgentRun, str]]:

@@ -114,8 +114,8 @@ def offered(agents: Sequence[AgentDefinition], chosen: str) -> list[OfferedAgent
 def _titles(tools: Sequence[Tool[BaseModel]], *, is_reading: bool) -> str:
     """Return the titles of the first tools of that kind; empty if there are none."""
     titles = [tool.title for tool in tools if (tool.kind == "read") == is_reading]
-    shown, more = titles[:_SHOWN], len(titles) - _SHOWN
-    text = ", ".join(shown)
+    first_titles, more = titles[:_SHOWN], len(titles) - _SHOWN
+    text = ", ".join(first_titles)
     if more <= 0:
         return text
     return ngettext("%(shown)s and %(n)d more", "%(shown)s and %(n)d more", more) % {
@@ -148,8 +148,8 @@ def asked_agent(request: HttpRequest) -> str:
 
 def chosen_of(request: HttpRequest, agents: Sequence[AgentDefinition]) -> AgentDefinition | None:
     """Return the selected agent: the requested one, otherwise the first."""
-    asked = asked_agent(request)
-    return next((agent for agent in agents if agent.id == asked), agents[0] if agents else None)
+    agent_id = asked_agent(request)
+    return next((agent for agent in agents if agent.id == agent_id), agents[0] if agents else None)
 
 
 def begins(request: HttpRequest) -> bool:

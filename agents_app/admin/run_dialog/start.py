@@ -71,7 +71,7 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "waiting": len(layers.ai_review.changes),
         "hides_ask": True,
     }
-    shown = post_page(
+    response = post_page(
         request,
         "admin/agents/start.html",
         post,
@@ -81,7 +81,7 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
         tab="",
         status=refused.status if refused else 200,
     )
-    return for_dialog(request, shown, "admin/agents/dialog/start.html")
+    return for_dialog(request, response, "admin/agents/dialog/start.html")
 
 
 def asked_fields(request: HttpRequest, post: Post, layers: Layers) -> list[str]:
@@ -139,8 +139,10 @@ def ask(request: HttpRequest) -> HttpResponse:
         "hides_ask": True,
     }
     status = refused.status if refused else 200
-    shown = page(request, "admin/agents/ask.html", context, title=_("Ask an agent"), status=status)
-    return for_dialog(request, shown, "admin/agents/dialog/ask.html")
+    response = page(
+        request, "admin/agents/ask.html", context, title=_("Ask an agent"), status=status
+    )
+    return for_dialog(request, response, "admin/agents/dialog/ask.html")
 
 
 def chosen_post(request: HttpRequest) -> Post | None:

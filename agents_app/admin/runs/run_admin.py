@@ -49,10 +49,10 @@ class RunAgentFilter(SimpleListFilter):
         self, request: HttpRequest, model_admin: ModelAdmin[Any]
     ) -> Iterable[tuple[str, str]]:
         found = [(agent.id, agent.name) for agent in all_agents()]
-        asked = request.GET.get(self.parameter_name, "")
+        selected = request.GET.get(self.parameter_name, "")
         # Runs remain after the file of their agent is deleted.
-        if asked and asked not in {id_ for id_, _name in found}:
-            found.append((asked[:80], agent_name(asked[:80])))
+        if selected and selected not in {id_ for id_, _name in found}:
+            found.append((selected[:80], agent_name(selected[:80])))
         return found
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
@@ -182,14 +182,14 @@ class AgentRunAdmin(ListAdmin[AgentRun]):
     def state(self, run: AgentRun) -> SafeString:
         number = len(run.staged)
         if run.reverted_at is not None:
-            said = _("undone")
+            outcome = _("undone")
         elif run.is_dry:
-            said = _("test run")
+            outcome = _("test run")
         elif number:
-            said = ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}
+            outcome = ngettext("%(n)d change", "%(n)d changes", number) % {"n": number}
         else:
-            said = ""
-        return format_html('{} <span class="quiet">{}</span>', state_badge(run), said)
+            outcome = ""
+        return format_html('{} <span class="quiet">{}</span>', state_badge(run), outcome)
 
     @admin.display(description=gettext_lazy("Started"), ordering="created_at")
     def begun(self, run: AgentRun) -> SafeString:

@@ -99,8 +99,8 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     # out there.
     title = name
     if run.is_finished:
-        said = {"agent": name, "status": str(run.get_status_display()).lower()}
-        title = _("%(agent)s: %(status)s") % said
+        title_values = {"agent": name, "status": str(run.get_status_display()).lower()}
+        title = _("%(agent)s: %(status)s") % title_values
     context: dict[str, Any] = {
         "run": run,
         "agent": name,
@@ -112,14 +112,14 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         **run_prompt_context(request, run),
     }
     if run.post is None or run.post.deleted_at is not None:
-        shown = page(request, _TEMPLATE, context, title=title)
-        return for_dialog(request, shown, _DIALOG)
+        response = page(request, _TEMPLATE, context, title=title)
+        return for_dialog(request, response, _DIALOG)
     layers = open_layers(run.post)
     context |= proposed_context(run, run.post, layers)
     context |= candidates_context(request, run, layers)
     context |= rehearsed_context(request, run, layers)
-    shown = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
-    return for_dialog(request, shown, _DIALOG)
+    response = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
+    return for_dialog(request, response, _DIALOG)
 
 
 @require_GET

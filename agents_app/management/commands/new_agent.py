@@ -122,9 +122,9 @@ class Command(BaseCommand):
                 f"{agent_id!r} is no id: small letters and digits, joined by hyphens, at most {ID_MAX}."
             )
         reload()
-        there = catalogue().files.get(agent_id)
-        if there is not None:
-            raise CommandError(f"There is an agent {agent_id!r} already, in {place_of(there)}.")
+        existing = catalogue().files.get(agent_id)
+        if existing is not None:
+            raise CommandError(f"There is an agent {agent_id!r} already, in {place_of(existing)}.")
         name = options["name"] or agent_id.replace("-", " ").capitalize()
         if not is_one_line(name) or not 0 < len(name.strip()) <= _NAME_MAX:
             raise CommandError(f"A name has 1 to {_NAME_MAX} characters in one line.")

@@ -96,12 +96,12 @@ class Command(BaseCommand):
             for item in replay(decided, answering):
                 done.append(item)
                 if item.left_out:
-                    said = f"left out: {item.left_out}"
+                    outcome = f"left out: {item.left_out}"
                 elif item.error:
-                    said = f"failed: {item.error}"
+                    outcome = f"failed: {item.error}"
                 else:
-                    said = f"agrees in {item.agreed} of {len(item.paths)}"
-                self.stderr.write(f"{len(done)} of {len(decided)}: run {item.run.pk} {said}")
+                    outcome = f"agrees in {item.agreed} of {len(item.paths)}"
+                self.stderr.write(f"{len(done)} of {len(decided)}: run {item.run.pk} {outcome}")
         except KeyboardInterrupt:
             self.stderr.write(f"Stopped after {len(done)} of {len(decided)}.")
         return done
@@ -138,8 +138,8 @@ def _table(figures: dict[str, Any], done: Sequence[ReplayedRun]) -> list[str]:
         return [f"People decided on no run of {figures['agent']} yet."]
     lines = [f"{figures['agent']}, answered by {figures['answeredBy']}", ""]
     for place, outcomes in figures["paths"].items():
-        said = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items())
-        lines.append(f"{place:<40} {said}")
+        counts = ", ".join(f"{number} {outcome}" for outcome, number in outcomes.items())
+        lines.append(f"{place:<40} {counts}")
     share = "—" if figures["agreement"] is None else f"{figures['agreement']:.0%}"
     return [
         *lines,

@@ -69,11 +69,11 @@ class DemoConversation:
         step = StepRecord("model", LABEL, True, 0, "rules only")
         self.usage.steps.append(step)
         self._watcher.after_request(step, input_tokens=0, output_tokens=0)
-        said = answer(self._agent_id, self._payload, self._toolbox)
-        said = limit_answer(said, self._output_type.model_json_schema())
-        self._watcher.said("assistant", "", json.dumps(said, ensure_ascii=False))
+        values = answer(self._agent_id, self._payload, self._toolbox)
+        values = limit_answer(values, self._output_type.model_json_schema())
+        self._watcher.said("assistant", "", json.dumps(values, ensure_ascii=False))
         try:
-            return ModelAnswer(self._output_type.model_validate(said))
+            return ModelAnswer(self._output_type.model_validate(values))
         except ValidationError:
             raise ProviderError(f"{LABEL} has no rule for this.") from None
 
@@ -93,9 +93,9 @@ class _ReportedToolbox(Toolbox):
 
     def call(self, name: str, arguments: JsonObject) -> ToolAnswer:
         self._watcher.said("assistant", name, json.dumps(arguments, ensure_ascii=False))
-        told = self._toolbox.call(name, arguments)
-        self._watcher.said("tool", name, told.text)
-        return told
+        result = self._toolbox.call(name, arguments)
+        self._watcher.said("tool", name, result.text)
+        return result
 
 
 def limit_answer(said: JsonObject, schema: Schema) -> JsonObject:

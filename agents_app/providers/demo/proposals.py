@@ -39,28 +39,28 @@ from proofroom.definitions.richtext.nodes import children, kind, to_text
 def answer_question(context: Values, tools: Toolbox) -> JsonObject:
     """Describe the site's posts as far as the tools show them; answering the question itself needs a model."""
     question = clean(context.get("openEndedContext"))
-    asked = f" A model would answer “{shorten(question, 120)}”." if question else ""
+    question_note = f" A model would answer “{shorten(question, 120)}”." if question else ""
     posts = call_tool(tools, "list_posts", {"limit": 3})
     items, total = posts.get("items"), posts.get("total")
     if isinstance(items, str) or not isinstance(items, Sequence):
-        return {"summary": f"{LABEL}: there is no post to work on.{asked} {NOTE}"}
+        return {"summary": f"{LABEL}: there is no post to work on.{question_note} {NOTE}"}
     titles = [f"“{clean(item.get('title'))}”" for item in items if isinstance(item, Mapping)]
     count = "1 post" if total == 1 else f"{total} posts"
-    told = f"this site has {count}; the latest: {', '.join(titles)}."
+    description = f"this site has {count}; the latest: {', '.join(titles)}."
     if not titles:
-        told = "this site has no posts yet."
-    return {"summary": f"{LABEL}: {told}{asked} {NOTE}"}
+        description = "this site has no posts yet."
+    return {"summary": f"{LABEL}: {description}{question_note} {NOTE}"}
 
 
 def call_tool(tools: Toolbox, name: str, arguments: JsonObject) -> Values:
     """Return a tool's answer; empty if the tool is not available, refused, or did not answer JSON."""
     if name not in {spec.name for spec in tools.specs()}:
         return {}
-    told = tools.call(name, arguments)
-    if not told.ok:
+    result = tools.call(name, arguments)
+    if not result.ok:
         return {}
     try:
-        value = json.loads(told.text)
+        value = json.loads(result.text)
     except ValueError:
         return {}
     return value if isinstance(value, Mapping) else {}
@@ -73,9 +73,9 @@ _ALT_MAX: Final = 125
 
 def propose_picture(post: Values, context: Values, tools: Toolbox) -> JsonObject:
     """Propose a featured image for the post."""
-    chosen, said = _picture(_subject(context, post), frozenset(), tools)
+    chosen, summary = _picture(_subject(context, post), frozenset(), tools)
     patch: JsonObject = {"featuredMediaId": chosen} if chosen else {}
-    return {"post": patch, "summary": said}
+    return {"post": patch, "summary": summary}
 
 
 def propose_picture_for_field(payload: Values, tools: Toolbox) -> JsonObject:
@@ -88,8 +88,8 @@ def propose_picture_for_field(payload: Values, tools: Toolbox) -> JsonObject:
         if isinstance(value, str):
             passed.add(value)
     subject = _subject(context, section(payload, "draftBase"))
-    chosen, said = _picture(subject, frozenset(passed), tools)
-    return {"value": chosen or current, "summary": said}
+    chosen, summary = _picture(subject, frozenset(passed), tools)
+    return {"value": chosen or current, "summary": summary}
 
 
 def _subject(context: Values, post: Values) -> str:
@@ -272,9 +272,9 @@ def _module_values(module: Values, post: Values, modules: Sequence[Values]) -> J
             return {
                 "heading": shorten(_ABOUT.get(str(post.get("locale")), "{}").format(title), 160)
             }
-        named = f"{heading}: {title}"
-        if title.casefold() not in heading.casefold() and len(named) <= 160:
-            return {"heading": named}
+        extended_heading = f"{heading}: {title}"
+        if title.casefold() not in heading.casefold() and len(extended_heading) <= 160:
+            return {"heading": extended_heading}
     return {}
 
 

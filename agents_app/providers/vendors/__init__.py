@@ -29,9 +29,9 @@ _own_vendors: Final[Registry[Vendor]] = Registry("ai_providers", Vendor, key="id
 @cache
 def all_vendors() -> Mapping[str, Vendor]:
     """Return all vendors by id, in the order in which the default is searched."""
-    taken = {*SHIPPED_VENDORS, DEMO_PROVIDER}
+    reserved = {*SHIPPED_VENDORS, DEMO_PROVIDER}
     for vendor in _own_vendors:
-        if vendor.id in taken or not vendor.id.isidentifier() or vendor.id != vendor.id.lower():
+        if vendor.id in reserved or not vendor.id.isidentifier() or vendor.id != vendor.id.lower():
             raise ImproperlyConfigured(
                 f"{vendor.__module__}: {vendor.id!r} is taken, or is not of small letters, digits and _ only."
             )

@@ -98,12 +98,14 @@ def require_credentials(host: str) -> None:
     except ImproperlyConfigured as error:
         raise CommandError(str(error)) from error
     # With another host name there is a proxy in front, whose requests come from this machine.
-    named = [name for name in settings.CMS_ENV.mcp_allowed_hosts if not is_loopback_host(name)]
+    remote_names = [
+        name for name in settings.CMS_ENV.mcp_allowed_hosts if not is_loopback_host(name)
+    ]
     # A server with a public URL lets people connect clients with OAuth.
     has_oauth = bool(settings.CMS_ENV.mcp_oauth and settings.CMS_ENV.mcp_url)
     if (
         configured
-        or (is_loopback_host(host) and not named)
+        or (is_loopback_host(host) and not remote_names)
         or has_oauth
         or active_tokens().exists()
     ):
@@ -111,7 +113,7 @@ def require_credentials(host: str) -> None:
     if not is_loopback_host(host):
         raise CommandError(f"Refusing to bind {host} without credentials: {_OPEN_ACCESS}")
     raise CommandError(
-        f"Refusing to serve {', '.join(named)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_ACCESS}"
+        f"Refusing to serve {', '.join(remote_names)} (MCP_ALLOWED_HOSTS) without credentials: {_OPEN_ACCESS}"
     )
 
 
