@@ -91,6 +91,7 @@ def agents(actor: Actor, definitions: Sequence[AgentDefinition] | None = None) -
     users = {user.agent_id: user for user in User.objects.exclude(agent_id="")}
     seen = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
     runs = seen.filter(agent_id__in=[item.id for item in found])
+    # Two queries for all agents: the latest time of each, then the rows with these times.
     latest = dict(runs.order_by().values_list("agent_id").annotate(last=Max("created_at")))
     rows = runs.filter(created_at__in=set(latest.values())).defer("context", "value")
     last = {row.agent_id: row for row in rows if latest.get(row.agent_id) == row.created_at}

@@ -50,6 +50,7 @@ def update_ai_settings(
     """
     actor.require_person("change AI settings")
     actor.require("agents.edit")
+    # The row must exist before it can be locked; a concurrent insert is harmless.
     AiSettings.objects.bulk_create([AiSettings()], ignore_conflicts=True)
     row = AiSettings.objects.select_for_update().get(pk=1)
     if expected_version is not None and expected_version != row.version:
@@ -213,6 +214,7 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
 
 def check_provider(provider: str) -> None:
     """Run a requested connection test. Idempotent."""
+    # Imported here, because only a worker runs tests and the HTTP client is slow to load.
     from agents_app.providers.model_list import list_models
 
     row = ProviderCheck.objects.filter(pk=provider, checked_at=None).first()
@@ -221,6 +223,7 @@ def check_provider(provider: str) -> None:
     env = settings.CMS_ENV
     choice = ProviderChoice(provider, "", env.api_key(provider), env.base_url(provider))
     found = list_models(choice)
+    # With an incomplete list, a model that is not on it may still exist.
     wanted = models_in_use(provider, ai_settings()) if found.is_whole else []
     # Provider lists name models with a date or tag: `claude-x-20300101`, `llama3.2:latest`.
     lacks = [

@@ -79,6 +79,7 @@ class BatchSnapshot(Snapshot):
         # batch's texts.
         length = len(undone) if isinstance(undone, dict) else 0
         unfinished = sum(row[1] in UNFINISHED for row in runs)
+        # Compared between reads to detect changes, so it contains everything that the page shows.
         self.version = (*batch[:3], length, *runs)
         self.runs, self.finished = len(runs), len(runs) - unfinished
         is_reverting = asked_at is not None and done_at is None

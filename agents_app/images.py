@@ -222,6 +222,7 @@ def make_within_budget(
     )
     seconds = _SECONDS
     if run is not None and run.deadline_at is not None:
+        # A run must end by its deadline, so the image gets only the remaining time.
         seconds = min((run.deadline_at - timezone.now()).total_seconds(), _SECONDS)
     try:
         made = make_image(choice, prompt=prompt, size=size, seconds=seconds)

@@ -145,6 +145,7 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
 def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
     """Have an agent propose a value of one field. It is only returned, unless applyToAiReview stages it too."""
     context = dict(arguments.context or {})
+    # An explicit null is a value: the field is empty in the client's view.
     if "current_value" in arguments.model_fields_set:
         context["currentValue"] = arguments.current_value
     with _teaching():

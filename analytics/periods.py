@@ -60,6 +60,7 @@ class Period:
     def counts(self, months_to: date) -> Q:
         """Return the rows to sum for the period: whole months where they exist, and the other days."""
         begin = self.first if self.first.day == 1 else _next_month(self.first)
+        # Months are summed only up to `months_to`; later ones are read by day.
         end = min((self.last + _DAY).replace(day=1), months_to)
         if begin >= end:
             return self.daily()

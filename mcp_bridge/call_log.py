@@ -123,6 +123,7 @@ def span_begin(span: Span) -> datetime:
     begin = timezone.localtime(timezone.now() - SPANS[span])
     if span == "day":
         hour = begin.replace(minute=0, second=0, microsecond=0)
+        # Added in UTC, because local hours can be skipped or repeated.
         return hour.astimezone(UTC) + timedelta(hours=1)
     return begin.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 

@@ -132,9 +132,11 @@ def site_variables() -> dict[str, str | None]:
         for given in (variable, f"{variable}_FILE"):
             value = os.environ.get(given)
             if value and value != stored.get(given):
+                # A `_FILE` variable contains a path, which is no secret.
                 is_secret = bool(declared.json_schema_extra) and given == variable
                 found[given] = None if is_secret else value
     if "CMS_DATA_DIR" in found:
+        # Absolute, because the client starts the program in another directory.
         found["CMS_DATA_DIR"] = str(settings.CMS_ENV.cms_data_dir)
     module = os.environ.get("DJANGO_SETTINGS_MODULE", "")
     if module and module != f"{module.partition('.')[0]}.settings":

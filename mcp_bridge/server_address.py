@@ -57,4 +57,5 @@ def _state(status: int | None) -> State:
         return "silent"
     if status == 421:
         return "wrong_host"
+    # Any of these comes from an MCP endpoint; a redirect or 404 from another server.
     return "answers" if status in (200, 401, 405) else "elsewhere"

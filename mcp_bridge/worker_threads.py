@@ -35,6 +35,7 @@ class SharedThreads:
     def __init__(self, threads: int, per_credential: int) -> None:
         self.limiter = anyio.CapacityLimiter(threads)
         self._per_credential = per_credential
+        # Weak, so that limiters of inactive credentials are removed.
         self._shares = WeakValueDictionary[str, anyio.CapacityLimiter]()
 
     def share_of(self, credential: str) -> anyio.CapacityLimiter:
@@ -63,6 +64,8 @@ class Workers:
         self, whose: str, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs
     ) -> R:
         """Run `work` that may wait long for other systems. `whose`: the credential it is done for."""
+        # The share first: a credential must not occupy the pool's queue while waiting for its own
+        # share.
         async with self._waiting.share_of(whose):
             return await self._run(self._waiting.limiter, partial(work, *args, **kwargs))
 

@@ -80,6 +80,7 @@ RUN_AGENT: Final = ListAction("run_agent", gettext_lazy("Run an agent…"), "age
 def bulk(request: HttpRequest) -> HttpResponse:
     """`do=run` starts the batch; any other POST shows the estimate again."""
     require(request, "agents.edit")
+    # One more than allowed, so that the service still refuses a list that is too long.
     ids = request.POST.getlist("ids")[: MAX_POSTS + 1]
     if request.POST.get("do") != "run":
         return bulk_page(request, ids, None)

@@ -53,6 +53,7 @@ def run_prompt_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
 
 def versions_context(agent_id: str) -> dict[str, Any]:
     """Return the versions listed on the page of an agent. One query."""
+    # The texts of all versions can be large, and the list does not show them.
     rows = prompt_versions(agent_id).only("digest", "agent_id", "created_at")[: _EARLIER + 1]
     present = present_version(agent_id)
     return {

@@ -207,6 +207,7 @@ def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     actor.require("agents.edit")
     actor.require("posts.revisions.manage")
     batch = find_batch(batch_id=batch_id, actor=actor)
+    # Two requests at once must not both start the revert.
     batch = AgentBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
     if AgentRun.objects.filter(batch=batch, status__in=UNFINISHED).exists():
         raise Conflict(_("This batch is still running. Cancel it first."), code="batch_unfinished")
@@ -286,6 +287,7 @@ def wake_waiting() -> int:
     late = AgentBatch.objects.filter(
         revert_asked_at__lt=timezone.now() - RESEND_AFTER, reverted_at__isnull=True
     )
+    # A few per sweep, because each may start many writes.
     ids = list(late.values_list("pk", flat=True)[:10])
     for batch_id in ids:
         send_revert(batch_id)

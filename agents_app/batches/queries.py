@@ -107,6 +107,8 @@ def progress_of_all(found: Iterable[AgentBatch]) -> dict[UUID, BatchProgress]:
 def _progress(runs: Sequence[AgentRun]) -> BatchProgress:
     by_post: dict[UUID | None, list[AgentRun]] = {}
     for run in runs:
+        # Retries of a post are in the same batch; runs are ordered by time, so the last one is the
+        # latest.
         by_post.setdefault(run.post_id, []).append(run)
     results: list[PostResult] = []
     for tries in by_post.values():

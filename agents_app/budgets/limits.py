@@ -320,6 +320,7 @@ def set_budget(*, name: str, changes: BudgetChanges, actor: Actor) -> str:
         raise unknown_agent(name[:ID_MAX])
     key = {wire: key for key, wire in NAMES.items()}.get(name, name)
     row = Budget.objects.filter(pk=key).first()
+    # A budget outlives the file of its agent, so that it can still be changed or removed.
     if row is None and key not in NAMES and get_agent(key) is None:
         raise unknown_agent(name)
     before = limits_in(row)

@@ -123,6 +123,7 @@ def settle(reservation: Reservation, *, tokens: int, cost: Decimal | None) -> bo
     twice. Within a transaction, lock the row of the run first.
     """
     lock_budgets()
+    # The delete decides which of two settlements counts; the other one deletes nothing.
     deleted, _ = Reservation.objects.filter(pk=reservation.pk).delete()
     if not deleted:
         return False

@@ -60,6 +60,7 @@ def budgets(day: date) -> list[BudgetView]:
     rows = Budget.objects.in_bulk()
     used = used_by_agent(day)
     default = limits_in(rows.get(DEFAULT))
+    # Agents without a file any more still appear if they have a budget or usage.
     ids = {agent.id for agent in all_agents()} | set(rows) | set(used) - {DEFAULT, ALL_AGENTS_KEY}
     together = limits_in(rows.get(ALL_AGENTS_KEY))
     found = [

@@ -37,6 +37,7 @@ logger = logging.getLogger(__name__)
 
 def _front_matter(text: str) -> object:
     """Return the YAML between the two `---` lines, with the body as `llmConfig.systemPrompt`."""
+    # Editors on Windows may save a byte order mark.
     lines = text.removeprefix("\ufeff").splitlines()
     if not lines or lines[0].rstrip() != "---":
         raise Unreadable(("front matter", "the file must begin with a line '---'"))
@@ -202,6 +203,7 @@ def account_of(agent: AgentDefinition) -> User | None:
         email=agent.user_account.email or "",
         username=agent.user_account.username or "",
     )
+    # An administrator may have disabled the account or changed its role.
     return user if user.is_active and user.role == "ai_agent" else None
 
 

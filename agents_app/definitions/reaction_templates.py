@@ -65,6 +65,7 @@ def fill_body(template: str, values: Mapping[str, Json]) -> tuple[bytes, str]:
 
 def is_json(template: str) -> bool:
     """Return True if the template is JSON for any values of its placeholders."""
+    # A text and a bare value: a placeholder must be valid JSON in either position.
     for sample in ("x", None):
         text = _filled_json(template, lambda _, sample=sample: sample)  # type: ignore[misc]  # bound at once
         try:

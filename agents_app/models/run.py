@@ -212,6 +212,7 @@ class AgentRun(FollowedModel):
     class Meta:
         ordering: ClassVar[list[str]] = ["-created_at"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
+            # Makes redelivered events harmless: an event cannot start an agent twice.
             models.UniqueConstraint(fields=["event", "agent_id"], name="run_once_per_event"),
         ]
         indexes: ClassVar[list[models.Index]] = [

@@ -202,6 +202,7 @@ class ProviderConnection:
             event_hooks={"response": [_bound]},
         )
         self._loop = asyncio.new_event_loop()
+        # A daemon, so that a hanging provider cannot keep the process from ending.
         self._thread = Thread(target=self._loop.run_forever, name=f"line-{provider}", daemon=True)
 
     def __enter__(self) -> Self:
@@ -218,6 +219,7 @@ class ProviderConnection:
         wait([closing], _CLOSING_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_CLOSING_SECONDS)
+        # A loop that still runs cannot be closed; its daemon thread then ends with the process.
         if not self._thread.is_alive():
             self._loop.close()
 
@@ -234,6 +236,7 @@ class ProviderConnection:
         try:
             while not future.done():
                 self.check()
+                # Short waits instead of one long one, to notice a stop and to report progress.
                 wait([future], min(_TICK, max(self.seconds_left(), 0.0)))
                 if tick is not None:
                     tick()

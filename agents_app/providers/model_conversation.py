@@ -159,6 +159,7 @@ class ModelConversation:
         whole = response.state == "complete" and response.finish_reason != "error"
         calls = response.tool_calls if whole else []
         self._fault = ""
+        # An answer next to tool calls was written before reading their results, so it is not taken.
         if any(call.tool_name != OUTPUT_TOOL for call in calls):
             for call in calls:
                 line.check()

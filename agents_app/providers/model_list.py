@@ -69,6 +69,7 @@ async def _get(client: httpx2.AsyncClient, choice: ProviderChoice) -> tuple[int,
     body = bytearray()
     async with client.stream("GET", url, headers=headers) as response:
         async for part in response.aiter_bytes():
+            # Counted while reading, because a response can be endless.
             body += part
             if len(body) > _BYTES:
                 raise _ListTooLong

@@ -117,6 +117,7 @@ def send_model_request(
         raise refused(choice)
     if response.finish_reason == "length":
         raise cut_off(choice)
+    # A stream that was cut can look complete; only the provider's own finish reason proves its end.
     if not (response.provider_details or {}).get("finish_reason"):
         raise broken_off(choice)
     return response
@@ -138,6 +139,7 @@ async def _listen(
                     if heard.characters > _ANSWER_MAX:
                         raise RequestFailure(ProviderError("The answer is too long."), worked=True)
             finally:
+                # Also after an error: the provider may charge for what was streamed.
                 heard.usage = stream.usage
     except RequestFailure:
         raise

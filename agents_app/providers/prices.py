@@ -16,6 +16,7 @@ from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice
 
 _FREE: Final = (DEMO_PROVIDER, "ollama")
 _PLACES: Final = Decimal("0.000001")
+# Providers accept dated aliases of a model, which have the price of the model.
 _DATED: Final = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2}|latest)$")
 Dollars = Annotated[Decimal, BeforeValidator(str), Field(ge=0)]
 _Price = TypeVar("_Price")

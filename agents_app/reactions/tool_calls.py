@@ -97,6 +97,7 @@ def _claim(reaction_id: int) -> RunReaction | None:
         next_attempt_at=until,
     )
     rows = RunReaction.objects.select_related("run__post", "run__event")
+    # The exact time identifies this claim: another worker's has another time.
     row = rows.filter(pk=reaction_id, claimed_until=until).first() if claimed else None
     if row is not None and row.attempts > len(RETRY_PAUSES) + 1:
         # The call itself may be what kills the workers.

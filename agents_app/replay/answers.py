@@ -135,6 +135,7 @@ def _answered(
 def _module(value: _Values) -> ModuleDocument:
     def latest(part: str) -> _Values:
         name = part.capitalize()
+        # The topmost layer with a value is what the agent saw as current.
         layers = (value.get(f"aiReview{name}"), value.get(f"review{name}"), value.get(part))
         return cast(_Values, next((layer for layer in layers if layer is not None), {}))
 
@@ -252,6 +253,7 @@ class _ReadingTools(interface.Toolbox):
             raise interface.ProviderError(f"The account of the agent {agent.id} is turned off.")
         actor = Actor(user=account, via="agent", agent_id=agent.id)
         self._agent = agent
+        # An actor that has read untrusted content may only use reading tools.
         self._actor = replace(actor, has_read_untrusted=True)
 
     def specs(self) -> Sequence[interface.ToolSpec]:

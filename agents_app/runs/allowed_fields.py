@@ -105,6 +105,7 @@ def fields_of_run(agent: AgentDefinition, run: AgentRun) -> AllowedFields:
             for entry in entries
             if entry.serves(field_type=type_, field_key=run.field_key, form_slug=None)
         ]
+        # The agent's file may have changed since the run began; then all its field entries apply.
         entries = serving or entries
     above = None
     # A run started by an event has all rights of its agent, so the limits of the chain end there.

@@ -144,6 +144,7 @@ def chain_of(run: AgentRun, actor: Actor) -> Chain:
             causes.append(ChainLink(run=here))
         if here.event is not None:
             causes.append(ChainLink(event=here.event))
+        # Bounded by what the query above has loaded, so that no further query is sent.
         here = here.cause_run if len(causes) < 2 * CHAIN_LEVELS else None
     runs: list[AgentRun] = []
     level: list[AgentRun] = [run]

@@ -185,6 +185,7 @@ def create_run(
         run.first_try_id = again.first_try_id or again.pk
         run.batch_id = again.batch_id
         run.has_read_untrusted = run.has_read_untrusted or again.has_read_untrusted
+    # With a given id, a plain save could overwrite the run of another request.
     run.save(force_insert=True)
     record_run("created", run, actor)
     wake(run.pk, run.event_id)

@@ -61,6 +61,7 @@ def hosts_in(value: Json) -> frozenset[str]:
 
 def strings_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
     """Yield every string of a value with its path, both keys and values."""
+    # A stack instead of recursion, because the nesting of answers is not bounded.
     pending: list[tuple[str, Json]] = [(path, value)]
     while pending:
         here, item = pending.pop()
@@ -121,6 +122,7 @@ def _host(authority: str) -> str:
     for number, label in enumerate(labels):
         if label.startswith("xn--"):
             with suppress(UnicodeError):
+                # Decoded, so that both spellings of an internationalized name compare equal.
                 encoded = label.removeprefix("xn--").encode("ascii")
                 labels[number] = encoded.decode("punycode").lower()
     return ".".join(labels)
@@ -264,6 +266,7 @@ class RunRedactor:
 
     def redact(self, text: str) -> str:
         """Return the text without secrets, visitors' texts and NUL, which PostgreSQL cannot store."""
+        # Lone surrogates cannot be stored either; encoding with `replace` removes them.
         clean = text.replace("\x00", "�").encode("utf-8", "replace").decode()
         if self._secrets is not None:
             clean = self._secrets.sub(SECRET_MASK, clean)

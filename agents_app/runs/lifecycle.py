@@ -122,6 +122,7 @@ def lock_posts(*runs: AgentRun) -> None:
     ids: set[UUID] = set(written.values_list("post_id", flat=True))
     ids |= {run.post_id for run in runs if run.post_id is not None}
     rows = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids)
+    # Ordered, so that two transactions lock the same posts in the same order.
     len(rows.order_by("pk").values_list("pk"))
 
 

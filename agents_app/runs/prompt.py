@@ -135,6 +135,7 @@ def system_prompt(
 
 def fill_template(template: str, values: Mapping[str, str]) -> str:
     """Replace `{{name}}` in one pass, so that values are never read as templates. Unknown names stay."""
+    # Not `str.format`, because prompts may contain single braces, such as JSON.
     parts = template.split("{{")
     filled = [parts[0]]
     for part in parts[1:]:
@@ -172,6 +173,7 @@ def save_prompt_version(agent: AgentDefinition) -> str:
     if not PromptVersion.objects.filter(pk=digest).exists():
         row = PromptVersion(digest=digest, agent_id=agent.id, **_versioned_parts(agent))
         row.instructions = stored_instructions(agent)
+        # Another worker may store the same version at the same time.
         PromptVersion.objects.bulk_create([row], ignore_conflicts=True)
     return digest
 

@@ -209,6 +209,7 @@ def _rejected_counts(since: datetime, actor: Actor) -> Counter[str]:
         for run_id in _texts(payload, "runs"):
             agent_id, staged = runs.get(run_id, ("", set()))
             found[agent_id] += sign * len(paths & staged)
+    # Unary plus removes counts of zero and below.
     return +found
 
 

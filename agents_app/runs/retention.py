@@ -46,6 +46,7 @@ def forget_runs(event_ids: list[int]) -> None:
         status=RunStatus.CANCELLED, finished_at=timezone.now(), doing=""
     )
     found.update(context={}, open_ended_context="", note="", value=None, summary="")
+    # The errors of failed runs may quote the erased data.
     found.exclude(status=RunStatus.SUCCEEDED).update(error=FORGOTTEN_ERROR)
     RunMessage.objects.filter(run_id__in=runs).delete()
     # The reason why an answer was refused may quote it.

@@ -132,6 +132,7 @@ class ActivityText:
         """Report the length of the answer received so far."""
         if time.monotonic() >= self._next:
             words = max(characters // _CHARACTERS_PER_WORD, 1)
+            # Rounded, so that the text changes, and is written, less often.
             rounded = words if words < 20 else words // 10 * 10
             self.say(f"Writing, about {rounded:,} words so far")
 

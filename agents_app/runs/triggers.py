@@ -58,6 +58,8 @@ def start_event_runs(event: Event) -> None:
     agents = only_enabled([agent for agent in found if agent.id != event.agent_id])
     if not agents:
         return
+    # The runs refer to the post. With posts of several events in one transaction, two workers
+    # could deadlock.
     outbox.require_own_transaction()
     started = set(AgentRun.objects.filter(event=event).values_list("agent_id", flat=True))
     for position, agent in enumerate(agents):
@@ -72,6 +74,7 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
             if account is None:
                 logger.warning("%s does not start %s: its account is turned off", event, agent.id)
                 return
+            # Visitors write form submissions, so a run that gets one may only read.
             key = "untrusted" if event.name == Scope.FORM_SUBMIT else "eventData"
             # Shorten a payload that is too long, instead of failing.
             payload: JsonObject = event.payload
@@ -96,6 +99,7 @@ def _begin(agent: AgentDefinition, event: Event, position: int) -> None:
         if not AgentRun.objects.filter(event=event, agent_id=agent.id).exists():
             raise
         logger.info("%s has started %s already", event, agent.id)
+    # Raised again, so that the event is retried: the next database call would fail as well.
     except DatabaseError:
         raise
     except Exception:

@@ -42,6 +42,7 @@ def record_before_write(view: LayerView, post: Post, actor: Actor, paths: Sequen
     Raises `NotAllowed` for a run that must not stage anything.
     """
     run = _recorded_run.get()
+    # Writes of other actors in the same context are not the run's.
     if run is None or actor.run_id != str(run.pk) or view.layer != Layer.AI_REVIEW:
         return
     if not run.stages_value:

@@ -108,6 +108,7 @@ def draw_chart(name: Literal["views", "clicks"], found: Sequence[ChartPeriod]) -
     before = [getattr(item.before, name) for item in found if item.before is not None]
     peak = max(values, default=0)
     top = rounded(max([peak, *before]))
+    # Rounded up, so that at most that many columns are labelled.
     every = -(-len(found) // _MAX_NAMED)
     columns = [
         ChartColumn(

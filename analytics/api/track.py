@@ -126,6 +126,7 @@ class TrackViewSet(ApiViewSet):
 
         The same JSON as `text/plain` is also accepted, for `sendBeacon`.
         """
+        # Before parsing, because the endpoint is public.
         if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig
         if isinstance(request.data, dict):

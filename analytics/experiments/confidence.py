@@ -59,6 +59,7 @@ def wilson(tally: Tally) -> Range:
     middle = (rate + square / (2 * number)) / (1 + square / number)
     spread = rate * (1 - rate) / number + square / (4 * number * number)
     reach = _Z * sqrt(spread) / (1 + square / number)
+    # Exact at the ends, where rounding could leave a tiny rest.
     low = 0.0 if not tally.hits else max(0.0, middle - reach)
     return Range(low, 1.0 if tally.hits == number else min(1.0, middle + reach))
 
@@ -105,6 +106,7 @@ def evidence_of_odd_split(views: Sequence[int], weights: Sequence[float]) -> flo
     seen_all, weight_all = sum(seen for seen, _ in pairs), sum(weight for _, weight in pairs)
     if len(pairs) < 2 or not seen_all:
         return 1.0
+    # In logarithms, because the factors exceed the range of floats.
     found = lgamma(_SPLIT_PRIOR) - lgamma(_SPLIT_PRIOR + seen_all)
     for seen, weight in pairs:
         share = weight / weight_all

@@ -52,6 +52,7 @@ def count_arms(original_id: UUID, period: Period, goal: str | None = None) -> li
 
     Without a goal, conversions of all goals are counted.
     """
+    # Rows without a goal have only the arm's id in `value`.
     wanted = ~Q(value__contains=" ")
     if goal is not None:
         wanted |= Q(value__endswith=f" {goal}")
@@ -283,8 +284,10 @@ def _evaluate_arms(
         (row.variation_weight or 0) if row.variation_running or not is_running else 0
         for row in posts
     ]
+    # The original gets the rest.
     weights = [max(0, 100 - sum(given)), *given]
     found = [figures.get(row.pk, ArmFigures(row.pk)) for row in rows]
+    # A form can be sent several times from one view, so conversions are capped.
     tallies = [Tally(item.views, min(item.conversions, item.views)) for item in found]
     return [
         EvaluatedArm(

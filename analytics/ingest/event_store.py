@@ -23,6 +23,7 @@ from proofroom.core.json import JsonObject
 if TYPE_CHECKING:
     from proofroom.core.database.postgresql.base import DatabaseWrapper as PostgreSQL
 
+# An arbitrary key for the advisory lock: "ana" in ASCII, and a number.
 WRITE_LOCK: Final = 0x616E_6102
 _LOCK_TIMEOUT: Final = "1s"
 """Later writers queue behind an exclusive waiter, so it must give up soon if a writer is stuck."""

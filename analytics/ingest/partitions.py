@@ -56,6 +56,7 @@ def keep_ahead() -> list[date]:
     wanted = {_add_months(this, number) for number in range(MONTHS_AHEAD + 1)}
     with connection.cursor() as cursor:
         cursor.execute(_MONTHS_OF_REST)
+        # Rows outside of all partitions, for example after a long stop of the scheduler.
         wanted |= {month for (month,) in cursor.fetchall()}
     made = []
     with independent_steps() as step:
@@ -125,6 +126,7 @@ def _drop_partition(month: date, counted_to: int) -> bool:
         if month not in months():
             return False
         cursor.execute(f"SELECT coalesce(max(id), 0) FROM {name}")  # noqa: S608  # likewise
+        # Events that are not added up yet must not be lost.
         if cursor.fetchone()[0] > counted_to:
             return False
         cursor.execute(f"DROP TABLE {name}")

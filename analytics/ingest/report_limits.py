@@ -19,6 +19,7 @@ PIXEL_DECIMALS: Final = 3
 
 def round_pixels(value: float) -> float:
     """Return the position as stored: rounded to a thousandth of a pixel, without negative zero."""
+    # Adding zero turns -0.0 into 0.0.
     return round(value, PIXEL_DECIMALS) + 0.0
 
 

@@ -77,6 +77,7 @@ def add_up(limit: int = CHUNK_SIZE) -> int:
             return 0
         chunk = count_chunk(state.counted_to, settled, limit, state.months_to)
         is_all = chunk.events < limit
+        # If all were read, ids up to `settled` are done even where rolled-back inserts left gaps.
         state.counted_to = max(state.counted_to, settled) if is_all else chunk.to
         state.counted_at = began if is_all else chunk.came_at
         state.save(update_fields=["counted_to", "counted_at"])
@@ -189,6 +190,7 @@ def rebuild_rollups() -> Recount:
     for model in (SiteCount, PostCount):
         model._default_manager.filter(grain=Grain.DAY, day__gte=first).delete()
         model._default_manager.filter(grain=Grain.MONTH, day__gte=month).delete()
+    # The month of the first day also needs the days that stay unchanged.
     if first != month and month < state.months_to:
         for table in (SITE, POSTS):
             sum_months(table, month, first)

@@ -26,6 +26,7 @@ MAX_VALUES_KEPT: Final = 200
 OTHER: Final = "~other"
 _REPORTED_DIMENSIONS: Final = (Dimension.REFERRER, Dimension.GOAL, Dimension.MODULE, Dimension.ARM)
 """Dimensions with values reported by pages."""
+# Includes the whole previous month, whose monthly rows are merged after its end.
 _PERIOD: Final = timedelta(days=70)
 
 

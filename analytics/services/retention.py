@@ -39,6 +39,7 @@ def forget_old_events(*, days: int) -> int:
     old = AnalyticsEvent.objects.filter(created_at__lt=before, id__lte=counted_to)
     total = 0
     while True:
+        # In batches, to keep transactions and locks short.
         ids = list(old.order_by("id").values_list("id", flat=True)[:BATCH_SIZE])
         if not ids:
             return total

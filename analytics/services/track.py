@@ -46,6 +46,7 @@ def record_events(*, seen: Sequence[Seen]) -> int:
     for one in seen:
         locale, version, goal = (one.metadata.get(name) for name in ("locale", "version", "goal"))
         is_click = one.event_type == EventType.CLICK
+        # Pages cannot report `form:` goals, which only the server counts.
         if not is_click or not isinstance(goal, str) or not _GOAL.fullmatch(goal):
             goal = ""
         # Not `isinstance`, because `bool` is a subclass of `int`.

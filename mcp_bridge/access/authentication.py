@@ -54,6 +54,7 @@ class FailedAttempts:
     """The addresses that must wait, and the credentials that were valid."""
 
     def __init__(self) -> None:
+        # In memory, so that a blocked address costs no cache request.
         self._until: dict[str, float] = {}
         self._right: dict[tuple[str, bytes], None] = {}
 
@@ -83,6 +84,7 @@ class FailedAttempts:
 
 
 def _entry_key(address: str, credential: bytes) -> tuple[str, bytes]:
+    # Hashed, so that no secret stays in memory for long.
     return rate_limit_key(address), hashlib.sha256(credential).digest()
 
 
@@ -207,6 +209,7 @@ class Authenticator:
             found = await self._workers.run_apart(find_client_holder, secret)
             if found is None:  # issued here but ended, so it is no guess to count as a failure
                 return unauthenticated()
+        # A JWT has three parts (RFC 7519); other strings are not sent to the verifier.
         elif has_external_server() and secret.count(".") == 2:
             try:
                 found = await self._workers.run_apart(find_external_holder, secret)

@@ -100,6 +100,7 @@ def refuse_missing_scope(principal: Principal, body: bytes) -> JSONResponse | No
     scope = missing_scope(principal, tool) if tool is not None else ""
     if not scope:
         return None
+    # With the scopes granted before, because the new grant replaces the old one.
     wanted = [one for one in SCOPES if one in principal.scopes or one == scope]
     return refusal(
         403,

@@ -101,6 +101,7 @@ def actor_for(principal: Principal) -> Actor:
         diagnoses=principal.diagnostics
         and not principal.content_scope.is_limited
         and not user.scopes
+        # A connected client gets diagnostics only while its person may use them.
         and (principal.scopes is None or user.has_perm(DIAGNOSTICS_PERMISSION)),
         # A copy, because a scope caches its lookups: an actor lives for a call, a principal as long
         # as a session.

@@ -69,6 +69,7 @@ def windows_of(
     for key, rate, of in rates:
         limit, length = parse_rate(rate)
         if limit:
+            # Aligned to the clock, so that all processes count in the same window.
             window, into = divmod(moment, length)
             name, period = f"mcp-calls:{key}:{int(window)}", rate.split("/")[1]
             yield Window(name, limit, period, of, length, length - into)

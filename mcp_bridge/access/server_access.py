@@ -25,6 +25,7 @@ class KnownAccess:
         return found[1] if found is not None and time.monotonic() < found[0] else None
 
     def keep(self, key: Hashable, answer: object, seconds: float) -> None:
+        # Bounds the memory that callers with many credentials can use.
         if len(self._answers) >= _MAX_ENTRIES:
             self._answers.clear()
         self._answers[key] = time.monotonic() + seconds, answer

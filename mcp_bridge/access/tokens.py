@@ -58,6 +58,7 @@ def create_token(
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
     owner = account_tokens.lock_owner(user_id, may_be_agent=True)
+    # Otherwise a manager of tokens could act with an administrator's rights.
     require_no_less(actor, owner.role)
     if diagnostics:
         actor.require(DIAGNOSTICS_PERMISSION)
@@ -194,6 +195,7 @@ def find_holder(secret: str) -> TokenHolder | None:
         id=f"{TOKEN_PREFIX}{row['id']}",
         user_id=row["user_id"],
         role=row["role"],
+        # An empty list means all tools.
         tools=frozenset(row["tools"]) or None,
         diagnostics=row["diagnostics"],
         starts_agents=row["starts_agents"],

@@ -137,6 +137,7 @@ class CallChart:
 
 def draw_chart(found: Sequence[CallCount]) -> CallChart:
     peak = max((stretch.total for stretch in found), default=0)
+    # Hours and months have too many columns to label each.
     every = 4 if len(found) > 7 else 1
     return CallChart(
         [
@@ -177,6 +178,7 @@ class CallChangeList(ViewChangeList):
 class McpCallAdmin(ListAdmin[McpCall]):
     view_permission = "settings.manage"
     list_display = ("when", "called", "outcome", "caller", "sizes")
+    # A call has no page: everything stored about it is in the list.
     list_display_links = None
     list_filter = (
         SpanFilter,

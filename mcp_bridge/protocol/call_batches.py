@@ -100,6 +100,7 @@ class CallBatches:
     def _write_apart(self, rows: Sequence[McpCall]) -> None:
         """Insert each row separately, without its account if that was deleted meanwhile."""
         for row in rows:
+            # The account may have been deleted since the call.
             for user_id in (row.user_id, None):
                 row.user_id = user_id
                 try:

@@ -92,5 +92,6 @@ def _is_yes(answer: Mapping[str, Any]) -> bool:
     return (
         answer.get("action") == "accept"
         and isinstance(content, dict)
+        # Anything but an explicit yes is a no.
         and content.get(_FIELD) is True
     )

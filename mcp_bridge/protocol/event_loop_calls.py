@@ -102,4 +102,5 @@ class EventLoopCalls:
         return None
 
     def _pause(self) -> None:
+        # A slow database would block all sessions of this process again and again.
         self._paused_until = time.monotonic() + PAUSE_SECONDS

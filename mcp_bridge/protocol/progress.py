@@ -41,6 +41,7 @@ class CallFollower:
     def __init__(self, steps: MemoryObjectSendStream[_Step]) -> None:
         self._loop = asyncio.get_running_loop()
         self._steps = steps
+        # Below every value, so that a first step of 0 is sent.
         self._done = float("-inf")
         self._cancelled = threading.Event()
         self.has_begun = False

@@ -68,6 +68,7 @@ class ResourceSource:
 
     def arguments_of(self, uri: str) -> dict[str, str] | None:
         """Return the tool's arguments for a URI; None if the URI does not match."""
+        # `re.escape` also escapes the braces of a variable.
         pattern = re.sub(r"\\\{\w+\\\}", "([^/?#]+)", re.escape(self.uri))
         found = re.fullmatch(pattern, uri)
         if found is None:
@@ -196,6 +197,7 @@ def list_resources_page(
     arguments = {"limit": POSTS_ON_A_PAGE} | ({} if cursor is None else {"cursor": cursor})
     answer = call_tool(principal, "list_posts", arguments, access=access)
     error: dict[str, str] = (answer.meta or {}).get(ERROR_META, {})
+    # Callers who may not list posts still get the fixed resources.
     if answer.is_error and error.get("code") != NotAllowed.code:
         raise MCPError(wire.INVALID_PARAMS, result_text(answer))
     page: Any = answer.structured_content or {"items": []}

@@ -136,6 +136,7 @@ class ToolCalls:
             except anyio.get_cancelled_exc_class():
                 # The call never reached a thread, so it is logged here.
                 if not follower.has_begun:
+                    # Shielded, because a cancelled task could not wait for the thread.
                     with anyio.CancelScope(shield=True):
                         await self._workers.run(log_refused, principal, name, raw, CANCELLED)
                 raise

@@ -178,10 +178,13 @@ class ChangeFeed:
         self._subscribers.add(subscriber)
         self._of[key] += 1
         try:
+            # Two clients that join at once must share one tail.
             async with self._starting:
                 if self._tail is None:
                     tail = Tail()
                     await self._workers.run(tail.read)
+                    # Assigned after the first read, so that a failed read leaves none
+                    # half-initialized.
                     self._tail = tail
             if subscriber.wants_tools and subscriber.known_tools is None:
                 subscriber.known_tools = await self._workers.run(usable_tools, subscriber.principal)
@@ -269,6 +272,7 @@ class ChangeFeed:
         tail, subscribers = self._tail, list(self._subscribers)
         if tail is None or not subscribers:
             return
+        # Without database notifications, changes of access must be polled.
         is_due = not is_listening() and time.monotonic() >= self._look_at_access_at
         has_access_changed = self._has_access_changed or is_due
         self._has_access_changed = False
@@ -341,6 +345,7 @@ def read_changes(
     for subscriber in subscribers:
         try:
             look_for(subscriber)
+        # It affects all subscribers, so the whole read is repeated later.
         except DATABASE_AWAY:
             raise
         except Exception:

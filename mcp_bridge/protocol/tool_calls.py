@@ -159,6 +159,7 @@ def _answer_call(
     call = LoggedCall(tool=name, principal=principal.id, is_counted=is_counted)
     try:
         with follow_progress(follower) if follower else nullcontext():
+            # The client may have cancelled while the call waited for a thread.
             check_cancelled()
             answer = run_tool(
                 call, principal, raw, access, access.counts.count if access else count_hit
@@ -173,6 +174,7 @@ def _answer_call(
             log_database_away(error, f"Tool {name}")
             outage = describe_outage(error)
             return _error(outage.message, outage.code)
+        # The client gets only this reference; the exception may contain secrets.
         reference = uuid4().hex[:12]
         logger.exception("Tool %s failed, reference %s", name, reference)
         answer = _error(f"Internal error, reference {reference}", "internal")
@@ -241,6 +243,7 @@ def row_of(call: LoggedCall, raw: Mapping[str, Any], answer: CallAnswer) -> McpC
         request_bytes = len(repr(raw))
     return new_instance(
         McpCall,
+        # Clients can call any name, so it is cut to the column and cleaned.
         tool=calling.strip_unstorable(call.tool[:128]),
         principal=call.principal[:100],
         user_id=call.actor.user.pk if call.actor else None,

@@ -73,6 +73,7 @@ def plain_call(headers: list[tuple[bytes, bytes]]) -> str:
     """
     seen: dict[bytes, bytes] = {}
     for name, value in headers:
+        # Repeated headers, and arguments as headers, need the SDK's checks.
         if name in seen or name.startswith(_PARAMETER_PREFIX):
             return ""
         seen[name] = value

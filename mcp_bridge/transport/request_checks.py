@@ -98,6 +98,7 @@ class Gate:
 
     def refuse_wrong_name(self, headers: list[tuple[bytes, bytes]]) -> JSONResponse | None:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
+        # Several Host headers are ambiguous: a proxy may have checked another one.
         if len(hosts) != 1 or _hostname(f"//{hosts[0]}") not in self.hosts:
             names = ", ".join(hosts)[:100]
             return refusal(
@@ -135,6 +136,8 @@ async def read_body(
     headers: list[tuple[bytes, bytes]], receive: Receive
 ) -> bytes | JSONResponse | None:
     """Return the body, None if the client disconnected, or the error for one too large or too slow."""
+    # A declared size is refused before reading; the size is also checked while reading, because it
+    # can be wrong or missing.
     declared = next((value for name, value in headers if name == b"content-length"), b"0")
     if declared.isdigit() and int(declared) > MAX_BODY_BYTES:
         return _too_large()

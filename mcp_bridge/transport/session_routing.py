@@ -62,6 +62,7 @@ def own_address(host: str, port: int) -> str:
     For a wildcard host, it is the local address of the route to the database.
     """
     if host in ("0.0.0.0", "::"):  # noqa: S104  # compared, not bound
+        # The fallback, if the database is local or has no network address.
         host = "127.0.0.1"
         database = connection.settings_dict.get("HOST") or ""
         if database and not database.startswith("/") and not is_loopback_host(database):
@@ -124,6 +125,7 @@ class SessionRouter:
     """One process among others. `address` is where they reach it; without one it is alone."""
 
     def __init__(self, workers: Workers, address: str | None) -> None:
+        # Random, so that a restarted process is not taken for its predecessor.
         self.key = secrets.token_hex(4)
         self._workers = workers
         self._address = address
@@ -132,6 +134,7 @@ class SessionRouter:
         self._client = httpx2.AsyncClient(
             timeout=httpx2.Timeout(_SILENT_SECONDS, connect=_CONNECT_SECONDS),
             limits=httpx2.Limits(max_connections=None, keepalive_expiry=_KEPT_SECONDS),
+            # Requests between processes must not go through a proxy of the environment.
             trust_env=False,
             verify=False,  # only plain HTTP is used, and loading certificates is slow
         )

@@ -133,6 +133,7 @@ class Connections:
         loop = self._loop
         if loop is not None:
             with suppress(RuntimeError):  # the loop and the server have ended
+                # A lambda, because `_changed` is replaced after each check.
                 loop.call_soon_threadsafe(lambda: self._changed.set())
 
     def holders(self) -> set[TokenHolder]:

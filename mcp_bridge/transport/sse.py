@@ -48,6 +48,7 @@ _START: Final[Message] = {
         (b"content-type", b"text/event-stream; charset=utf-8"),
         (b"cache-control", b"no-store"),
         (b"connection", b"keep-alive"),
+        # Keeps nginx from buffering the stream.
         (b"x-accel-buffering", b"no"),
     ],
 }
@@ -65,6 +66,7 @@ class SseSession:
         self.id = session_id
         self.owner = owner
         self._send = send
+        # Without a buffer, so that a client cannot post faster than its session reads.
         self._posted, incoming = anyio.create_memory_object_stream[Incoming](0)
         self.incoming: ObjectReceiveStream[Incoming] = incoming
         self._is_open = True

@@ -91,6 +91,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
                 name="agents_app_prompt",
             ),
         ]
+        # Only the list of Django's pages is used: there are no rows to add, change or delete.
         return own + [url for url in super().get_urls() if url.name == f"{_NAME}_changelist"]
 
 
@@ -103,6 +104,7 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
     actor = actor_of(request)
     seen = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
     runs = seen.filter(agent_id=agent_id).select_related("post")
+    # Both columns can be large, and the list shows neither.
     latest = runs.defer("context", "value").order_by("-created_at", "pk")[:_LATEST]
     may_edit = may(request, _EDIT)
     facts = row_of(found)

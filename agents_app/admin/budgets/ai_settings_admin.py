@@ -231,6 +231,7 @@ def connections(found: Sequence[Provider]) -> list[ProviderConnectionRow]:
     checks = ProviderCheck.objects.in_bulk([item.id for item in found if item.source])
     rows: list[ProviderConnectionRow] = []
     for item in found:
+        # A provider of text and images has one key, so one test covers both.
         is_first = item.id not in {one.provider.id for one in rows}
         can_be_tested = is_first and bool(item.source) and item.is_configured
         row = checks.get(item.id) if can_be_tested else None

@@ -173,10 +173,12 @@ class BudgetForm(forms.Form):
         most: Decimal | int | None = getattr(self.view.holding, name)
         percent = None
         if most is not None and self.view.agent_id != DEFAULT:
+            # A limit of zero forbids all use, so it counts as used up.
             percent = int(amount * 100 / most) if most else 100
         return BudgetCell(self[name], str(_LABELS[name]), short_text(amount, unit), percent)
 
     def changes(self) -> BudgetChanges:
+        # A field that was cleared is None here, which removes the limit.
         return BudgetChanges(**{name: self.cleaned_data[name] for name in self.changed_data})
 
 

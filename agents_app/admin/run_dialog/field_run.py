@@ -72,6 +72,7 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
     def of(place: FieldPlace) -> list[FieldAction]:
         name = place.key.removeprefix("post.")
         is_agents_field = name.startswith(CUSTOM_PREFIX) or name in AGENT_FIELD_NAMES
+        # Agents may only propose fields on this list, so other fields get no link.
         if not place.module_id and not is_agents_field:
             return []
         serving = [
@@ -181,6 +182,7 @@ def start_run(request: HttpRequest, asked: FieldRequest) -> AgentRun:
         else {"note": asked_note(request)}
     )
     wish = {"agent_id": agent_id, "field_key": asked.target.key, **input_fields}
+    # The form's token keeps a double click from starting, and paying, two runs.
     return create_once(request.POST.get("once", ""), actor=actor, wish=wish, start=start)
 
 

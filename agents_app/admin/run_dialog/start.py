@@ -156,6 +156,7 @@ def posts_to_choose(own: Post | None, who: Scoped) -> list[tuple[str, str, bool]
     alive = in_scope_of(Post.objects.alive(), who).order_by("-updated_at")
     rows = list(alive.values_list("pk", "title", "locale")[:_POSTS])
     if own is not None and own.pk not in {row[0] for row in rows}:
+        # The selected post may be older than the listed ones.
         rows = [(own.pk, own.title, own.locale), *rows]
     pk_of_own = own.pk if own else None
     return [

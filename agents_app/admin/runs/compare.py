@@ -75,6 +75,7 @@ def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     other = find_by_id(others_of(run, actor_of(request)), request.GET.get("with"))
     if other is None:
         raise Http404(_("Run not found."))
+    # The older run is always on the left, whichever page the comparison was opened from.
     first, second = sorted((other, run), key=lambda one: one.created_at)
     summary: Sequence[Segment] = ()
     if first.summary or second.summary:

@@ -115,6 +115,7 @@ class RunOutcomeFilter(SimpleListFilter):
         return queryset
 
 
+# Lookups of links from other pages; Django refuses lookups that are not in `list_filter`.
 _LOOKUPS = frozenset({"post__id__exact", "batch__id__exact"})
 
 

@@ -323,11 +323,13 @@ def waterfall(run: AgentRun, steps: Sequence[RunStep]) -> Waterfall | None:
     ]
     first = min([begin for begin, _end in spans] + ([run.started_at] if run.started_at else []))
     last = max([end for _begin, end in spans] + ([run.finished_at] if run.finished_at else []))
+    # Not zero, because positions are divided by it.
     whole = max((last - first).total_seconds(), 0.001)
     lanes: list[Lane] = []
     for step, (begin, _end) in zip(steps, spans, strict=True):
         after = (begin - first).total_seconds()
         share = max(step.milliseconds / 1000 / whole * 100, _NARROWEST)
+        # Clocks and rounding can put a step slightly outside of the run.
         x = min(max(after / whole * 100, 0.0), 100 - _NARROWEST)
         lanes.append(
             Lane(

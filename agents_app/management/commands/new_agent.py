@@ -143,6 +143,7 @@ class Command(BaseCommand):
         # Leave no file if the folder is not writable or the file would be invalid.
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
+            # `x` fails if the file exists, also when it appears between check and write.
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:

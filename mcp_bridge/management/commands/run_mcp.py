@@ -84,6 +84,7 @@ class Command(BaseCommand):
             port=port,
             http=HeadTimeoutProtocol,
             log_config=None,
+            # Access logs would contain the session ids in URLs.
             access_log=False,
             server_header=False,
             proxy_headers=False,  # TRUSTED_PROXIES determines the client, as everywhere in the project
