@@ -173,7 +173,7 @@ def test_a_person_limits_an_ai_client_where_they_connect_it(inside: Post, outsid
     assert found is not None
     assert titles(found) == ["Inside"]
     assert not actor_for(found.principal).diagnoses
-    # Asked again, the page starts from what was chosen.
+    # On a second request, the form starts with the earlier choice.
     assert "open" in browser.get(url).content.decode().partition("consent-limits")[2][:10]
     wrong = flow.consent(browser, url, sections=["nothing"])
     assert wrong.status_code == 422
@@ -194,7 +194,7 @@ def test_a_person_with_limits_connects_a_client_without_choosing_any(
     assert found is not None
     assert titles(found) == ["Inside"]
     assert not OAuthConnection.objects.get().scope.is_limited
-    # Whatever is chosen, the client reaches no more than the person.
+    # The client's scope never exceeds the person's.
     for limits in ({"sections": [str(outside.pk)]}, {"types": ["page"], "reads_all": ["on"]}):
         flow.consent(flow.person("desk"), url, **limits)
         assert set(titles(found)) <= {"Inside"}

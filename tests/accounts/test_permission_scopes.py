@@ -19,6 +19,6 @@ LOOKS_AT_CONTENT: Final = {
 
 
 def test_every_permission_is_limited_by_content_or_is_of_the_whole_site() -> None:
-    # One in neither list could be given to a role that is limited, and would hold everywhere.
+    # A permission in neither list could be given to a limited role and would apply everywhere.
     assert PERMISSIONS == LOOKS_AT_CONTENT | WHOLE_SITE
     assert LOOKS_AT_CONTENT.isdisjoint(WHOLE_SITE)

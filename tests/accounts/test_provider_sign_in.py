@@ -65,7 +65,7 @@ def configure(settings: Any, url: str, **more: Any) -> None:
 
 
 def configure_sign_in(settings: Any, env: SignInEnvironment) -> None:
-    # As allauth does at the start of a process with its app, see `provider_apps`.
+    # Like allauth at the start of a process with its app, see `provider_apps`.
     registry.register(SamlProvider if env.sso_provider == SAML else OpenIDConnectProvider)
     settings.SOCIALACCOUNT_PROVIDERS = provider_settings(env)
     settings.PROVIDER_ID = env.sso_provider or ""

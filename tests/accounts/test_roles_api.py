@@ -51,7 +51,7 @@ def test_the_life_of_a_role() -> None:
     assert admin.read("/api/roles/docs_desk") == made
     changed = admin.write("PATCH", "/api/roles/docs_desk", {"description": "Writes the docs"})
     assert changed == {**made, "description": "Writes the docs"}
-    # What was answered can be sent back.
+    # The answer can be sent back.
     freed = admin.write("PATCH", "/api/roles/docs_desk", {**changed, "scope": {}})
     assert freed["scope"] == NO_LIMITS
     user = make.user("docs_desk", "somebody")

@@ -375,7 +375,7 @@ def test_a_login_by_other_means_is_not_ended_by_the_provider(provider: SamlProvi
     log_in(provider, client)
     was_logged_in = is_logged_in(client)
 
-    # The same session: nobody logged out in between.
+    # The same session, without a logout in between.
     client.post("/admin/login/", {"username": user.email, "password": make.PASSWORD})
     log_out(client, provider.logout("jane-1"))
 

@@ -153,7 +153,7 @@ def test_a_role_that_needs_a_second_factor_gets_no_further_without(settings: Any
 
     assert page["Location"] == "/admin/account/methods/"
     assert (api.status_code, api.json()["code"]) == (403, "second_factor_required")
-    # What anybody may read asks nobody who they are.
+    # Public data needs no authentication.
     assert client.get("/api/forms-definitions/none").status_code == 404
     assert own.status_code == 200
     assert translator.get("/api/posts").status_code == 200

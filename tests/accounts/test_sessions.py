@@ -46,7 +46,7 @@ def test_a_session_outlives_the_secret_key_that_it_was_begun_with(settings: Any)
 
     settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "n" * 50, ["other" * 10, old]
     assert client.read("/api/auth/me")["username"] == "editor"
-    # From then on it is bound to the new key.
+    # From now on it is bound to the new key.
     settings.SECRET_KEY_FALLBACKS = []
     assert client.read("/api/auth/me")["username"] == "editor"
 
@@ -149,7 +149,7 @@ def test_nobody_is_kept_from_logging_in_by_what_anonymous_callers_have(settings:
 
     assert answer.status_code == 200
     assert (answer["X-RateLimit-Limit"], answer["X-RateLimit-Remaining"]) == ("10", "9")
-    # And the other way round: tries use up nothing that others have.
+    # And the reverse: failed logins do not use up other callers' limits.
     assert ApiClient().get("/api/posts", REMOTE_ADDR="10.0.0.8").status_code == 401
     for _ in range(5):
         login(ApiClient(), "nobody@example.com", REMOTE_ADDR="10.0.0.8")

@@ -116,7 +116,7 @@ def test_old_passwords_are_not_guessed_without_end() -> None:
     assert User.objects.get(email="editor@example.com").check_password(make.PASSWORD)
     wait = int(answer["Retry-After"])
     assert f"Your password was not changed. Try again in {wait} second" in page
-    # The form that was sent, empty, and not the page to log in.
+    # The submitted form, empty, and not the login page.
     assert 'name="old_password"' in page
     assert 'name="username"' not in page
     assert "a-long-new-phrase" not in page

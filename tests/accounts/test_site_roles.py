@@ -383,7 +383,7 @@ def test_a_role_that_requires_a_second_factor_costs_no_statement_more() -> None:
 
     told = "SELECT .*proofroom_accounts_siterole"
     assert len([one for one in plain.captured_queries if re.search(told, one["sql"])]) == 1
-    # The account and its role; and the session, where it is in the database.
+    # The account and its role; and the session, if it is in the database.
     asked = [one for one in refused.captured_queries if "django_session" not in one["sql"]]
     assert len(asked) == 2
 

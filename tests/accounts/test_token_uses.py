@@ -81,7 +81,7 @@ def test_the_first_use_of_an_api_token_on_a_day_is_recorded(at: Clock) -> None:
         counts.append((done.count("UPDATE"), len(uses())))
 
     assert counts == [(1, 1), (0, 1), (1, 1), (1, 1), (1, 2), (1, 2)]
-    # A use on the same day costs what it did: its own row, or nothing.
+    # A use on the same day costs the same as before: its own row, or nothing.
     assert len(costs[2]) == len(costs[3]) == len(costs[5])
     assert "INSERT" not in costs[1] + costs[2] + costs[3] + costs[5]
     first, second = uses()

@@ -117,7 +117,7 @@ def test_approving_needs_a_session() -> None:
     path, before = f"/api/posts/{post.pk}/review/approve", stored()
 
     error(program(secret).send("POST", path, {"digest": digest}), 403, "session_required")
-    # The token decides also where the session of the same person came with it.
+    # The token also takes precedence over a session of the same person.
     error(program(secret, "editor").send("POST", path, {"digest": digest}), 403, "session_required")
     assert stored() == before
 

@@ -146,7 +146,7 @@ def test_roles_say_what_they_may_do() -> None:
     listed = admin.read("/api/roles")
 
     assert listed["meta"]["total"] == len(Role) + 1
-    # The list has all that each of them answers by itself.
+    # The list equals the single answers.
     assert listed["data"] == [admin.read(f"/api/roles/{row['role']}") for row in listed["data"]]
     for role, row in zip(Role, listed["data"][: len(Role)], strict=True):
         assert (row["role"], row["canLogIn"]) == (role.value, role != Role.AI_AGENT)

@@ -59,7 +59,7 @@ class _Fields(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "textarea":
-            # The parser of a browser drops the line break right after the tag.
+            # HTML parsers drop a line break right after the start tag.
             self._put(self._name, "".join(self._text).removeprefix("\n"))
             self._name = ""
         elif tag == "select":

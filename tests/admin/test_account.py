@@ -88,7 +88,7 @@ def test_the_menu_sets_the_theme_alone(signed_in: SignedIn) -> None:
     assert (quiet.status_code, plain.status_code) == (204, 302)
     row = Preferences.objects.get()
     assert (row.theme, row.density) == ("light", "compact")
-    # The page to log in knows it too.
+    # The login page uses it too.
     client.post("/admin/logout/")
     assert 'data-theme="light"' in text(client, "/admin/login/")
 
@@ -164,7 +164,7 @@ def test_every_place_shows_its_time_in_the_zone_of_the_reader(
     for role in clients:
         prefer(role, time_zone=zone)
     for address, role in places:
-        # Each page view moves what was last seen, so the moment is looked for among all times of the page.
+        # Each page view changes the last-seen time, so search all times of the page.
         page = text(clients[role], address)
         assert shown in page, address
         if zone:
@@ -201,7 +201,7 @@ def test_a_schedule_is_read_in_the_zone_and_shown_in_it_again(
     assert page.count(f'value="{typed}"') == 1  # in the dialog
     name = zone.replace("_", " ") or "UTC"
     assert f"Publish at ({name})" in page
-    # What nobody touched is not written again.
+    # Unchanged values are not written again.
     before = Event.objects.count()
     client.post(url(post), {**fields(client.get(url(post)), "was"), "do": "save"})
     post.refresh_from_db()

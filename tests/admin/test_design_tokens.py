@@ -22,7 +22,7 @@ def test_every_token_that_a_style_sheet_uses_is_defined() -> None:
     unknown = {}
     for sheet in FOLDER.rglob("*.css"):
         text = sheet.read_text()
-        # With a fallback, `var(--a, 1px)`, a token may be missing.
+        # With a fallback, `var(--a, 1px)`, a token may be undefined.
         used = set(re.findall(r"var\(--([\w-]+)\s*\)", text))
         if missing := used - shared - defined_in(text):
             unknown[sheet.name] = missing

@@ -46,7 +46,7 @@ def test_a_form_with_a_hundred_modules_takes_as_many_queries_as_one_with_few(
     signed_in: SignedIn, settings: Any
 ) -> None:
     client = signed_in("admin")
-    # Where there is a Redis, sessions come from it.
+    # With Redis, sessions come from the cache.
     most = 11 if settings.SESSION_ENGINE.endswith("cached_db") else 12
 
     topics: list[Json] = [str(make.term("Coffee").pk)]

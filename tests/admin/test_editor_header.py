@@ -30,7 +30,8 @@ ADMIN: Final = {
 WRITER: Final = {"may_save": True, "may_stage": True}
 STAGER: Final = {"may_stage": True}
 
-# Status, more of the state, rights, dirty; then badge, main button and what it does (* where it cannot be pressed).
+# Status, more of the state, permissions, dirty; then badge, main button and its action (* if
+# disabled).
 TABLE: Final[list[tuple[str, dict[str, Any], dict[str, bool], bool, str, str, str]]] = [
     ("draft", {}, ADMIN, False, "draft", "Publish", "publish"),
     ("draft", {}, ADMIN, True, "draft", "Publish", "publish"),

@@ -229,7 +229,7 @@ def test_who_saves_second_chooses_field_by_field(
     assert page.count('class="choice"') == 1
     assert "By another" in page
     chosen = {**fields(stale), "take.post.title": keep, "do": "save"}
-    # The page still shows both, so it does not go on from here.
+    # The page still shows both versions, so it does not continue from here.
     answer: Any = client.post(url(post), chosen, headers=JSON).json()
     assert answer == {"stays": False, "url": url(post)}
     post.refresh_from_db()

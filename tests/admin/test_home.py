@@ -136,7 +136,7 @@ def test_home_asks_as_often_for_much_as_for_little(signed_in: SignedIn) -> None:
         client.get("/admin/")
         with CaptureQueriesContext(connection) as caught:
             client.get("/admin/")
-        # The session is in the cache where there is Redis.
+        # With Redis the session is in the cache.
         return sum("django_session" not in query["sql"] for query in caught)
 
     before = count()

@@ -112,7 +112,7 @@ def test_elsewhere_nul_is_the_views_own_business(client: Client) -> None:
 
 @pytest.mark.parametrize("name", ["a" * 300, "a/" * 3000, "%00", "x" * 300 + "/y.png"])
 def test_a_media_name_that_no_file_can_have_is_404(name: str, settings: Any) -> None:
-    # Without its folder every name is simply absent.
+    # Without the folder every name would be missing.
     Path(settings.MEDIA_ROOT).mkdir(parents=True)
 
     assert Client(raise_request_exception=False).get(f"/media/{name}").status_code == 404

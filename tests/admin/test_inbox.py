@@ -78,7 +78,7 @@ def test_filters_and_what_they_narrow_to_are_in_words(signed_in: SignedIn) -> No
     shown = client.get(f"{INBOX}?agent=seo-specialist&locale=en").content.decode()
     together = client.get(f"{INBOX}all/?layer=ai-review&agent=seo-specialist&locale=en&type=blog")
 
-    # An agent whose file is gone has its id only.
+    # An agent without a file is shown by its id.
     assert re.findall(r'<option value="([a-z-]+)"[^>]*>([^<]+) \(\d\)</option>', shown) == [
         ("alumni", "alumni"),
         ("seo-specialist", "SEO specialist"),
@@ -371,7 +371,7 @@ def test_no_page_of_the_inbox_asks_more_with_more_lines(signed_in: SignedIn) -> 
         client.get(address)
         with CaptureQueriesContext(connection) as caught:
             client.get(address)
-        # The session is in the cache where there is Redis.
+        # With Redis the session is in the cache.
         return sum("django_session" not in query["sql"] for query in caught)
 
     before = count(INBOX), count(group)

@@ -78,7 +78,7 @@ def test_a_view_keeps_filters_order_and_columns(signed_in: SignedIn) -> None:
     assert columns(page) == ["name", "changed"]
     assert "Edited" not in text(page)
     assert "Edited" in text(client.get(f"{POSTS}?saved={view.pk}&status__exact=published"))
-    # The short address leads to what the view holds now.
+    # The short URL redirects to the current state of the view.
     assert client.get(f"{POSTS}?saved={view.pk}")["Location"] == answer["Location"]
     assert Event.objects.filter(name="list-view.changed").count() == 2
 
@@ -126,7 +126,7 @@ def test_columns_are_chosen_moved_and_reset(signed_in: SignedIn) -> None:
     assert send(column=["created", "kind"]) == ["name", "kind", "created"]
     assert send(column=names, move="up:created") == ["name", "kind", "created", "language"]
     assert send(column=names, move="up:name") == names
-    # What leads to the post cannot be hidden.
+    # The column with the link to the post cannot be hidden.
     assert send(column=["kind"]) == ["name", "kind"]
     assert send(reset="1") == [
         "name",
@@ -137,7 +137,7 @@ def test_columns_are_chosen_moved_and_reset(signed_in: SignedIn) -> None:
         "author_name",
         "changed",
     ]
-    # They are one's own.
+    # Columns are personal.
     send(column=["kind"])
     assert len(columns(signed_in("admin").get(POSTS))) == 7
 
@@ -215,7 +215,7 @@ def test_private_views_are_nobody_elses(signed_in: SignedIn) -> None:
         lambda: change_view(actor=admin, list_name=LIST, view_id=view.pk, name="Mine"),
         lambda: delete_view(actor=admin, list_name=LIST, view_id=view.pk),
         lambda: set_opening_view(actor=admin, list_name=LIST, view_id=view.pk),
-        # Nor is it a view of another list.
+        # Nor a view of another list.
         lambda: delete_view(actor=make.actor("editor"), list_name="media.asset", view_id=view.pk),
     ]
     for step in steps:

@@ -100,7 +100,7 @@ def test_filters_order_and_look_are_saved_as_a_view(signed_in: SignedIn) -> None
     )
     assert '<table class="media-table">' in page
     assert f'<input type="hidden" name="saved" value="{view.pk}">' in page
-    # Columns are not chosen here.
+    # This list has no column menu.
     assert 'value="columns"' not in page
     client.post(answer["Location"], {"list_view": "columns", "order": ["filename"]})
     assert ListView.objects.get().columns == []

@@ -284,7 +284,7 @@ def test_the_bell_counts_what_is_new_since_somebody_looked(signed_in: SignedIn) 
     assert client.get("/admin/notifications/count/").json()["count"] == ""
     admin = make.actor("admin")
     assert count_unread(admin) == 1  # seen is not read
-    # What comes to the same line is new again; what somebody says of the future is not believed.
+    # An equal notification is new again; times in the future are ignored.
     make.staged(make.post("Tea"), {"excerpt": "New"}, layer=Layer.REVIEW)
     tell()
     assert client.get("/admin/notifications/count/").json()["count"] == "1"

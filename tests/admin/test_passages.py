@@ -88,7 +88,7 @@ def test_one_of_two_corrections_is_approved_and_the_other_waits(signed_in: Signe
     assert text_in(layers.live, path) == SECOND
     assert text_in(layers.review.document, path) == AFTER
     assert layers.review.changes.paths == (path,)
-    # The name of the other one stays, and all is one decision now.
+    # The other one keeps its name, and the whole change is one decision now.
     assert passages(client, post) == [f"{path}{SEPARATOR}None"]
     assert one != two
 

@@ -79,7 +79,7 @@ def test_a_menu_has_what_its_reader_may_do_in_their_language(signed_in: SignedIn
 
     assert f"{post.pk}/delete/" in links(before)
     assert f"{post.pk}/delete/" not in links(after)
-    # Kept for the language that it was made in.
+    # Cached by language.
     in_german = rows(editor, language="de")[str(post.pk)]
     assert "Revisionen" in in_german
     assert rows(editor)[str(post.pk)] == before

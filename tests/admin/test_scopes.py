@@ -71,7 +71,7 @@ def test_lists_show_what_is_inside_alone(
     assert "Insidepage" in shown
     assert "Canary" not in shown
     assert "canary" not in shown
-    # The same list has the other for those without limits, where it is not asked for the one by name.
+    # Users without limits see the other one in the same list, unless it is searched by name.
     everything = signed_in("editor").get(path.replace("insidepage", "canary")).content.decode()
     assert "anary" in everything or "q=page" in path
 
@@ -125,7 +125,7 @@ def test_what_may_only_be_read_has_no_buttons(
         assert ("field-ai" in page) != is_read_only
     review = client.get(f"/admin/content/post/{outside.pk}/review/?layer=review").content.decode()
     assert "Canary waits" in review
-    # What waits for them is what they may decide.
+    # Only pending work they may decide on.
     inbox = client.get("/admin/inbox/").content.decode()
     assert "Insidepage" in inbox
     assert "Canary" not in inbox
@@ -247,7 +247,7 @@ def test_offers_are_those_of_the_role(signed_in: SignedIn) -> None:
     for line in ("Post types: Blog post", "Languages: English", "Terms: Topics: Coffee"):
         assert line in account
     assert "in the content of your role" in inbox
-    # Nobody else is told of limits.
+    # Users without limits see no notice.
     assert "limited to part" not in signed_in("editor").get("/admin/account/").content.decode()
 
 

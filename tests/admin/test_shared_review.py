@@ -183,7 +183,7 @@ def test_a_change_is_rejected_with_a_reason_or_withdrawn(signed_in: SignedIn) ->
         "admin",
     )
     send(signed_in("editor"), MENU, row)
-    # A page that showed the first change does not fit the second.
+    # A page with the first change does not match the second one.
     signed_in("editor").post(address, {"do": "withdraw", "version": "1"})
     signed_in("editor").post(address, {"do": "approve", "version": "2"})
     assert waiting_for(MENU, row.pk) is not None

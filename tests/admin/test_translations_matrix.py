@@ -155,7 +155,7 @@ def test_no_row_costs_a_query(signed_in: SignedIn) -> None:
         client.get(MATRIX)
         with CaptureQueriesContext(connection) as caught:
             client.get(MATRIX)
-        # The session is in the cache where there is Redis.
+        # With Redis the session is in the cache.
         return sum("django_session" not in query["sql"] for query in caught)
 
     before = count()

@@ -82,7 +82,7 @@ def test_moments_have_one_form_and_utc_is_said_once(signed_in: SignedIn) -> None
         review(post, "review"),
     ):
         page = client.get(address).content.decode()
-        # In lists it stands behind how long ago that was.
+        # In lists it follows the relative time.
         assert re.search(r'[>"]20\d\d-\d\d-\d\d \d\d:\d\d( \(UTC\))?[<"]', page), address
         assert not re.search(r"\bago\b|\d\d [ap]\.m\.", page), address
         assert page.count("Times in UTC") == 1, address

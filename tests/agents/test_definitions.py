@@ -131,7 +131,7 @@ def test_a_broken_file_is_a_check_error_that_names_file_field_and_reason(
     assert errors[0].startswith(f"{agents_dir / name}: {field}")
     assert reason in errors[0]
     assert "sk-in-a-file" not in errors[0]
-    # The site goes on with the others.
+    # The site continues with the others.
     assert get_agent("seo-specialist") is not None
 
 

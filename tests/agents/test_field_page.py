@@ -58,7 +58,7 @@ def test_each_field_that_an_agent_serves_has_a_link(signed_in: SignedIn) -> None
     assert f"{query}seo-specialist" in html
     assert f"{query}proofreader" in html
     assert f"field=module.hero.title&amp;module={hero}&amp;agent=seo-specialist" in html
-    # The specialist for search does not serve the prose, and nobody the order of posts.
+    # The SEO specialist does not serve the prose, and no agent serves the order of posts.
     assert "field=module.prose.content" in html
     assert "field=module.prose.content&amp;module=" in html
     assert not any(

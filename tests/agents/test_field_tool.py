@@ -145,7 +145,7 @@ def test_over_mcp_the_names_are_the_documents() -> None:
 
     assert result.is_error is False
     assert set(result.structured_content) == {"run", "value", "staged", "note"}
-    # Nothing of what has not happened.
+    # Empty values are omitted.
     assert set(result.structured_content["run"]) == {
         "id", "agentId", "scope", "postId", "status", "createdAt", "by", "via", "usage", "staged", "steps",
         "fieldKey", "value",

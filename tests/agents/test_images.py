@@ -283,7 +283,7 @@ def test_a_run_that_was_cancelled_meanwhile_keeps_no_picture(openai: Any) -> Non
 
     run.refresh_from_db()
     assert (Asset.objects.count(), StoredFile.objects.count()) == (0, 0)
-    # It was paid for all the same.
+    # It was paid for nevertheless.
     assert (run.status, run.output_tokens, Spending.objects.get().tokens) == (
         "cancelled",
         1000,

@@ -46,7 +46,7 @@ def test_threat_49_a_run_lends_no_more_than_its_own_tools(agents_dir: Path) -> N
     refused = inner.call("save_post_ai_review", edit)
     assert "whoever began this run" in refused.text
     assert not Draft.objects.exists()
-    # And on: the third is no wider than the second.
+    # And again: the third has no more rights than the second.
     third = _nested(inner.call("run_agent", {"agentId": "wider", "postId": str(post.pk)}))
     assert third.tools == ["list_posts", "run_agent"]
     assert names(RunToolbox(prepare_attempt(claimed(third)))) == {"list_posts", "run_agent"}

@@ -78,7 +78,7 @@ def test_a_slow_provider_times_out(openai: Any, settings: Any) -> None:
     run = execute(make.post())
 
     assert run.status == "timed_out"
-    # Whether the call or the run notices first is a matter of milliseconds.
+    # The call or the run can notice it first.
     assert run.error in ("openai did not answer in time.", "The time of the run is over.")
     assert not Draft.objects.exists()
 

@@ -114,7 +114,7 @@ def test_an_answer_against_the_rules_goes_back_with_the_errors(openai: Any) -> N
     assert f"modules.{hero}.props.titel" in sent_back
     assert "Did you mean 'title'?" in sent_back
     assert [step.ok for step in run.steps.all()] == [False, True]
-    # The refused half left no trace: one save, one event.
+    # The refused part left no trace: one save, one event.
     assert Draft.objects.get(layer="ai-review").version == 1
     assert Event.objects.filter(name="post.ai-review.save").count() == 1
 

@@ -78,7 +78,7 @@ def test_threat_53_a_reaction_reaches_no_private_address(
         agents_dir, webhook(receiver.url("/hook")), chat("Done.", webhookUrl=receiver.url("/c"))
     )
     assert get_agent("reactor") is not None
-    # The file was read while the address was allowed; each call asks again.
+    # The file was read while the address was allowed; each call checks again.
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"outgoing_allowed_hosts": ()})
 
     with run_on_commit():

@@ -110,7 +110,7 @@ def test_a_worker_that_died_with_a_call_is_followed_by_another(
 
     with run_on_commit():
         sweep_reactions()
-    # The first one was not dead after all: it has lost the call, and writes nothing.
+    # The first worker is alive after all: it has lost the call, and writes nothing.
     tool_calls._fail(dead, "late", may_retry=True)
 
     assert outcomes(run) == [(1, "mcp_tool", "succeeded", 2, "")]

@@ -111,7 +111,7 @@ def test_it_asks_with_the_input_of_then_and_the_prompt_of_now_and_stages_nothing
 
     figures = replay()
 
-    # Live content moved since, by the approval: the question is that of then.
+    # Live content has changed through the approval; the replayed question has not.
     asked = json.dumps(fake.asked[-1].body, ensure_ascii=False)
     assert "Four minutes, one scale." not in asked
     assert "the search editor of this site" in asked

@@ -59,7 +59,7 @@ def test_threat_47_the_trigger_opens_with_the_secret_only(
     assert AgentRun.objects.count() == int(allowed)
     if not allowed:
         assert answer.json()["code"] == "not_authenticated"
-        # Without the secret nobody learns which agents there are.
+        # Without the secret, existing and unknown agents answer alike.
         unknown = send(Client(), TRIGGER.replace("seo-specialist", "nobody"), **headers)
         assert unknown.status_code == 401
 

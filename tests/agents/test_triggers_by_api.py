@@ -113,7 +113,7 @@ def test_an_agent_that_cannot_even_be_created_does_not_stop_the_next(
 ) -> None:
     post = _scene(scope)
     taken = make.user("editor")
-    # Its account cannot be made: somebody else has the address.
+    # Its account cannot be created, because the email address is in use.
     write_agent(agents_dir, "a-first", f"{scope}@1", extra=f"userAccount: {{email: {taken.email}}}")
     write_agent(agents_dir, "b-second", f"{scope}@2")
     definitions.reload()

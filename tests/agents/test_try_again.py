@@ -326,7 +326,7 @@ def test_two_quick_clicks_begin_one_run_and_stage_one_proposal(
         use(client, run)
     assert Event.objects.filter(name="agent.run.staged").count() == 1
     assert make.layers(post).ai_review.version == 2
-    # Another note is another wish, though the form is the same one.
+    # Another note is another request, even from the same form.
     done(again(client, address, note="Warmer", once=once))
     assert AgentRun.objects.exclude(pk=earlier.pk).count() == 2
 

@@ -92,7 +92,7 @@ def test_verdicts_say_better_worse_no_difference_or_too_early() -> None:
     assert verdicts((99, 40), (5000, 520)) == [None, Verdict.TOO_EARLY]
     assert verdicts((0, 0), (0, 0)) == [None, Verdict.TOO_EARLY]
     assert verdicts((5000, 500)) == [None]
-    # What one arm alone may say, it may not say among four: each has a part of the error.
+    # A result that suffices for one arm does not among four, because each gets a part of the error.
     assert verdicts((5000, 500), (5000, 596)) == [None, Verdict.BETTER]
     assert verdicts((5000, 500), *[(5000, 596)] * 4)[1:] == [Verdict.NO_DIFFERENCE] * 4
 

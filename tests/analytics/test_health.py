@@ -27,7 +27,7 @@ def said() -> list[tuple[str, str, str]]:
 def test_it_warns_only_where_events_wait_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     from analytics import health
 
-    # The rest of what is looked at asks services that are not here.
+    # Other checks need services that are not running here.
     monkeypatch.setattr("proofroom.core.diagnostics.doctor.CHECKS", ())
     empty = said()
     AnalyticsEvent.objects.create(event_type="view")

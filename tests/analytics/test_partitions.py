@@ -157,7 +157,7 @@ def test_the_table_is_parted_and_joined_with_all_that_is_in_it() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT id, goal FROM analytics_analyticsevent ORDER BY id")
         joined = cursor.fetchall()
-        # As many a site has it that is not parted yet.
+        # An existing installation whose table is not partitioned yet.
         cursor.execute(
             "INSERT INTO analytics_analyticsevent (event_type, metadata, locale, goal, created_at)"
             " VALUES ('view', '{}', '', '', '2001-03-31 23:59:59+00') RETURNING id"

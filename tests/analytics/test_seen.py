@@ -207,7 +207,7 @@ def test_what_others_wait_to_write_is_not_settled_and_takes_higher_ids(other: An
         with connection.cursor() as cursor:
             cursor.execute("RESET lock_timeout")
 
-    # The one that had to wait had no id yet.
+    # The waiting one had no id yet.
     assert (
         other.execute("SELECT last_value FROM analytics_analyticsevent_id_seq").fetchone() == used
     )

@@ -169,7 +169,7 @@ def test_what_is_not_counted_takes_none_of_it(rates: Any, settings: Any) -> None
     ]
 
     assert before == [{"accepted": 0}, {"accepted": 0}, 422]
-    # Posts that are not there cost as much as those that are, and answer the same.
+    # Posts that do not exist cost as much as existing ones, and answer the same.
     hidden = [{**VIEW, "postId": str(uuid4())}] * 2
     assert ApiClient().write("POST", TRACK, hidden) == {"accepted": 0}
     assert report(1).status_code == 429
@@ -183,7 +183,7 @@ def test_addresses_that_are_free_and_no_rate_at_all(rates: Any, settings: Any) -
     )
 
     assert report(100, REMOTE_ADDR="10.1.2.3").status_code == 200
-    # An address that the caller made up is not looked at.
+    # A forged address is ignored.
     assert report(2, REMOTE_ADDR="10.2.2.3", HTTP_X_FORWARDED_FOR="10.1.2.3").status_code == 429
     rates(events="off")
     assert [report(100).status_code for _ in range(3)] == [200] * 3

@@ -32,7 +32,7 @@ def _answer(method: str, path: str, content_type: str, body: bytes = b"") -> tup
     environ = RequestFactory().generic(method, path, body, content_type="text/plain").environ
     environ["CONTENT_TYPE"] = content_type
     found: list[str] = []
-    # As Django's own test client: the connection belongs to the test.
+    # Like Django's test client: the connection belongs to the test.
     request_started.disconnect(close_old_connections)
     try:
         text = b"".join(application(environ, lambda status, _: found.append(status)))
@@ -57,7 +57,7 @@ def test_a_charset_changes_no_answer_that_is_kept_for_everybody() -> None:
     for number in range(3):
         make.post(title=f"Post {number}", status="published")
     address = "/api/public/posts?per_page=1"
-    # In EBCDIC the query says something else, which nobody asked for.
+    # In EBCDIC the same bytes are another query.
     for content_type in ("text/plain; charset=cp037", "text/plain"):
         status, answer = _answer("GET", address, content_type)
         assert (status, len(answer["data"]), answer["meta"]["per_page"]) == (200, 1, 1)

@@ -181,7 +181,7 @@ def test_two_changes_within_a_second_have_dates_of_their_own() -> None:
     seconds = [int(moment.timestamp()) for moment in moments]
     assert len(set(seconds)) == 3
     assert seconds == sorted(seconds)
-    # A date that is still to come is never named.
+    # A future date is never answered.
     assert parse_http_date(Client().get(LIST)["Last-Modified"]) < datetime.now(UTC).timestamp()
 
 

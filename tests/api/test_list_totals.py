@@ -73,7 +73,7 @@ def test_the_last_page_says_the_exact_total(path: str) -> None:
 @pytest.mark.parametrize("path", [PUBLIC, MANAGED])
 @pytest.mark.parametrize("query", ["", "type=blog&"])
 def test_an_estimate_that_is_too_low_hides_no_page(path: str, query: str) -> None:
-    # The planner knows a table that has no posts like these.
+    # Update the planner's statistics for a table without such posts.
     make.post("Kaffee", type="page", locale="de")
     refresh_statistics(Post)
     make_posts(9)

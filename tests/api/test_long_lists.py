@@ -57,7 +57,7 @@ def test_deep_pages_go_on_where_those_before_end(path: str, query: str) -> None:
 def test_deep_pages_have_the_rows_of_every_order(path: str, sign: str, name: str) -> None:
     for number in range(8):
         make.post(f"Post {number * 5 % 8}", type="blog")
-    # Ids settle the order of equal rows. Rows without a date are in a place of their own.
+    # Ids order equal rows. Rows without a date are sorted separately.
     same = {"updated_at": MOMENT, "created_at": MOMENT, "published_at": MOMENT, "order_index": 3}
     Post.objects.filter(title__in=["Post 2", "Post 3", "Post 4", "Post 5"]).update(**same)
     Post.objects.filter(title__in=["Post 0", "Post 6"]).update(published_at=None)

@@ -18,8 +18,8 @@ from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
 
-# Two look up the session, without Redis, and its user. SQLite keeps the words of search with one more than
-# PostgreSQL.
+# Two look up the session, without Redis, and its user. SQLite stores the words for search with one
+# more than PostgreSQL.
 LIST, FILTERED_LIST, DETAIL, READ, APPROVE = 3, 5, 6, 3, 16
 
 

@@ -61,7 +61,7 @@ def empty() -> None:
         default_storage.delete(asset.file.name)
     for model in (Redirect, Menu, FormDefinition, ModuleGroup, UrlPattern):
         model.objects.all().delete()
-    # Deleting a parent makes roots of those below it, whose slugs may then be the same.
+    # Deleting a parent makes its children roots, whose slugs may then collide.
     Post.objects.update(deleted_at=timezone.now())
     Post.objects.all().delete()
     for other in (ModuleInstance, StoredFile, Asset, Term, SharedRevision, SharedProposal):

@@ -116,7 +116,7 @@ def _own(address: str) -> str:
     if found is None:
         return address
     things: Any = apps.get_model(found[1], found[2])._default_manager
-    # Modules of one post are rows, too, and have no page.
+    # Modules of one post are rows, too, but have no page.
     first = (
         things.filter(scope="global").first() if things.model is ModuleInstance else things.first()
     )
@@ -130,7 +130,7 @@ def pages(found: list[str]) -> list[str]:
     own = []
     for path in found:
         answer = client.get(path)
-        # Parts that scripts fetch have no frame, and so no stylesheet.
+        # Fragments fetched by scripts have no frame, and so no stylesheet.
         is_html = answer.status_code == 200 and answer["Content-Type"].startswith("text/html")
         if is_html and answer.content.lstrip().startswith(b"<!DOCTYPE html"):
             own.append(path)

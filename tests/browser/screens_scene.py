@@ -130,7 +130,7 @@ def _people_and_tokens() -> None:
 
 
 def _what_other_systems_hear() -> None:
-    # Tasks run where they are called: what was told before a webhook was there has no delivery of its own yet.
+    # Tasks run immediately: events recorded before a webhook exists have no delivery.
     told = [make.event() for _ in range(4)] + [make.event("form.submitted")]
     search = make.webhook()
     shop = make.webhook("Shop", url="https://shop.example/hooks/content", events=["form.submitted"])

@@ -66,7 +66,7 @@ def test_a_field_is_asked_about_tried_again_and_an_answer_chosen_by_keyboard_alo
 
     first = AgentRun.objects.get(first_try=None)
     expect(page.locator("dialog[open]")).to_have_count(0)
-    # The link stood in a menu that is closed by now.
+    # The link was in a menu that is closed now.
     page.wait_for_function(
         "() => document.activeElement.closest('details.field-ai summary') !== null"
     )
@@ -168,7 +168,7 @@ def test_a_batch_and_a_run_that_go_on_show_how_far_they_are(open_page: Any) -> N
     page.goto(f"/admin/agents_app/agentbatch/{batch.pk}/change/")
     other.goto(f"/admin/agents_app/agentrun/{going_on.get().pk}/change/")
     expect(page.get_by_text("2 of 4 finished")).to_be_visible()
-    # Where a websocket tells of steps and ends, a run that begins is seen all the same.
+    # With WebSocket updates, a starting run still appears.
     page.evaluate("() => document.documentElement.setAttribute('data-connected', '')")
 
     going_on.update(doing="Calling search_media")

@@ -68,7 +68,7 @@ def test_nothing_is_wider_than_a_phone_or_than_half_a_window(open_page: Any) -> 
     page.goto(PAGE)
     assert width_of(page) == 390
 
-    # What 200 % leave of a window of 1280.
+    # The size of a window of 1280 at 200 % zoom.
     page.set_viewport_size({"width": 640, "height": 450})
     assert width_of(page) == 640
 

@@ -371,7 +371,7 @@ def test_the_sidebar_can_be_hidden_and_comes_back_with_a_field_in_it(open_page: 
     assert page.locator("#rail-content").bounding_box()["width"] > room + 100
     expect(page.locator("[role=tabpanel]:visible, [role=tab]:visible")).to_have_count(0)
 
-    # The page arrives without it, so that nothing moves while it loads.
+    # The page is delivered without it, to avoid layout shifts.
     page.goto(f"/admin/content/post/{post.pk}/change/")
     expect(toggle).to_have_attribute("aria-expanded", "false")
     page.wait_for_selector("[data-edit][data-ready]")
@@ -418,7 +418,7 @@ def test_the_outline_shows_where_in_a_long_post_somebody_is_and_what_they_change
         }"""
     )
     expect(place).to_have_count(1)
-    # The panel goes along: the place can be seen in it.
+    # The panel scrolls along, so that the current place is visible.
     panel = page.locator("#rail-outline").bounding_box()
     assert panel["y"] < place.bounding_box()["y"] < panel["y"] + panel["height"]
     page.locator("[data-outline] > li", has=changed).filter(has_text="The end").wait_for()
@@ -533,7 +533,7 @@ def test_a_save_that_fails_says_so_until_something_else_is_typed(open_page: Any)
     save = page.locator("button[name=do][value=save]")
     page.fill('[name="post.excerpt"]', "Typed")
     page.context.clear_cookies(name="sessionid")
-    # By then the form was read again, since the button took the focus from the field.
+    # By then the form was read again, because the button took the focus from the field.
     with page.expect_request("**/autosave/"):
         save.click()
     assert problem.inner_text().startswith("Not saved: you are logged out")

@@ -40,7 +40,8 @@ def test_no_page_has_a_serious_barrier_or_is_wider_than_the_window(
         page.set_viewport_size({"width": 1280, "height": 900})
         page.emulate_media(color_scheme="dark" if number % 2 else "light")
         page.goto(path)
-        # The frame is the same everywhere: looking at it again takes as long as the rest of a page.
+        # The frame is the same everywhere, and checking it again takes as long as the rest of a
+        # page.
         problems += barriers(page, without=FRAME if number > 1 else ())
         page.emulate_media(color_scheme="light" if number % 2 else "dark")
         problems += serious(page, without=FRAME, runOnly=[*COLOURS])

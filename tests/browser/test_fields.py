@@ -89,7 +89,7 @@ def test_an_answer_to_earlier_words_is_not_shown_while_more_are_typed(open_page:
     page.route(lambda url: "kind=post-reference" in url, lambda route: held.append(route))
     with page.expect_request(is_search):
         box.focus()
-    # The pause after a letter does not end before the test says so.
+    # Control the debounce timer.
     page.evaluate(
         """() => {
           const wait = window.setTimeout;

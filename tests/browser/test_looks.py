@@ -35,8 +35,8 @@ def _findings(page: Any, without: Sequence[str], options: dict[str, Any]) -> lis
     """Return each finding with its impact."""
     from axe_playwright_python.sync_playwright import Axe
 
-    # Of what passes it would else describe every node, which takes longer than the rules. Stylesheets that import
-    # others it would copy into the page, which the policy forbids; no rule that we ask for reads them.
+    # Passes would describe every node, which takes longer than the rules. Preloading would copy
+    # imported stylesheets into the page, which the policy forbids; the used rules do not need them.
     asked = {"resultTypes": ["violations"], "preload": False, **options}
     told = Axe().run(page, context={"exclude": [*without]}, options=asked)
     return [
@@ -70,7 +70,7 @@ def site_places() -> list[str]:
 def test_no_page_of_the_site_has_a_serious_barrier_or_is_too_wide(open_page: Any) -> None:
     addresses, problems = site_places(), []
     page = open_page(None)
-    # The browser would note the status as an error of the page.
+    # The browser would report the status as an error of the page.
     page.route("**/nichts", lambda route: route.fulfill(response=route.fetch(), status=200))
 
     for address in addresses:

@@ -164,7 +164,7 @@ def test_a_page_of_another_port_of_this_machine_opens_a_session(
     site: tuple[str, Running], chromium: Any
 ) -> None:
     address, mcp = site
-    # The policy of the product's own pages forbids them to call others; a client's page has none.
+    # The policy of the product's pages forbids such calls; a client's page has no policy.
     context = chromium.new_context(bypass_csp=True)
     page = context.new_page()
     page.goto(f"{address}/health")

@@ -42,7 +42,7 @@ def test_a_passkey_is_added_and_then_logs_in_alone_and_after_the_password(
     page.context.clear_cookies()
     page.goto(f"{live_server.url}/admin/login/?next=/admin/inbox/")
     page.click("[data-passkey-start]")
-    # By its whole address: that of the login ends in the same words.
+    # The complete URL, because the login's URL ends with the same text.
     page.wait_for_url(f"{live_server.url}/admin/inbox/")
 
     page.context.clear_cookies()

@@ -19,7 +19,7 @@ from tests.browser.test_looks import serious
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
-# The checker would copy styles into elements of its own, which the policy forbids: preload=False.
+# The checker would copy styles into the page, which the policy forbids: preload=False.
 _HIDE = """() => {
   Object.defineProperty(document, "hidden", { get: () => true });
   document.dispatchEvent(new Event("visibilitychange"));

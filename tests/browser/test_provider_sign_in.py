@@ -106,7 +106,7 @@ def test_a_person_connects_the_provider_logs_in_with_it_and_disconnects_it(
 
     page.context.clear_cookies(domain="localhost")
     page.goto("/admin/login/")
-    # The page leads on by itself, and the provider knows who is there.
+    # The page redirects automatically, and the provider recognizes the user.
     page.get_by_role("button", name="Log in with Example ID").click()
     page.wait_for_url(f"{live_server.url}/admin/")
     page.goto("/admin/account/methods/")

@@ -17,7 +17,7 @@ MAX_REQUESTS: Final = 40
 @pytest.fixture
 def sent(open_page: Any) -> tuple[Any, list[str]]:
     page = open_page("admin")
-    # What the page that signed in still asks for, as its icon, is not the editor's.
+    # Remaining requests of the login page, such as its icon, do not count.
     page.wait_for_load_state("networkidle")
     page.goto("about:blank")
     paths: list[str] = []

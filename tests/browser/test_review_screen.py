@@ -45,13 +45,13 @@ def test_keys_alone_lead_through_an_edit_a_reload_and_a_change_by_somebody_else(
     page.wait_for_selector("[data-card-edit] input[name='post.title']:focus")
     press("Control+A")
     page.keyboard.type("Brewed by hand")
-    # The address gets a fragment first, which counts as a navigation; then the page is read anew.
+    # The URL first gets a fragment, which counts as a navigation; then the page reloads.
     with page.expect_event("load"):
         press("Enter")
     title = page.locator('[data-path="post.title"]')
     expect(title).to_contain_text("Brewed by hand", use_inner_text=True)
     expect(title).to_contain_text("edited by editor", use_inner_text=True)
-    # It moved, by the reader's own hand: that one decision is asked for again, the other is kept.
+    # The user's own edit changed it: that decision is requested again, the other one is unchanged.
     expect(page.locator('[data-for="post.title"]')).to_have_attribute("data-state", "leave")
     expect(page.locator('[data-for="post.metaDescription"]')).to_have_attribute(
         "data-state", "reject"

@@ -45,7 +45,7 @@ def test_a_card_of_review_is_tried_again_by_keys_and_leads_to_ai_review(open_pag
     )
     assert serious_in_any_light(page) == []
     page.keyboard.type("Say what it is about")
-    # Two presses, as quick as anybody's.
+    # Two fast clicks.
     page.evaluate(
         """() => {
           const button = document.querySelector("dialog [name=do][value=run]");

@@ -213,7 +213,7 @@ def test_a_value_that_takes_the_name_of_another_keeps_its_author() -> None:
     review = make.layers(post).review
     assert hero_of(review.document.to_json())["title"] == "Staged by the editor"
     assert review.marks[title].user == "editor"
-    # Once more it finds nothing, and takes nothing away.
+    # A second run finds and changes nothing.
     carry_over(ChangeModule("hero", Rename("subtitle", "title")))
     assert rows.count() == 1
 

@@ -119,7 +119,7 @@ def test_a_copy_takes_as_many_statements_for_many_pages_as_for_one() -> None:
     for post in (few, many):
         with CaptureQueriesContext(connection) as asked:
             start_copy(post_id=post.pk, actor=make.actor())
-        # PostgreSQL keeps the words of each page by a statement of its own.
+        # PostgreSQL stores the words of each page with a separate statement.
         counts.append(len([one for one in asked if "to_tsvector" not in one["sql"]]))
 
     assert counts[0] == counts[1]

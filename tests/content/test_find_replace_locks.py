@@ -36,12 +36,13 @@ def test_many_posts_take_as_many_statements_as_few() -> None:
         )
         with CaptureQueriesContext(connection) as caught:
             answer = send("Coffee", "Cocoa")
-        # The words of search are put row by row; beyond a hundred posts in a task.
+        # Search words are stored row by row; beyond a hundred posts in a task.
         counts.append(len([row for row in caught if "searchentry" not in row["sql"]]))
         assert answer["total"] >= 2 * number
         send("Cocoa", "Coffee")
 
-    # Some batches more, for SQLite takes few parameters at a time; never one for each of the 70 rows more.
+    # A few more batches, because SQLite limits parameters; never one for each of the 70 additional
+    # rows.
     assert counts[1] - counts[0] < 15
     assert Post.objects.filter(title="Coffee").count() == 91
 

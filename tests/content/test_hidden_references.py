@@ -93,7 +93,7 @@ def test_nor_is_a_hidden_post_or_the_address_of_a_hidden_file(
 
     assert "media file" in refusal(lambda: stage_prose(f"![Alt]({address})"))
     write(inside, make.actor("admin"), featuredMediaId=str(hidden.featured_media_id))
-    # Now something inside shows it, too.
+    # Now a post inside uses it, too.
     stage_prose(f"![Alt]({address})")
 
 
@@ -120,7 +120,7 @@ def test_a_menu_names_no_hidden_post(desk: Actor, inside: Post, hidden: Post) ->
 
     with pytest.raises(RuleViolation):
         create_menu(actor=desk, name="Foot", slug="foot", locale="en", items=[item(hidden)])
-    # What stands there already stays.
+    # Existing references stay.
     change_menu(menu_id=menu.pk, actor=desk, items=[item(hidden), item(inside)])
     change_menu(menu_id=menu.pk, actor=desk, items=[item(inside)])
     with pytest.raises(RuleViolation):

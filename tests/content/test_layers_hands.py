@@ -281,7 +281,7 @@ def test_hands_on_parts_of_an_added_module_stay_known_whatever_is_staged_next() 
     assert marks[f"modules.{id_}"].is_agents
     assert (path in marks, marks[path].is_agents) == (True, False)
     assert {mark.is_agents for mark in writers_of(marks, f"modules.{id_}")} == {True, False}
-    # What is no longer staged leaves no hand behind.
+    # A change that is no longer staged has no mark.
     reject(post_id=post.pk, layer=Layer.REVIEW, paths=[f"modules.{id_}"], actor=make.actor(EDITOR))
     assert not [known for known in make.layers(post).review.marks if id_ in known]
 

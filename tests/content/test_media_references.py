@@ -251,7 +251,7 @@ def test_an_image_that_is_gone_is_refused_where_live_content_would_name_it(monke
     gone = image()
     id_ = str(gone.pk)
     post = make.post()
-    # As if it were deleted between the check of the rules and the write.
+    # Simulates a deletion between the check of the rules and the write.
     monkeypatch.setattr("content.rules.check.check_references", lambda *_, **__: None)
     gone.delete()
 

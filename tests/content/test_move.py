@@ -290,7 +290,7 @@ def test_few_neighbours_change_their_order() -> None:
     assert order(top) == ["p0", "p1", "p7", "p2", "p3", "p4", "p5", "p6"]
     changed = [one for one in Post.objects.all() if one.version != versions[one.pk]]
     assert {one.slug for one in changed} == {"p0", "p1", "p7"}
-    # Who only makes room was not updated.
+    # Shifted siblings do not count as updated.
     assert [one.slug for one in changed if one.updated_at != dates[one.slug]] == ["p7"]
     assert Event.objects.filter(name="post.updated").count() == 3
 
@@ -311,7 +311,7 @@ def test_a_move_asks_as_much_for_many_pages_below_as_for_one() -> None:
 
     counts = []
     for post in (few, many):
-        # Redirects are found and made one by one; here it is only asked whether there is one to make.
+        # Redirects are looked up and created one by one; this test only covers the lookup.
         Post.objects.filter(parent=post).update(published_at=None)
         with CaptureQueriesContext(connection) as asked:
             move(post, below=second)

@@ -122,5 +122,5 @@ def test_the_name_of_a_webhook_has_the_same_characters() -> None:
     for character in ("\x1b", "\x7f", "\x9f", "\u202e"):
         with pytest.raises(RuleViolation):
             name_of_webhook(f"Filter{character}coffee")
-    # Whatever space it has is one blank.
+    # All whitespace becomes a single blank.
     assert name_of_webhook("Filter\t \u00a0coffee\n") == "Filter coffee"

@@ -125,7 +125,7 @@ def test_the_words_stay_the_agents_and_the_entry_says_who_took_the_rejection_bac
     rows = {row.path: row for row in RejectedChange.objects.all()}
     assert (rows["post.title"].is_kept, rows["post.title"].taken_back_by) == (False, "editor")
     assert rows["post.excerpt"].is_kept
-    # Rejected once more, it can be taken back once more, and never two proposals for one place as if both came back.
+    # After another rejection it can be withdrawn again, without duplicate proposals.
     again = drop(post)
     with pytest.raises(NotFound):
         back(post, rejection, again)

@@ -80,7 +80,7 @@ def test_no_prop_becomes_markup(type_name, caplog):
 
     page = Page(html)
     assert caplog.records == []
-    # What needs more than these props, such as a post or a safe address, shows nothing at all.
+    # Modules that need other props, such as a post or a safe URL, show nothing.
     assert "alert(1)" in html or not html or type_name == "separator"
     assert page.count("script") == 0
     assert page.count("img") == 0

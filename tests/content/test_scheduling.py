@@ -99,7 +99,7 @@ def test_only_a_draft_waits(now: str) -> None:
 
     refused("PUT", path, {"publishAt": FUTURE}, 422, "not_a_draft", "publishAt")
     refused("PUT", f"{path}/review", {"publishAt": FUTURE}, 422, "not_a_draft", "publishAt")
-    # What takes it back to a draft may set the date with it.
+    # The change back to a draft may set the date as well.
     assert put(post, status="draft", publishAt=FUTURE)["publishAt"] == FUTURE
     assert status(post) == "draft"
 
@@ -173,7 +173,7 @@ def test_one_that_cannot_be_published_stalls_no_other_and_is_said(
         original(post=post, status=status, actor=actor)
 
     monkeypatch.setattr(publish, "move_status", failing)
-    # A worker sets its logs up anew when it starts, which takes pytest's handler off the root.
+    # Starting a worker configures logging again, which removes pytest's handler from the root.
     monkeypatch.setattr(publish.logger, "handlers", [caplog.handler])
 
     assert tick() == 1
@@ -196,7 +196,7 @@ def test_a_failure_that_cannot_be_recorded_stalls_no_other_post(
         found: JsonObject = payload_of(post)
         return found
 
-    # Of a post that is broken in this way neither its publication nor its failure can be recorded.
+    # For a post broken like this neither publication nor failure can be recorded.
     monkeypatch.setattr(publish, "event_payload", failing)
 
     with pytest.raises(StepsFailed, match=str(first.pk)):

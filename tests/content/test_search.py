@@ -158,7 +158,7 @@ def test_signs_around_a_word_are_none_of_it(words: str) -> None:
 def test_threat_25_operators_are_words_and_signs_are_nothing(words: str) -> None:
     page("A kettle")
 
-    # What is cut off a question of thousands of words does not keep the rest from being found.
+    # Words cut off a very long query do not prevent hits for the rest.
     assert found(words) == (["A kettle"] if words.startswith("kettle kettle") else [])
     assert Post.objects.count() == 1
 
@@ -323,7 +323,7 @@ def test_pages_of_what_many_have_hold_every_post_once(
     assert [row["title"] for row in shown[2:13]] == titles[2:13]
     if way != "every entry is ranked":
         assert titles[3:8] == [f"Kettle {number}" for number in (4, 3, 2, 1, 0)]
-        # Of the newest of the others, those that have it in the excerpt are better.
+        # Among the newest others, posts with the word in the excerpt rank higher.
         assert titles[8:] == [f"Number {number}" for number in (7, 5, 6, 4, 3, 2, 1, 0)]
 
 
@@ -434,7 +434,7 @@ def test_a_page_of_keys_is_two_queries_and_compiled_once(
         return _alive_in(locale)
 
     for words, found_posts in (("kettle", 3), ("kettl", 3), ("number", 0)):
-        # Nothing more is asked where no entry has the words.
+        # No further query without matching entries.
         with django_assert_num_queries(2 if found_posts else 1):
             assert (
                 len(search.find_keys(rows, core_search.query_words(words), "en").page(0, 10))

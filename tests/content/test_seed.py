@@ -110,7 +110,7 @@ def _has_work_waiting_in_both_layers(client: Client) -> None:
     assert b"in 15 minutes" not in client.get("/blog/repair-a-puncture").content
     assert b"even in a small yard" not in client.get("/blog").content
 
-    # No agent was asked about what is whole.
+    # No agent was started, because the sample content is complete.
     assert Event.objects.filter(name="post.create-translation").exists()
     assert not AgentRun.objects.exists()
 

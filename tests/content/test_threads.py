@@ -99,7 +99,7 @@ def test_two_people_and_an_agent_at_once_lose_nothing() -> None:
     assert sum(worker.done for worker in workers) > OPERATIONS
     history = list(Revision.objects.filter(post=post).order_by("version"))
     post.refresh_from_db()
-    # One revision for each version, none skipped: no live write overwrote another unseen.
+    # One revision per version, without gaps: no live write overwrote another one unnoticed.
     assert [row.version for row in history] == list(range(1, post.version + 1))
     # Each success is a revision that changed just that path to just that value.
     moved = {

@@ -284,7 +284,7 @@ def test_promote_rewrites_no_sibling_no_translation_and_no_draft() -> None:
     assert [document(item) for item in (german, winner, sibling)] == untouched
     assert [now(item).version for item in (german, winner, sibling)] == versions
     layers = make.layers(post)
-    # What is live by now waits no more; the rest does.
+    # Changes that are live now are not pending any more; the others are.
     assert layers.review.changes.paths == ("post.metaTitle",)
     assert layers.ai_review.changes.paths == ("post.excerpt",)
     assert now(german).translated_from_id == post.pk

@@ -106,7 +106,7 @@ def _step(post: Post, chance: Random) -> None:
             actor=admin,
         ),
     ]
-    # Refused: then nothing may have moved either.
+    # A refused operation must not change anything.
     with suppress(CmsError, Revision.DoesNotExist):
         chance.choice(steps)()
 

@@ -27,7 +27,7 @@ EDITORS: Final = frozenset({"admin", "editor"})
 ADMIN: Final = frozenset({"admin"})
 NOBODY: Final[frozenset[str]] = frozenset()
 
-# The longest beginning of an address decides who may open it; None is everybody, logged in or not.
+# The longest matching prefix of a URL determines its roles; None is public.
 WHO: Final[dict[str, frozenset[str] | None]] = {
     "": PEOPLE,
     "login/": None,
@@ -186,7 +186,7 @@ def assert_opens_as_it_may(address: str, path: str, role: str | None) -> None:
         if response.status_code == 302:  # to the thing's own page, or home where it is not there
             response = client.get(path, follow=True)
         is_home = response.request["PATH_INFO"] == "/admin/"
-        # What a role may not know of and what is not there look alike; a POST's address answers no GET.
+        # Hidden and missing objects look alike; a POST-only URL answers no GET.
         assert is_home or response.status_code in (403, 404, 405), (address, role, response)
         assert is_home or b"Waits" not in response.content
     else:

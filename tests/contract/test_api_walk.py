@@ -109,7 +109,7 @@ def test_who_may_not_is_refused_and_nothing_moves(area: Area, endpoint: Endpoint
             continue
         response = succeed(endpoint, names, role)
 
-        # Nobody has an agent's session: its account cannot log in.
+        # Agents have no sessions, because their accounts cannot log in.
         unknown = role in (None, "ai_agent") or endpoint.who == SECRETS
         assert_error(response, 401 if unknown else 403)
     assert stored() == before
@@ -136,7 +136,7 @@ def test_who_may_succeeds(area: Area, endpoint: Endpoint, role: str | None) -> N
     else:
         assert response.status_code == endpoint.answers, response.content[:500]
         if endpoint.method == "GET":
-            # That something was taken along is in the log, and nothing else is.
+            # Only the export itself is in the log.
             end = -1 if endpoint.path.endswith("/export") else None
             assert stored()[:end] == before[:end]
 

@@ -61,7 +61,7 @@ def test_a_hidden_id_answers_as_an_absent_one(area: Area, endpoint: Endpoint) ->
         name: str(uuid4()) if _UUID.fullmatch(str(value)) else value
         for name, value in names.items()
     }
-    # Also with a body that breaks a rule: what is hidden is judged before it.
+    # Also with an invalid body: visibility is checked first.
     bodies = [endpoint.body, *([endpoint.invalid[0]] if endpoint.invalid else [])]
 
     for body in [*bodies, endpoint.stale]:

@@ -40,7 +40,7 @@ def test_after_a_quick_failure_the_next_one_tries_again() -> None:
     calls: list[str] = []
     connections = ConnectionPool(failing(calls), max_size=2)
 
-    # More than there are places: each failure gives its place back.
+    # More than the pool's size: each failure returns its slot.
     for _ in range(5):
         with pytest.raises(psycopg.OperationalError, match="refused"):
             connections.getconn()

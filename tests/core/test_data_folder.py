@@ -64,7 +64,7 @@ def test_a_folder_of_an_earlier_version_is_closed_at_the_start(tmp_path: Path) -
     close_to_others(tmp_path, tmp_path / "cms.sqlite3")
 
     assert set(modes(tmp_path).values()) == {"0o0"}
-    # Within a closed folder, and written by a storage that has modes of its own.
+    # Inside a private folder, and written by a storage with its own modes.
     assert (tmp_path / "media/picture.webp").stat().st_mode & 0o777 == 0o644
 
 

@@ -107,7 +107,7 @@ class TestOnPostgresql:
     def test_nothing_arrives_before_the_commit(self, heard: Heard) -> None:
         with transaction.atomic():
             notify("posts", "later")
-            # After this round trip all that was sent so far has been handed on.
+            # After this round trip all earlier notifications have been delivered.
             other = Heard("media")
             assert other.lost.wait(WAIT)
             assert heard.payloads.empty()

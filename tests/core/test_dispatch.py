@@ -316,7 +316,7 @@ def test_who_locks_the_post_is_told_of_it_in_a_round_of_its_own() -> None:
 
     assert outbox.sweep(25) == 3
 
-    # What the others took before it asked stands.
+    # Events taken by others before its query are not affected.
     assert other.ids == [first, elsewhere, second]
     assert locks.ids == [first, second, elsewhere]
     for id_ in (first, elsewhere, second):
@@ -477,7 +477,7 @@ def test_a_worker_that_is_behind_takes_along_what_others_wait_for() -> None:
     subscribe([NAME], listener)
     early, own, without, late = record(OTHER), record(), record(None), record(OTHER)
 
-    # However slow the machine is.
+    # Independent of the machine's speed.
     Event.objects.update(created_at=timezone.now() + timedelta(hours=1))
     dispatch_event(own, str(POST))
     assert listener.ids == [own], "nothing waits long"

@@ -39,7 +39,7 @@ class InTheOpen(Listener):
 
     def __call__(self, event: Event) -> None:
         assert not transaction.get_connection().in_atomic_block
-        # Another worker comes by meanwhile.
+        # Another worker runs the sweep meanwhile.
         self.by_another = sweep_events()
         super().__call__(event)
 

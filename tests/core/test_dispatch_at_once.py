@@ -101,7 +101,7 @@ def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
     with ThreadPoolExecutor(2) as pool:
         one = pool.submit(elsewhere(lambda: outbox.dispatch(first)))
         assert begun.wait(30)
-        # The worker that has the first took what was there: the third comes afterwards.
+        # The worker with the first event has taken all existing ones: the third comes later.
         third = record(post)
         two = pool.submit(elsewhere(lambda: outbox.dispatch(third)))
         while not two.done() and not somebody_waits():

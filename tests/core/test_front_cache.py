@@ -97,7 +97,7 @@ def test_what_another_process_wrote_is_seen_within_a_second(
     door = f"/api/public/posts/{post.pk}"
     front.get(door)
 
-    # Past the services, as this process sees what others write.
+    # Bypasses the services, like writes of other processes.
     Post.objects.filter(pk=post.pk).update(title="Tea")
     ContentVersion.objects.update(number=ContentVersion.objects.get().number + 1)
     now[0] += 0.9

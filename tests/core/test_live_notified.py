@@ -96,7 +96,7 @@ def test_who_waits_for_a_run_is_woken_by_its_end_and_by_no_heartbeat(
     assert begun.wait(WAIT)
 
     AgentRun.objects.filter(pk=own.pk).update(heartbeat_at=timezone.now())
-    # After this round trip all that was notified so far has been handed on.
+    # After this round trip all earlier notifications have been delivered.
     listen("mark", payloads.put, lost=over.set)
     assert over.wait(WAIT)
     assert payloads.empty()

@@ -66,7 +66,7 @@ def test_public_paths_pass_without(name, echo, client: Client):
 
 @pytest.mark.parametrize("name", MANAGEMENT)
 def test_management_paths_have_them(name, echo, client: Client):
-    # The API says everything in English, whatever its reader speaks.
+    # The API answers in English for all users.
     assert client.get(f"/{name}").json() == {
         **dict.fromkeys(("session", "user", "messages"), True),
         "language": not name.startswith("api/"),

@@ -49,7 +49,7 @@ for label, name in (("content", "0002"), ("proofroom_core", "0002")):
     call_command("migrate", label, name, verbosity=0)
 forward()
 found["waiting_after"] = list(rows.all())
-# Those that others stand on go last, so that each has its rows when its turn comes.
+# Dependencies go last, so that each app still has its rows.
 for label in reversed(own):
     call_command("migrate", label, "zero", verbosity=0)
     found["left"] += [row for row in applied() if row[0] == label]

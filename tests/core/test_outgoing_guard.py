@@ -187,7 +187,7 @@ def test_threat_53_a_name_that_changes_its_answer_is_asked_once(
     with pytest.raises(Unreachable) as caught:
         fetch("POST", receiver.url(host="hooks.example"))
 
-    # The tests' own fence stops a connection to the public address; what counts is where it went.
+    # The tests' own guard stops the connection to the public address; the target is what counts.
     assert caught.value.reason == "hooks.example could not be connected to."
     assert (wire.asked, wire.went, receiver.connections) == (["hooks.example"], [PUBLIC], 0)
 

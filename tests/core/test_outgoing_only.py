@@ -31,15 +31,16 @@ WAYS_OUT = {
 CALLS = {"create_connection", "create_datagram_endpoint", "open_connection", "sock_connect"}
 PROVIDERS = "agents_app/providers/"
 KNOWN = {
-    # MCP servers of this site pass sessions on to one another, by addresses that they write into the database.
+    # MCP servers of this site forward sessions to each other, at addresses they store in the
+    # database.
     "mcp_bridge/transport/session_routing.py": {"httpx2", "socket"},
     # Providers are named by the operator, not by people or content.
     PROVIDERS: {"httpx2"},
-    # Asks the server that it has just started whether it answers.
+    # Checks the server that it has just started.
     "proofroom/core/management/commands/demo.py": {"socket", "urllib.request"},
-    # A pair of sockets inside the process, by which its threads wake the one that listens.
+    # A socket pair inside the process, to wake the listening thread.
     "proofroom/core/database_notifications.py": {"socket"},
-    # Shuts a connection to the database that is open already.
+    # Closes an existing database connection.
     "proofroom/core/database/postgresql/answer_watch.py": {"socket"},
 }
 

@@ -214,7 +214,7 @@ FORKING = """
 import signal, sys
 from proofroom.core.process_runner import Children, Program, stopped_by_signals
 
-# Behind a shell that put the tests into the background it would be ignored.
+# Behind a shell that started the tests in the background it would be ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 loaded = object()  # what a copy finds, and a new process would not
 sys.modules["loaded"] = loaded
@@ -510,7 +510,7 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
             assert "frame-src 'self' https://www.youtube-nocookie.com https://player." in policy
         with urlopen(f"http://127.0.0.1:{mcp}/health", timeout=10) as page:
             assert page.status == 200
-        # Nothing stands in front of it that could say how it was asked.
+        # There is no proxy in front that could set these headers.
         told = {"X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.1"}
         asked = Request(f"http://127.0.0.1:{web}/robots.txt", headers=told)
         with urlopen(asked, timeout=10) as page:  # noqa: S310  # our own server

@@ -83,7 +83,7 @@ def test_an_id_is_filled_into_addresses_too() -> None:
         '{% stamped "addressed.html" each id=id words=words %}{% endfor %}'
     )
 
-    # A text that is an id stays what it is.
+    # A text that looks like an id stays unchanged.
     words = str(ids[0])
 
     assert rendered(source, ids=ids, words=words) == "".join(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.deployment.written import ROOT
 
-# How this machine reaches the package registry, which pip may need.
+# Settings to reach the package registry, which pip may need.
 _PASSED_ON = ("PIP_", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
 
 

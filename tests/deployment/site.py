@@ -71,7 +71,7 @@ class Person:
 
     def send(self, method: str, path: str, **request: Any) -> Any:
         """Return the response to a request that must succeed."""
-        # Cookies are kept for the name, while the connection goes to an address.
+        # Cookies are stored by host name, while the connection goes to an IP address.
         cookies = {cookie.name: cookie.value for cookie in self.http.cookies.jar}
         headers = {
             "Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items()),

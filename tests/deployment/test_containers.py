@@ -193,7 +193,7 @@ def test_caddy_reads_its_file_and_the_examples_of_the_page(tmp_path: Path) -> No
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_systemd_reads_the_units(tmp_path: Path) -> None:
     for path in (*UNITS, DEPLOY / "systemd/proofroom.target"):
-        # The programs are not here: another one that is stands for them.
+        # The programs do not exist here, so they are replaced by an existing one.
         text = re.sub(r"/srv/proofroom/.venv/bin/\w+", "/bin/true", path.read_text())
         (tmp_path / path.name).write_text(text)
     done = subprocess.run(

@@ -97,7 +97,7 @@ class Image:
 
 @pytest.fixture(scope="module")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
-    # The settings of the tests keep new files to their owner; those of an image are for everybody.
+    # The tests' umask makes new files private; an image's files must be readable.
     before = os.umask(0o022)
     root = tmp_path_factory.mktemp("image") / "root"
     made = subprocess.run(

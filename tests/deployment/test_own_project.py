@@ -260,7 +260,7 @@ print(json.dumps({"props": post["modules"][0]["props"], "customFields": post["cu
 
 
 def test_an_upgrade_carries_content_over_a_changed_model(extended: Project) -> None:
-    # As an earlier version of the product left the database: one of its migrations is not there yet.
+    # The database of an earlier version: one of its migrations is missing.
     extended.run("./run", "migrate")
     extended.run("./run", "migrate", "proofroom_accounts", "0002")
     extended.run("./run", "shell", "-c", MAKE_CONTENT)

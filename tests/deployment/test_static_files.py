@@ -74,7 +74,7 @@ def test_files_lead_to_each_other_by_their_hashed_names(
             continue
         text = (folder / made).read_text()
         pattern = IMPORT if name.endswith(".js") else URL
-        # Example code in comments is none that runs.
+        # Code in comments is not executed.
         lines = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
         for found in pattern.finditer(lines):
             target = next(group for group in found.groups() if group).partition("#")[0]

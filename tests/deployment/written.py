@@ -50,7 +50,7 @@ def nginx(port: int, ports: Mapping[int, int], certificate: Path, folder: Path) 
         f"{name}_temp_path {folder}/{name};\n"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
-    # Else it would give its work to an account that may not look into the folder.
+    # Otherwise nginx would use an account that may not read the folder.
     user = "user root;\n" if os.geteuid() == 0 else ""
     return (
         f"{user}daemon off;\npid {folder}/pid;\nerror_log stderr warn;\nevents {{}}\n"

@@ -29,7 +29,7 @@ def everything(document: Any) -> Scene:
     made = Scene()
     for area in areas():
         _add(made, area, area.scene(), by_address)
-        # The next scene makes posts of the same names.
+        # The next scene creates posts with the same names.
         for id_ in Post.objects.values_list("pk", flat=True):
             name = uuid4().hex
             Post.objects.filter(pk=id_).update(slug=name, path=f"/blog/{name}")

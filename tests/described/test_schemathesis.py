@@ -54,7 +54,7 @@ def test_every_operation_does_what_its_description_says(
     (tmp_path / "report.txt").write_text(done.stdout)
     if done.returncode != 0:
         pytest.fail(f"{done.stdout[-25_000:]}\n{done.stderr[-2_000:]}", pytrace=False)
-    # Were the session gone, everything after would only have been refused.
+    # Without the session, all later requests would only have been refused.
     assert client.get("/api/auth/me").status_code == (401 if role is None else 200)
 
 
@@ -64,6 +64,6 @@ def _credentials(client: ApiClient, role: str | None) -> list[str]:
     cookies = "; ".join(f"{name}={morsel.value}" for name, morsel in client.cookies.items())
     return [
         *("-H", f"Cookie: {cookies}", "-H", f"X-CSRFToken: {client.cookies['csrftoken'].value}"),
-        # A session that ends itself, or becomes another person's, proves nothing more.
+        # Operations that end or replace the session would make later calls meaningless.
         *("--exclude-operation-id", "auth_logout", "--exclude-operation-id", "auth_login"),
     ]

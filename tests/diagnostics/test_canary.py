@@ -31,7 +31,7 @@ def secrets(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> l
         "database_url",
         "redis_url",
     }
-    # It looks once a process whether anybody scrapes: what it found here would hold for all tests after these.
+    # The check is cached per process and would affect all later tests.
     monkeypatch.setattr(metrics, "_prometheus_histograms", dict)
     values = {name: f"canary-{name}-value" for name in sorted(kept - {"workflow_secrets"})}
     values["chat_webhook_url"] = "https://chat.example/canary-chat-path"

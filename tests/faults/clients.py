@@ -68,7 +68,7 @@ class _Client:
         title = self._title()
         body = {"type": "page", "locale": "en", "title": title, "slug": title, "modules": []}
         status, answer, unsure = self._call("POST", "/api/posts", body)
-        # Made by the call before this one, whose answer got lost: its id is nobody's business then.
+        # Created by the previous call, whose answer was lost; its id is unknown then.
         assert status == 201 or (unsure and status == 422), (status, answer)
         if status == 201:
             self.posts.append(answer["id"])

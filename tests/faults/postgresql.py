@@ -76,7 +76,7 @@ class OwnPostgresql:
         command = [str(self.bin / name), *map(str, arguments)]
         if os.getuid() == 0:
             command = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", *command]
-        # Into a file: the server would keep a pipe open that somebody waits for.
+        # To a file, because the server would keep a pipe open that its reader waits for.
         with (self.data.parent / "output").open("w+") as output:
             done = subprocess.run(command, cwd="/", stdout=output, stderr=output, timeout=60)
             output.seek(0)
@@ -93,7 +93,7 @@ def own_postgresql() -> Iterator[OwnPostgresql]:
 @contextmanager
 def own_servers(*, replica: bool = False) -> Iterator[tuple[OwnPostgresql, OwnPostgresql | None]]:
     """Yield a started server with an optional replica; both are stopped at the end of the block."""
-    # The folders of tests are closed to others, and so to the account that the server runs as.
+    # Folders of tests are private, also for the account that the server runs as.
     with TemporaryDirectory(prefix="cms-postgresql-") as name:
         folder = Path(name)
         folder.chmod(0o755)

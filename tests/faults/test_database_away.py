@@ -177,7 +177,7 @@ def test_while_it_is_away_everybody_is_told_to_come_again(running: Running) -> N
         assert time.monotonic() - begin < AT_LATEST
         assert refused.value.response.status_code == 503
         assert int(refused.value.response.headers["Retry-After"]) > 0
-        # Many at once, more than there are threads, are not kept either.
+        # Many at once, more than there are threads, do not wait either.
         with ThreadPoolExecutor(12) as pool:
             for answer in pool.map(_asked, [f"{url}/blog/a-post"] * 24):
                 _is_refused(answer)
@@ -222,7 +222,7 @@ def test_a_database_that_takes_questions_and_says_nothing_is_named_too(running: 
             assert "proofroom_database_up 0.0" in _metrics(place)
 
     for place in places:
-        # Who asked before it went on may still hear that it did not.
+        # Requests from before the recovery may still fail.
         while _asked(f"{place}/health/ready").status_code != 200:
             time.sleep(0.1)
 

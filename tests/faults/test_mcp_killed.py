@@ -99,7 +99,7 @@ async def _stage_one(client: Client, staged: Staged) -> None:
         text = str(getattr(result.content[0], "text", ""))
         stands = re.search(r"version that stands now is (\d+)", text)
         assert stands, text
-        # Only this client writes here, so that what stands is its own call of before.
+        # Only this client writes here, so a newer version is its own previous call.
         assert int(stands[1]) == staged.version + 1, text
         staged.found_done += 1
         staged.version += 1

@@ -80,7 +80,7 @@ def test_visitors_see_what_the_replica_has_and_then_what_is_new(running: Running
         replica.execute("SELECT pg_wal_replay_pause()")
         running.rename("After")
 
-        # What the database has is read by who writes, and keeps nothing new from visitors.
+        # Writers read from the primary, and cache nothing for visitors.
         written = running.editor.get(f"/api/posts/{running.post_id}").json()
         assert written["title"] == "After"
         until = time.monotonic() + 2.5  # longer than a version is relied on
@@ -114,7 +114,7 @@ def test_a_replica_that_says_nothing_is_named_and_the_database_answers(running: 
             200, {"status": "degraded", "missing": ["replica"]},
         )  # fmt: skip
 
-    # Who asked before it went on may still hear that it did not.
+    # Requests from before the recovery may still fail.
     wait_until(
         lambda: running.visitor.get("/health/ready").json()["status"] == "ready", running.site
     )

@@ -139,7 +139,7 @@ def test_every_visitor_gets_the_same_page(at, client):
 
     after = client.get("/contact")
 
-    # What was sent is in no page that is kept; only the version of the content may differ.
+    # Submitted data is in no cached page; only the content version may differ.
     assert text(after) == text(before)
     assert after["Cache-Control"] == "public, max-age=60"
     assert "wrong" not in text(after)

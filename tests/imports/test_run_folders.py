@@ -180,7 +180,7 @@ def test_a_run_that_is_cancelled_while_it_is_unpacked_leaves_nothing(
     def cancelled(packed: Path, folder: Path) -> None:
         content = packed.read_bytes()
         cancel_run(run_id=run.pk, actor=make.actor("admin"))
-        # The worker writes on where the folder was removed.
+        # The worker continues to write where the folder was removed.
         folder.parent.mkdir()
         packed.write_bytes(content)
         unpack(packed, folder)

@@ -202,7 +202,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
 
 
 def obey() -> None:
-    # Records of the log go to stdout, too: they must not stand among the answers.
+    # Log records also go to stdout and must not mix with the answers.
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
         for line in sys.stdin:

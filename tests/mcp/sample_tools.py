@@ -103,7 +103,7 @@ def _register() -> None:
     )
     def sample_steps(actor: Actor, arguments: StepsArguments) -> JsonObject:
         """Write, then go on for a while: what is cancelled meanwhile is undone."""
-        # On SQLite a transaction alone keeps every other writer out.
+        # On SQLite a transaction alone blocks every other writer.
         with transaction.atomic() if arguments.writes else nullcontext():
             if arguments.writes:
                 McpCall.objects.create(tool=HALF, ms=0, ok=True, request_bytes=0, response_bytes=0)

@@ -231,7 +231,7 @@ def test_the_command_prints_for_the_address_that_it_is_told(
         return json.loads(capsys.readouterr().out)["mcpServers"]["proofroom"]
 
     assert printed() == {"type": "http", "url": URL}
-    # Whoever comes from elsewhere needs a token.
+    # Remote clients need a token.
     assert printed(host="10.0.0.5", port=99) == {
         "type": "http",
         "url": "http://10.0.0.5:99/mcp",

@@ -64,6 +64,6 @@ def test_a_long_call_is_followed(told: dict[str, Any], way: str) -> None:
     answer = told[way]
 
     assert answer["followed"]["structuredContent"] == {"done": 2}
-    # Over SSE these clients forget who follows when steps and answer come in one piece.
+    # Over SSE these clients lose the progress handler if steps and answer arrive together.
     if "http" in way:
         assert answer["steps"] == [[1, 2, "step 1"], [2, 2, "step 2"]]

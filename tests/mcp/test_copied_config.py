@@ -19,7 +19,7 @@ from tests.migrated import give_database
 def test_a_client_that_copies_it_finds_the_site_from_another_folder(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    # A site whose place is told by a variable that its `.env` does not hold.
+    # A site whose data folder is in a variable that its `.env` does not set.
     data = tmp_path_factory.mktemp("site with a blank")
     give_database(data, tmp_path_factory)
     variables = environment(data)
@@ -45,7 +45,7 @@ def test_a_client_that_copies_it_finds_the_site_from_another_folder(
     assert entry["env"] == {"CMS_DATA_DIR": str(data)}
 
     async def titles() -> list[str]:
-        # The SDK's client hands the program a few variables of the machine and those given here.
+        # The SDK's client passes only a few variables of the machine and the given ones.
         server = StdioServerParameters(
             command=entry["command"], args=entry["args"], env=entry["env"], cwd="/"
         )

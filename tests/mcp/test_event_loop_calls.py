@@ -66,7 +66,7 @@ class Server:
 @pytest.fixture
 def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     settings.MCP_DB_EXECUTOR = "threads"
-    # However busy the machine is.
+    # Independent of the machine's load.
     monkeypatch.setattr(principals, "ACTOR_CACHE_SECONDS", 1000)
     monkeypatch.setattr(hit_batches, "TELL_SECONDS", 1000)
     monkeypatch.setattr(event_loop_calls, "LONGEST_WAIT_SECONDS", 60)
@@ -158,7 +158,7 @@ def test_nobody_is_answered_whose_account_is_not_known_or_whose_rate_is_used_up(
     assert server.attempt("list_posts").answer is not None
     assert server.attempt("list_posts") == Attempt()
 
-    # What a tool's own rate refuses counts once against the rate of all.
+    # A call refused by a tool's own rate counts once against the common rate.
     rates = {"throttle_mcp": "100/hour", "throttle_mcp_tool": "2/hour"}
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update=rates)
     server.call_once("get_post_context")

@@ -97,10 +97,11 @@ def test_a_client_that_never_reads_is_given_no_more_and_loses_its_stream(server:
             status, taken = response.status_code, taken + 1
 
         assert (status, response.json()["code"]) == (429, "unread_answers")
-        # What may wait, and copies of each answer on its way: freed ones are given back when the allocator likes.
+        # Allowed: waiting answers and their copies; freed memory is returned by the allocator
+        # later.
         grown = resident_kib(server.process.pid) - before
         assert grown < 8 * MAX_UNREAD_BYTES // 1024
-        # The stream ends, and with it what was kept for it.
+        # The stream ends, and its memory is freed.
         wait_until(lambda: http.post(address, content="{}").status_code == 404)
     stream.close()
 

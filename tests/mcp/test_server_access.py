@@ -56,7 +56,7 @@ def test_calls_that_read_ask_after_their_account_once_until_it_changes(
     access.forget()
     read = call_tool(principal, "list_taxonomies", {}, access=access)
 
-    # What writes reads the account anew, whatever is known of it.
+    # Writing tools read the account again, despite the cache.
     for refused in (staged, read):
         assert refused.meta is not None
         assert refused.meta["cms/error"]["code"] == "no_account"
@@ -92,7 +92,7 @@ def test_threat_43_a_change_that_is_told_of_ends_a_token_at_its_next_call(
         listening[channel] = receive
         return Subscription(channel, receive, lambda: None)
 
-    # As PostgreSQL does after the commit; SQLite tells nobody.
+    # Like PostgreSQL after the commit; SQLite sends no notifications.
     monkeypatch.setattr(server_access, "listen", listen)
     monkeypatch.setattr(server_access, "notify", told.append)
     token, secret = create_token(

@@ -47,7 +47,7 @@ def test_wrong_credentials_are_slowed_down_by_address(environment: Callable[...,
         slowed = await server.ask(headers=bearer("cmsmcp_wrong"))
         assert (slowed.status, slowed.json["code"]) == (429, "too_many_attempts")
         assert 1 <= int(slowed.headers["retry-after"]) <= 86_400
-        # A guess that happens to be right waits too; what was right from here before, and other addresses, do not.
+        # A correct guess waits too; credentials valid here before, and other addresses, do not.
         assert await ask(unused) == 429
         assert await ask(right) == 200
         assert await ask(unused, peer="192.168.1.4") == 200

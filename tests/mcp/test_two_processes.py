@@ -284,7 +284,8 @@ def test_a_process_is_killed_and_clients_go_on_at_the_other(prepared: Path) -> N
             pair.first.process.wait()
             list(stream.iter_lines())
 
-        # Its session is gone, as the protocol says it; that of the other, and calls without one, are not.
+        # Its session is lost, as the protocol reports; other sessions, and calls without one, are
+        # not.
         for session, status in ((held, 404), (other, 200)):
             answer = httpx.post(pair.url, headers=session, json=PING)
             assert answer.status_code == status, answer.text

@@ -58,7 +58,7 @@ def test_a_picture_is_stored_whole_or_refused_for_a_true_reason(pictures: list[P
             continue
         assert whole is not None, path.name
         assert kept is not None, path.name
-        # What is encoded anew has equal frames joined, and all of them in the size of the first.
+        # Encoding merges equal frames, and resizes all to the first.
         is_copied = kept[1] == whole[1]
         assert is_copied or kept[1] < whole[1] <= 2, path.name
         assert sorted(kept[0]) == sorted(whole[0]) or not is_copied, path.name

@@ -90,7 +90,7 @@ def test_kinds_and_modes(kind, mode, mime):
     out = BytesIO()
     Image.new(mode, (60, 40)).save(out, kind)
 
-    # The name says something else: the content decides.
+    # The name is wrong: the content decides.
     asset = store(out.getvalue(), "document.pdf")
 
     assert asset.mime == mime

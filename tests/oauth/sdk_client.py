@@ -65,7 +65,8 @@ class Network(httpx2.AsyncBaseTransport):
             )
         assert request.url.host == "ai.example.com"
         behind = urlsplit(self.server.url)
-        # The header Host stays, as a proxy leaves it; the client sends its own request once more after a refusal.
+        # The Host header stays, like behind a proxy; the client repeats its own request after a
+        # refusal.
         forwarded = httpx2.Request(
             request.method,
             request.url.copy_with(scheme="http", host=behind.hostname, port=behind.port),

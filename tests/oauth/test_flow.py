@@ -240,7 +240,7 @@ def test_starting_agents_is_a_scope_of_its_own_which_a_refresh_keeps() -> None:
     assert tokens["scope"] == "read propose agents"
     assert not started.json["result"]["isError"], started.body
     assert AgentRun.objects.count() == 1
-    # The token of the first consent may no more than it did.
+    # The token of the first consent gets no new permissions.
     assert start(without).status == 403
 
 

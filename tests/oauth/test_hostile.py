@@ -94,7 +94,7 @@ def test_what_ends_a_connection_ends_its_refresh_token(kind: str) -> None:
         change_user(user_id=row.user_id, role="editor", actor=admin)
     elif kind == "narrowed":
         make.site_role("desk", "posts.view", "posts.edit")
-        # Without the events of another role: the connection stands, and then the role loses a right.
+        # Without events: the connection exists, and then the role loses a permission.
         User.objects.filter(pk=row.user_id).update(role="desk")
         OAuthConnection.objects.update(role="desk")
         change_role(name="desk", label="Desk", permissions=["posts.view"], actor=admin)
@@ -131,7 +131,7 @@ def test_a_token_of_ours_that_is_over_counts_as_no_guess(settings: Any) -> None:
 def test_a_token_of_this_server_is_not_read_from_the_address() -> None:
     tokens = flow.connected()
     (answer,) = ask({"path": f"/mcp?access_token={tokens['access_token']}"})
-    # Without a credential a program of this machine is the operator here; from elsewhere it is nobody.
+    # Without a credential a local program is the operator; a remote one is refused.
     (elsewhere,) = ask(
         {"path": f"/mcp?access_token={tokens['access_token']}", "peer": "203.0.113.7"}
     )

@@ -65,7 +65,7 @@ def test_a_code_at_once_gives_one_answer_and_then_nothing() -> None:
 
     statuses = sorted(answer.status_code for answer in answers)
     assert statuses == [200] + [400] * (CALLERS - 1)
-    # A code that comes twice was stolen by somebody: what came of it is over.
+    # A code used twice may be stolen, so its tokens are revoked.
     (won,) = [answer.json() for answer in answers if answer.status_code == 200]
     assert flow.refresh(client_id, won["refresh_token"]).status_code == 400
     assert not AccessToken.objects.exists()

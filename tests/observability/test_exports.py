@@ -222,7 +222,7 @@ def test_the_dashboard_shows_metrics_that_there_are() -> None:
     of_each_process = "proofroom_database_up"
 
     assert shown <= histograms | gauges | {of_each_process}
-    # Every process that is scraped, and every worker that sends, tells the same of what waits.
+    # Every scraped process, and every sending worker, reports the same pending work.
     asked = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     of_gauges = [text for text in asked if not re.search("_(bucket|count|up)", text)]
     assert len(of_gauges) >= 7

@@ -150,8 +150,8 @@ def test_each_arm_is_made_once_and_a_page_without_a_test_costs_nothing_more(post
     made = variation_of(post, "B")
     one, other = browser("A", post, made), browser("B", post, made)
 
-    # What changed since something was kept is asked once, and so is what stands around every page; the second is the
-    # arm that is not the original.
+    # Changes since the last rendering are queried once, and so is the page frame; the second arm is
+    # the variation.
     assert (cost(one), cost(other)) == (plain + 1, 2)
     assert (cost(one), cost(other)) == (1, 1)
     assert text(get(one)) != text(get(other))
@@ -215,7 +215,7 @@ def test_a_form_on_an_arm_is_taken_and_shown_again_there() -> None:
     assert f'data-post-id="{made.pk}"' in text(refused)
     assert (taken.status_code, taken["Location"]) == (303, f"/contact?sent={at}#form-{at}")
     assert FormSubmission.objects.count() == 1
-    # Whose connection changed meanwhile is thanked on the page that the form was on.
+    # A visitor whose IP address changed is thanked on the page of the form.
     for client in (visitor, stranger):
         thanks = text(client.get(taken["Location"]))
         assert f'<div class="form-sent" id="form-{at}"' in thanks

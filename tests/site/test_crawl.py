@@ -176,7 +176,7 @@ def test_the_demo_site_has_no_broken_link_and_every_page_says_what_it_is(client:
 
     assert broken == []
     published = Post.objects.live().filter(is_placeholder=False)
-    # What search engines must not show may stand for itself, as testimonials do that other pages quote.
+    # Pages hidden from search engines may be unlinked, like testimonials quoted on other pages.
     unlinked = set(published.values_list("path", flat=True)) - set(pages)
     hidden = [post.path for post in published if (post.robots_json or {}).get("index") is False]
     assert unlinked - set(hidden) == set()

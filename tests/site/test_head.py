@@ -58,7 +58,7 @@ def test_an_article_is_a_blog_posting_of_the_site(client):
     assert image["@type"] == "ImageObject"
     assert image["url"].startswith(f"{SITE}/media/")
     assert image["width"] > 0
-    # Accounts are not the site's business.
+    # The site does not show accounts.
     assert "admin" not in text(client.get(BLOG))
 
 

@@ -52,7 +52,7 @@ def test_images_of_modules_and_the_featured_one_are_shown(client):
     assert len(queries) <= 6
     listed = text(client.get("/blog"))
     assert "Picture featured.png" in listed
-    # Cards stand beside each other from a tablet on: what is asked for is as wide as one.
+    # From tablets on, cards are side by side: the requested width is that of one card.
     assert 'sizes="(min-width: 72rem) 19rem, (min-width: 46rem) 42vw, 85vw"' in listed
 
 

@@ -43,7 +43,7 @@ def test_a_page_that_is_kept_takes_one_query(django_assert_num_queries: Any) -> 
         ("/blog/coffee", "text/html", 1),
         ("/blog/coffee", "text/markdown", 1),
         ("/blog/coffee.md", "text/html", 2),
-        # The version, and those of the page with all that the page says of others.
+        # The version, and queries of the page with everything it shows of other posts.
         ("/blog", "text/html", 2),
         ("/blog", "text/markdown", 2),
         ("/blog/feed.xml", "text/html", 2),

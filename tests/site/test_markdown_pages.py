@@ -66,7 +66,7 @@ def test_one_address_has_two_forms_that_no_cache_can_mix(client):
         "Accept",
     )  # so short a text is not compressed
     assert html["ETag"] != markdown["ETag"]
-    # A shared cache that does not look at Vary may keep only what does for everybody.
+    # A shared cache that ignores Vary may only store what is valid for all.
     assert html["Cache-Control"] == "public, max-age=60"
     assert markdown["Cache-Control"] == "private, max-age=60"
     for accept, etag, status, vary in (

@@ -127,7 +127,7 @@ def test_one_module_costs_what_all_of_them_ten_times_cost(client, known):
     few, small = cost_of(client, "/one")
     many, large = cost_of(client, "/all")
 
-    # The page, files and forms; two for what stands around every page, and one for the posts that the second names.
+    # The page, files and forms; two for the page frame, and one for the posts it links to.
     assert (few, many) == (3 + 2, 3 + 1)
     assert 'alt="Inline"' in small
     assert small.count('<form class="form"') == 1

@@ -132,7 +132,7 @@ def test_results_have_pages_of_a_fixed_number_of_queries(client):
     for number in range(PER_PAGE + 1):
         make.post(f"Kettle {number:02}")
     counts = []
-    # What surrounds a page is read once for each content version.
+    # The page frame is read once for each content version.
     client.get("/search")
 
     for address in ("/search?q=kettle", "/search?q=kettle&page=2"):

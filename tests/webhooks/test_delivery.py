@@ -105,7 +105,7 @@ def test_an_attempt_is_kept_with_what_came_back(receiver: Receiver) -> None:
 def test_fifty_events_are_told_in_as_many_statements_as_one(receiver: Receiver) -> None:
     sending.webhook(receiver)
     one, *events = [sending.happened(told=False) for _ in range(51)]
-    # However slow the machine is, none of them has waited long.
+    # Independent of the machine's speed, none of them has waited long.
     Event.objects.update(created_at=timezone.now() + timedelta(hours=1))
 
     with CaptureQueriesContext(connection) as of_one:
@@ -113,8 +113,8 @@ def test_fifty_events_are_told_in_as_many_statements_as_one(receiver: Receiver) 
     with CaptureQueriesContext(connection) as of_fifty:
         dispatch_events([], [str(event.post_id) for event in events])
 
-    # The events, the webhooks, and the deliveries with the note of who was told, which SQLite gets by itself; a
-    # savepoint of the test's around them.
+    # The events, the webhooks, and the deliveries with the receipts, which SQLite fetches
+    # separately; plus a savepoint of the test.
     assert len(of_one) == len(of_fifty) == (5 if connection.vendor == "postgresql" else 6)
     assert Delivery.objects.count() == 51
 
@@ -142,8 +142,9 @@ def test_one_delivery_takes_eight_statements_from_the_message_to_the_lock_that_i
     with CaptureQueriesContext(connection) as sent:
         assert sending.send() == 1
 
-    # Channels that have something, the lock; the claim read and noted; its outcome checked and stored; the lock given
-    # back, and a look at what came meanwhile. Savepoints of the test's around claim and outcome.
+    # Channels with work, the lock; the claim read and stored; its outcome checked and stored; the
+    # lock released, and a check for new work. Without the test's savepoints around claim and
+    # outcome.
     statements = [query["sql"] for query in sent if "SAVEPOINT" not in query["sql"]]
     assert len(statements) == (8 if connection.vendor == "postgresql" else 9)
 

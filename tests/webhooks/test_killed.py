@@ -111,7 +111,7 @@ def test_a_killed_sender_loses_nothing(receiver: Receiver, tmp_path: Path) -> No
 
     assert out, errors
     told: dict[str, Any] = json.loads(out.strip().splitlines()[-1])
-    # First the lease of the dead one holds, then its claim.
+    # First the dead sender's lease is in force, then its claim.
     assert (told["held"], told["needed"], told["claimed"]) == ([0, False], False, [0, False])
     assert (told["needed_now"], told["sent"]) == (True, [3, False])
     assert told["rows"] == [["succeeded", 2, 200], ["succeeded", 1, 200], ["succeeded", 1, 200]]

@@ -113,7 +113,8 @@ def test_many_lanes_are_claimed_in_as_many_statements_as_one(receiver: Receiver)
     with CaptureQueriesContext(connection) as of_many:
         many = delivery_queue.claim_deliveries(dict.fromkeys(lanes, 1))
 
-    # The rows found and locked, by SQLite for each lane, and the note of the claim; a savepoint of the test's around.
+    # The rows found and locked, on SQLite per channel, and the claim stored; plus a savepoint of
+    # the test.
     assert len(of_one) == 4
     assert len(of_many) == 4 + (0 if connection.vendor == "postgresql" else len(lanes) - 1)
     assert [len(rows) for rows in one.values()] == [1]

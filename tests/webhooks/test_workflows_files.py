@@ -116,7 +116,7 @@ def test_a_broken_file_is_a_check_error_that_names_file_field_and_reason(
     assert errors[0].startswith(f"{workflows_dir / name}: {field}: ")
     assert reason in errors[0]
     assert "canary" not in errors[0]
-    # The site goes on with the others.
+    # The site continues with the others.
     assert get_workflow("sound") is not None
     assert get_workflow(Path(name).stem) is None
 

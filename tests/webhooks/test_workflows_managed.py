@@ -91,7 +91,7 @@ def test_what_would_be_tried_again_is_given_up_once_it_is_off(
 ) -> None:
     form_workflow(workflows_dir, "retried", receiver)
     event = published()
-    # The sender held it at that moment, so the switch did not see it wait.
+    # The sender had claimed it at that moment, so the switch did not see it waiting.
     WorkflowSwitch.objects.create(workflow_id="retried", is_enabled=False)
 
     assert sending.send() == 0

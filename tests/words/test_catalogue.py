@@ -96,7 +96,7 @@ def test_words_are_written_without_where_they_stand() -> None:
 def test_the_catalogue_holds_the_words_that_are_there_now() -> None:
     kept = {entry.message for entry in entries(CATALOGUE.read_text())}
 
-    # Not the text itself: versions of the program break lines in their own ways.
+    # Not the text itself, because versions of gettext wrap lines differently.
     found = {entry.message for entry in entries(current("de"))}
 
     assert (sorted(found - kept), sorted(kept - found)) == ([], []), "Run ./run words"

@@ -92,7 +92,7 @@ def play(moves: list[tuple[str, str, int, Decimal, int]]) -> None:
             under_way.append(made)
         elif move == "settle" and under_way:
             one = under_way.pop(part % len(under_way))
-            # A provider answers no longer than it was allowed to.
+            # A provider's answer is at most as long as allowed.
             used = (one.tokens * part // 5, (one.cost * part / 5).quantize(Decimal("0.000001")))
             assert settle(one, tokens=used[0], cost=used[1])
             assert not settle(one, tokens=used[0], cost=used[1])
@@ -174,7 +174,7 @@ def test_threads_of_a_worker_share_the_embedded_database_without_passing_a_limit
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     budget()
-    # The one of the tests lies in memory and locks in a way of its own.
+    # The tests' database is in memory and locks differently.
     file = tmp_path / "cms.sqlite3"
     with closing(sqlite3.connect(file)) as copy:
         connection.connection.backup(copy)

@@ -121,7 +121,7 @@ def test_budgets_are_saved_from_the_table_and_only_what_was_changed(signed_in: S
     sent = budget_form(
         client, **{"translator-cost_per_month": "12.50", "all-tokens_per_day": "900"}
     )
-    # Somebody else is quicker with another field.
+    # A concurrent change of another field.
     Budget.objects.create(agent_id="translator", tokens_per_day=77)
 
     answer = client.post(PAGE, sent, follow=True)

@@ -68,7 +68,7 @@ def test_a_run_beyond_its_budget_begins_and_fails_with_the_sentence_before_anyth
     assert not Spending.objects.exists()
     assert not make.layers(post).ai_review.exists
     assert Event.objects.filter(name="agent.budget.reached").count() == 1
-    # Beginning one stays allowed: the budget may be another one by then.
+    # Starting one is still allowed, because the budget may change by then.
     create_run(agent_id="seo-specialist", scope="dropdown", actor=make.actor(), post_id=post.pk)
     assert AgentRun.objects.filter(status="queued").count() == 1
 
@@ -79,7 +79,7 @@ def test_what_is_used_up_in_the_middle_ends_the_run_there(openai: Any) -> None:
     post = make.post()
     needed = re.search(r"up to ([\d,]+) tokens", execute(post).error)
     assert needed is not None
-    # Enough for one question, of which the answer takes 1,100, and not for that and another.
+    # Enough for one request with an answer of 1,100 tokens, but not for another one.
     Budget.objects.update(tokens_per_day=int(needed[1].replace(",", "")) + 500)
 
     run = execute(post)

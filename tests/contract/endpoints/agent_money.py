@@ -9,7 +9,7 @@ from tests.contract.endpoint import ADMIN, Endpoint, Names
 
 
 def scene() -> Names:
-    # Runs that were made before may have used something of the same day.
+    # Earlier runs may have used some of the same day's budget.
     used = {"tokens": 1200, "cost": "0.04"}
     Spending.objects.update_or_create(used, agent_id="seo-specialist", day=today())
     return {"post_id": str(make.post().pk), "agent_id": "seo-specialist"}

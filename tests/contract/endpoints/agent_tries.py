@@ -21,7 +21,7 @@ def scene() -> Names:
         stages_value=False,
     )
     AgentRun.objects.filter(pk=asked.pk).update(status="succeeded", value="A better title")
-    # Where runs are done at once, something was said already.
+    # If runs are executed immediately, there are messages already.
     said = {"role": "system", "text": "You are an assistant."}
     RunMessage.objects.get_or_create(said, run=asked, number=1)
     made = create_bulk_runs(agent_id="translator", post_ids=[str(post.pk)], actor=admin)
