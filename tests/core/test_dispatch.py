@@ -543,7 +543,7 @@ def test_a_subscriber_whom_the_database_kept_from_it_is_told_again() -> None:
 
 
 def test_a_sweep_goes_on_until_nothing_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It looks for so many at a time."""
+    """It takes a limited number at a time."""
     monkeypatch.setattr(import_module("proofroom.core.outbox.dispatch"), "_SWEEP_BATCH", 2)
     listener = Listener(fails=lambda event: event.pk == refused)
     subscribe([NAME], listener)
