@@ -1,1 +1,1 @@
-"""How content stands in an archive: posts with their layers and revisions, and what they are made of."""
+"""Content in an archive: posts with their layers and revisions, and the objects they use."""

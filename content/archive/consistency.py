@@ -1,4 +1,4 @@
-"""What posts of one archive must not say of each other: two of one address, parents in a circle, and the like."""
+"""Consistency of the posts in one archive: no duplicate addresses, parent cycles and the like."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Place(NamedTuple):
 
 
 def refuse_contradictions(rows: Iterator[NumberedRow]) -> None:
-    """Raise `ArchiveError` for the first of the posts that contradicts itself or another one."""
+    """Raise `ArchiveError` for the first post that contradicts itself or another post."""
     seen = KnownRows(KIND)
     places: dict[str, _Place] = {}
     variations: dict[str, _Place] = {}
@@ -89,7 +89,7 @@ def _check_modules(
 
 
 def _check_circles(places: Mapping[str, _Place]) -> None:
-    """Raise where somebody would come back to a post on the way up from it. Looks at each post once."""
+    """Raise `ArchiveError` if a post is its own ancestor. Visits each post once."""
     done: set[str] = set()
     for start in places:
         way: dict[str, None] = {}

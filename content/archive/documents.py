@@ -1,4 +1,4 @@
-"""Documents in an archive: read with care, and free of what only one installation knows."""
+"""Documents in an archive: validated on import, and independent of the installation on export."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ from proofroom.definitions.undefined_values import (
 )
 
 _SITE: Final = "{site}"
-"""Stands for the address of the site, which another installation has another of."""
+"""Placeholder for the site's address, which differs between installations."""
 LOST_REFERENCES: Final = frozenset(
     {"unknown_media", "unknown_post", "unknown_term", "unknown_form"}
 )
-"""What a value may name although it is gone: content outlives its pictures."""
+"""Codes of missing references that an import accepts, because content may outlive the objects it refers to."""
 
 
 class _Module(BaseModel):
@@ -69,7 +69,7 @@ class _Document(BaseModel):
 
 
 def read_document(value: Mapping[str, Json], type_: str = "", locale: str = "") -> PostDocument:
-    """The document of an archive, of that type and locale. Raises `RuleViolation` where it is none."""
+    """Parse a document of an archive, optionally of this type and locale. Raises `RuleViolation` if it is invalid."""
     try:
         _Document.model_validate(value)
     except ValidationError as error:
@@ -93,12 +93,13 @@ def read_document(value: Mapping[str, Json], type_: str = "", locale: str = "") 
 
 
 def require_kinds(document: PostDocument) -> None:
-    """Raise `RuleViolation` for a field whose value is of another kind than its column, before it is stored."""
+    """Raise `RuleViolation` if a value's type doesn't fit its database column."""
     for name, field in POST_FIELDS.items():
         value = document.fields.get(name)
         if value is None or field.kind in ("json", "media", "post-reference"):
             continue
         try:
+            # Not `isinstance`, because True and False are integers.
             is_fit = {
                 "number": type(value) is int,
                 "moment": isinstance(value, str) and parse_datetime(value) is not None,
@@ -110,8 +111,9 @@ def require_kinds(document: PostDocument) -> None:
 
 
 def document_row(document: PostDocument) -> JsonObject:
-    """The document as an archive holds it."""
+    """Return the document in archive format."""
     address = document.fields.get("canonicalUrl")
+    # With a slash, so that another host that begins with the same name doesn't match.
     if isinstance(address, str) and (address + "/").startswith(settings.SITE_URL + "/"):
         portable = _SITE + address.removeprefix(settings.SITE_URL)
         document = document.with_fields({"canonicalUrl": portable})
@@ -119,7 +121,7 @@ def document_row(document: PostDocument) -> JsonObject:
 
 
 def empty_of(post: Post, document: PostDocument) -> PostDocument:
-    """What a post is before anything is written in it; a variation has the place of its original."""
+    """Return the empty document of a post; a variation has its original's slug and parent."""
     fields = fields_of(Post(type=document.type, locale=document.locale))
     if post.variation_of_id is not None:
         fields |= {name: document.fields.get(name) for name in ("slug", "parentId")}
@@ -127,7 +129,15 @@ def empty_of(post: Post, document: PostDocument) -> PostDocument:
 
 
 def clean_document(
-    post: Post, before: PostDocument, after: PostDocument, *, keeps_undefined: bool = False
+    post: Post,
+    before: PostDocument,
+    after: PostDocument,
+    *,
+    keeps_undefined: bool = False,
+    # Return `after` validated by the rules of this installation, and notes on what is missing here.
+    #
+    # Missing are targets of references and, with `keeps_undefined`, definitions of modules and values, which stay
+    # unchanged. Raises `RuleViolation`.
 ) -> tuple[PostDocument, list[str]]:
     """`after` by the rules of this installation, and sentences on what it holds that is not here.
 
@@ -153,7 +163,7 @@ def clean_document(
 
 
 def _undefined(document: PostDocument) -> Iterator[str]:
-    """What of a document no definition knows any more. Raises `RuleViolation` where it cannot be stored."""
+    """Yield names of modules and values without a definition. Raises `RuleViolation` if one can't be stored."""
     for module in document.modules:
         definition = modules.get(module.type)
         if definition is None:
@@ -208,9 +218,9 @@ def _with_undefined(cleaned: PostDocument, whole: PostDocument) -> PostDocument:
 
 
 def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
-    """The archived document with the ids that its modules have here.
+    """Return the archived document with the ids of this installation's modules.
 
-    What has another id here is known by its type and shared slug, one after the other.
+    Modules with other ids are matched by type and global slug, in order.
     """
     free: dict[tuple[str, str | None], list[ModuleDocument]] = defaultdict(list)
     ids = set(archived.order)
@@ -230,7 +240,12 @@ def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
 
 
 def keep_unsaid(
-    archived: PostDocument, row: Mapping[str, Json], here: PostDocument
+    # Return the archived document, with current values for fields missing in its row.
+    #
+    # Archives from before a field was added don't contain it.
+    archived: PostDocument,
+    row: Mapping[str, Json],
+    here: PostDocument,
 ) -> PostDocument:
     """The archived document with the values from here of fields that its row does not have.
 

@@ -1,4 +1,4 @@
-"""The tables in which somebody may find text, and those in which they may replace it."""
+"""The tables a user may search, and the tables a user may change."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from proofroom.core.find_replace import known_tables, select_sources
 
 
 def writable_tables(actor: Actor) -> list[str]:
-    """The tables that the actor may edit by hand."""
+    """Return the tables that the actor may edit."""
     return [
         table
         for source in select_sources(known_tables())
@@ -20,7 +20,7 @@ def writable_tables(actor: Actor) -> list[str]:
 
 
 def searchable_tables(actor: Actor) -> list[str]:
-    """The tables whose texts the actor is shown: those that they may edit, or propose changes of."""
+    """Return the tables whose texts the actor may see: those they may edit or propose changes for."""
     found = {*writable_tables(actor)}
     if actor.can("posts.review.save"):
         found |= REVIEW_TABLES
@@ -28,7 +28,7 @@ def searchable_tables(actor: Actor) -> list[str]:
 
 
 def require_searchable(actor: Actor, tables: Collection[str]) -> None:
-    """Raise `NotAllowed` where the actor may not see the texts of one of these tables here."""
+    """Raise `NotAllowed` if the actor may not see the texts of one of these tables."""
     searchable = searchable_tables(actor)
     for source in select_sources(table for table in tables if table not in searchable):
         actor.require(source.permission)

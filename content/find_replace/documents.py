@@ -1,4 +1,4 @@
-"""The texts of a post document: its fields, then module by module."""
+"""The texts of a post document: its fields, then each module."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ _DEEPEST: Final = 40
 
 
 def edit_props(
-    props: type[ModuleProps], values: Mapping[str, Json], hand: Hand, path: str
+    # Return the values with their texts edited. Values without a definition are unchanged.
+    props: type[ModuleProps],
+    values: Mapping[str, Json],
+    hand: Hand,
+    path: str,
 ) -> JsonObject:
     """The values with their texts as the hand wants them; what no definition knows stays."""
     known = props_of(props)
@@ -46,9 +50,9 @@ def _edit_prop(prop: Prop, value: Json, hand: Hand, path: str) -> Json:
 
 
 def edit_rich_text(document: Mapping[str, Json], hand: Hand, path: str) -> Json:
-    """A rich-text document with its text nodes, link addresses and descriptions of images as the hand wants them.
+    """Return a rich-text document with its text nodes, link addresses and image descriptions edited.
 
-    A word that is split over marks stands in several nodes, and is not found. A node without text goes.
+    A word that is split over marks is in several nodes and is not found. Empty text nodes are removed.
     """
     whole = hand.take(path, document)
     if whole is not document:
@@ -58,7 +62,7 @@ def edit_rich_text(document: Mapping[str, Json], hand: Hand, path: str) -> Json:
     if len(hand.places) == since:
         return document
     if _count(edited) != _count(document):
-        # Other nodes have moved up: only the document as a whole can be put back.
+        # Removing a node shifted the paths of those after it, so an undo needs the whole document.
         hand.fold(since, path, document, edited)
     return edited
 
@@ -86,6 +90,7 @@ def _edit_node(node: Mapping[str, Json], hand: Hand, path: str, depth: int) -> J
         for place, child in enumerate(children):
             if isinstance(child, Mapping):
                 child = _edit_node(child, hand, f"{path}.content.{place}", depth + 1)
+                # ProseMirror's schema refuses empty text nodes.
                 if child.get("type") == "text" and child.get("text") == "":
                     continue
             found.append(child)
@@ -113,7 +118,7 @@ def _count(node: Json) -> int:
 
 
 def edit_json(value: Json, hand: Hand, path: str, depth: int = 0) -> Json:
-    """Free JSON with its texts as the hand wants them; keys stay, and so does what JSON-LD keywords say."""
+    """Return JSON with its texts edited, except keys and the values of JSON-LD keywords."""
     if depth > _DEEPEST:
         return value
     if isinstance(value, str):
@@ -136,7 +141,11 @@ _TEXT_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field
 
 
 def edit_document(
-    document: PostDocument, post_id: object, edit: Edit, tables: frozenset[str]
+    # Return the document with its texts edited, and the hands that changed a text.
+    document: PostDocument,
+    post_id: object,
+    edit: Edit,
+    tables: frozenset[str],
 ) -> tuple[PostDocument, list[Hand]]:
     """The document with its texts as the edit wants them, and the hands that changed something."""
     hands: list[Hand] = []
@@ -164,9 +173,11 @@ def edit_document(
     found: list[ModuleDocument] = []
     for module in document.modules:
         definition = modules.get(module.type)
+        # Without a definition the kinds of the props are unknown, so they aren't changed.
         if definition is not None:  # what no definition knows cannot be judged, and stays
             hand = Hand(edit, MODULES, module.id)
             props = module.props
+            # The props of a global module belong to all posts; `GlobalModuleSource` edits them.
             if module.scope == "local":
                 props = edit_props(definition.Props, props, hand, "props")
             overrides = edit_props(definition.Props, module.overrides, hand, "overrides")
@@ -178,7 +189,7 @@ def edit_document(
 
 
 class _TextReading(Edit):
-    """Changes nothing and keeps what it is shown."""
+    """An edit that changes nothing and records all values."""
 
     def __init__(self) -> None:
         super().__init__(reason="")
@@ -192,7 +203,7 @@ class _TextReading(Edit):
 def settle_hands(
     hands: list[Hand], document: PostDocument, post_id: object, tables: frozenset[str]
 ) -> None:
-    """Tell the hands what the rules made of the values."""
+    """Update the hands with the values after validation."""
     reading = _TextReading()
     edit_document(document, post_id, reading, tables)
     for hand in hands:
@@ -202,7 +213,7 @@ def settle_hands(
 def props_of_places(
     props: type[ModuleProps], values: Mapping[str, Json], path: str
 ) -> dict[str, Json]:
-    """Every value of props that can be replaced, by its path."""
+    """Return all replaceable values of props by path."""
     reading = _TextReading()
     edit_props(props, values, Hand(reading, "", ""), path)
     return reading.shown.get(("", ""), {})

@@ -1,4 +1,4 @@
-"""The hits of find and replace before anything is written: each occurrence with its text before and after."""
+"""A preview of find and replace: each hit with its text before and after."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from proofroom.definitions.richtext.links import MAX_HREF
 
 MAX_HITS: Final = 20_000
 _CONTEXT: Final = 60
-"""Characters that are shown on each side of a hit."""
+"""Number of characters shown on each side of a hit."""
 _ADDRESS: Final = re.compile(r"https?:|mailto:|tel:|/\S", re.IGNORECASE)
 _ADDRESS_END: Final = re.compile(r"[\s()<>\"'`\[\]]")
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """An occurrence. `key` names it and the text that it stands in: where that changes, the key is another.
+    """One occurrence. `key` identifies it and its whole text, so it changes with the text.
 
-    `is_in_address`: it is a part of an address, which leads elsewhere or nowhere once it is replaced.
+    `is_in_address`: it is part of a URL or path, which a replacement may break.
     """
 
     table: str
@@ -47,11 +47,11 @@ class Hit:
 
 @dataclass(slots=True)
 class HitFinder(Substitution):
-    """Replaces everything without writing, and keeps what it came to. `blocked` says why a value cannot be stored."""
+    """An edit that records all hits without writing. `blocked` holds the reasons why values can't be stored."""
 
     hits: list[Hit] = field(default_factory=list)
     blocked: dict[tuple[str, str], dict[str, str]] = field(default_factory=dict)
-    """Sentences by table and row, and by the beginning of the field's path."""
+    """Messages by table and row, then by the start of the field path."""
 
     def value(self, table: str, row: str, path: str, value: Json) -> Json:
         after = Substitution.value(self, table, row, path, value)
@@ -70,7 +70,7 @@ class HitFinder(Substitution):
                     match[0],
                     self.new,
                     value[end : end + _CONTEXT] + ("…" if len(value) > end + _CONTEXT else ""),
-                    # Whoever looks for an address wants it replaced.
+                    # Not flagged if the search text itself is an address.
                     is_in_address=not _ADDRESS.match(self.old) and is_in_address(value, start, end),
                 )
             )
@@ -85,7 +85,7 @@ class HitFinder(Substitution):
             self.blocked.setdefault((table, row), {})[rest[0]] = sentences[0]
 
     def problem(self, hit: Hit) -> str:
-        """Why the hit cannot be replaced; empty where it can."""
+        """Return why the hit can't be replaced, or an empty string."""
         found = self.blocked.get((hit.table, hit.row), {})
         return next(
             (text for path, text in found.items() if not path or hit.field.startswith(path)), ""
@@ -93,15 +93,15 @@ class HitFinder(Substitution):
 
 
 class TooManyHits(Exception):
-    """More than are listed."""
+    """There are more hits than can be listed."""
 
 
 @dataclass(slots=True)
 class ChosenSubstitution(Substitution):
-    """Replaces the chosen hits only, where the text around them is what it was; `used` are those it found."""
+    """An edit that replaces only the chosen hits, if their text is unchanged. `used` holds the keys it found."""
 
     rows: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """The rows with a chosen hit, by table."""
+    """Ids of the rows with a chosen hit, by table."""
     chosen: Collection[str] = ()
     used: set[str] = field(default_factory=set)
 
@@ -141,13 +141,14 @@ class ChosenSubstitution(Substitution):
 
 def is_in_address(text: str, start: int, end: int) -> bool:
     """Return whether this part of a text belongs to an address, such as `/blog/coffee` or `https://…`."""
+    # Limited to the longest link, so that a long text without spaces isn't copied for each hit.
     before = _ADDRESS_END.split(text[max(0, start - MAX_HREF) : start])[-1]
     after = _ADDRESS_END.split(text[end : end + MAX_HREF], maxsplit=1)[0]
     return _ADDRESS.match(before + text[start:end] + after) is not None
 
 
 def place_key(table: str, row: str, path: str, value: str) -> str:
-    """A text where it stands, as characters that nobody can make up."""
+    """Return a hash of a text and its place. Keyed, so that clients can't forge it."""
     return keyed_hash("find-replace", table, row, path, value)[:20]
 
 
@@ -160,9 +161,9 @@ def find_hits(
     is_case_sensitive: bool = True,
     is_whole_words: bool = False,
 ) -> HitFinder:
-    """Every hit in live content, and what could not be stored. Nothing is written.
+    """Return every hit in live content, and the values that could not be stored. Writes nothing.
 
-    Raises `RuleViolation` on `find` where there are more than `MAX_HITS`, `NotAllowed` for tables whose texts the
+    Raises `RuleViolation` on `find` for more than `MAX_HITS` hits, `NotAllowed` for tables whose texts the
     actor may not see.
     """
     actor.require_person("find and replace")

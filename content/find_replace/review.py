@@ -1,4 +1,4 @@
-"""Find and replace in the Review layer: each post's new texts are proposed there, and live content stays."""
+"""Find and replace in Review: stages the new texts of each post and leaves live content unchanged."""
 
 from __future__ import annotations
 
@@ -16,30 +16,33 @@ from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.find_replace import Edit, Hand, TextPlace
 
 REVIEW_TABLES = frozenset({POSTS, MODULES})
-"""What can be proposed: the rest of the site has no layers."""
+"""Tables with a Review layer."""
 
 
 @dataclass(slots=True)
 class ReviewEdit:
-    """The texts that were staged, and why a post was left as it is, by its id."""
+    """The staged texts, and the reasons for refused posts by post id."""
 
     places: list[TextPlace] = field(default_factory=list)
     refused: dict[str, str] = field(default_factory=dict)
 
 
 def edit_review(edit: Edit, actor: Actor) -> ReviewEdit:
-    """Stage what the edit makes of Review, post by post. What it does not find there stays."""
+    """Stage the result of the edit in Review, post by post."""
     return edit_review_of(sorted(posts_of(edit.rows_named())), edit, actor)
 
 
 def edit_review_of(post_ids: Collection[str], edit: Edit, actor: Actor) -> ReviewEdit:
-    """The same for these posts."""
+    """Stage the result of the edit in Review for these posts."""
     found = ReviewEdit()
     for post_id in post_ids:
         hands: list[Hand] = []
 
         def rewrite(
-            document: PostDocument, hands: list[Hand] = hands, post_id: str = post_id
+            # The defaults bind the values of this iteration; a closure would see those of the last one.
+            document: PostDocument,
+            hands: list[Hand] = hands,
+            post_id: str = post_id,
         ) -> PostDocument:
             edited, made = edit_document(document, post_id, edit, REVIEW_TABLES)
             hands += made
@@ -56,7 +59,7 @@ def edit_review_of(post_ids: Collection[str], edit: Edit, actor: Actor) -> Revie
 
 
 def posts_of(rows: Collection[tuple[str, str]]) -> set[str]:
-    """The posts of rows of posts and modules, named by table and id. A query for a batch of modules."""
+    """Return the post ids of rows of posts and modules, given as table and id. One query per batch of modules."""
     ids: dict[str, set[str]] = defaultdict(set)
     for table, row in rows:
         ids[table].add(row)

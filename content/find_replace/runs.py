@@ -1,4 +1,4 @@
-"""Find and replace of chosen hits, a few rows at a time: begun and cancelled by a person, carried out by a worker."""
+"""Replacement of chosen hits, a few rows at a time: started and cancelled by a user, run by a worker."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import TextPlace, known_tables
 
 PART_SIZE: Final = 25
-"""Rows that one transaction changes; as many are done before the answer, more by a worker."""
+"""Number of rows per transaction. Up to this many are replaced in the request, more by a worker."""
 Unit = tuple[str, str, tuple[tuple[str, str], ...], tuple[str, ...]]
-"""The first table of a source, a row of it (of modules: their post), the rows by table, and the keys of the hits."""
+"""First table of the source, row (for modules the id of the post), rows by table, keys of the hits."""
 
 
 class ReplacementRunner(PartRunner[Replacement, Unit]):
-    """What is refused ends the replacement."""
+    """Runs replacements. A refused value ends the replacement."""
 
     model = Replacement
     task: ClassVar[str] = "content.tasks.run_replacement"
@@ -78,9 +78,10 @@ def start_replacement(
     chosen: Collection[str],
     left_out: Collection[str] | None = None,
 ) -> Replacement:
-    """Replace the chosen hits, or all but those that are `left_out`; in Review where it is asked for.
+    """Replace the chosen hits, or all except `left_out`; in Review with `to_review`.
 
-    Few are replaced when this answers, many by a worker. Raises `RuleViolation` where none of them is there any more.
+    Small replacements are done on return, large ones run in a worker. Raises `RuleViolation` if none of the
+    hits exists any more.
     """
     layer = Layer.REVIEW.value if to_review else ""
     actor.require_session("find and replace")
@@ -129,13 +130,13 @@ def start_replacement(
 
 
 def visible_replacements(rows: QuerySet[Replacement], actor: Actor) -> QuerySet[Replacement]:
-    """Those that the actor may see: where they are limited to a part of the content, their own. One holds words of
-    posts of any part."""
+    """Return the replacements the actor may see: only their own with limited scopes, because a replacement
+    contains texts of any post."""
     return own_where_limited(rows, actor, actor.user.pk)
 
 
 def cancel_replacement(*, replacement_id: UUID, actor: Actor) -> Replacement:
-    """Replace nothing more; what is done stays, and can be undone. Raises `Conflict` where it is over."""
+    """Stop a replacement; replaced texts stay and can be undone. Raises `Conflict` if it has ended."""
     actor.require_person("find and replace")
     actor.require("content.replace")
     row = visible_replacements(Replacement.objects.all(), actor).filter(pk=replacement_id).first()
@@ -147,7 +148,7 @@ def cancel_replacement(*, replacement_id: UUID, actor: Actor) -> Replacement:
 
 
 def _units(hits: Iterable[Hit]) -> list[Unit]:
-    """The hits by what is written at once: a post with its modules, or a row."""
+    """Group the hits by what is written together: a post with its modules, or a row."""
     posts = _posts_of_modules(hit.row for hit in hits if hit.table == MODULES)
     by_unit: dict[tuple[str, str], list[Hit]] = defaultdict(list)
     for hit in hits:
@@ -177,8 +178,8 @@ def _posts_of_modules(module_ids: Iterable[str]) -> dict[str, str]:
 def _replace_part(
     row: Replacement, part: Sequence[Unit], actor: Actor
 ) -> tuple[list[TextPlace], int, str]:
-    """The texts that were replaced, how many hits were not there, and why a post was left as it is."""
-    # Asked anew for each part: who lost their rights meanwhile replaces nothing more.
+    """Return the replaced texts, the number of missing hits, and why a post was refused."""
+    # Checked for each part, so that a user who lost the permission meanwhile replaces nothing more.
     actor.require("content.replace")
     require_targets(actor, row.tables, row.layer)
     chosen_rows: dict[str, set[str]] = defaultdict(set)

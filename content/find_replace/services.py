@@ -1,4 +1,4 @@
-"""Find and replace over the whole site, in one transaction, its undoing, and samples of what it changes."""
+"""Find and replace over the whole site in one transaction, its undo, and samples of the changes."""
 
 from __future__ import annotations
 
@@ -37,17 +37,16 @@ from proofroom.shared_content.approval import require_live_change
 from proofroom.shared_content.shared_types import GLOBAL_MODULE, MENU, TERM
 
 MAX_TEXT_LENGTH: Final = 1_000_000
-"""Characters that a text may grow to before its own rules are asked."""
+"""Maximum number of characters after a replacement, checked before the rules of the field."""
 _SHARED_TABLES: Final = {"global_modules": GLOBAL_MODULE, "menus": MENU, "taxonomies": TERM}
 _PLAIN: Final = re.compile(r"[\x20\x21\x23-\x5b\x5d-\x7e]+")
-"""Characters that stand for themselves in JSON."""
+"""Characters that JSON doesn't escape."""
 _IN_WORD: Final = compile_pattern(rf"[_{IN_WORD}]")
 
 
 @dataclass(slots=True)
 class Substitution(Edit):
-    """Puts `new` for every `old`, or for those that are no part of a longer word. Nothing in either has a meaning of
-    its own."""
+    """An edit that replaces `old` with `new`, optionally only as a whole word. Both are plain text, not patterns."""
 
     old: str = ""
     new: str = ""
@@ -61,7 +60,7 @@ class Substitution(Edit):
             letters = (_either_case(char) for char in self.old)
         found = "".join(letters)
         if self.is_whole_words:
-            # A text that begins or ends with a blank or a sign begins or ends no word.
+            # A word boundary is only required at ends of the text that are part of a word.
             begin = f"(?<!{_IN_WORD.pattern})" if _IN_WORD.match(self.old) else ""
             end = f"(?!{_IN_WORD.pattern})" if _IN_WORD.match(self.old[-1:]) else ""
             self.pattern = compile_pattern(f"{begin}{found}{end}")
@@ -72,6 +71,7 @@ class Substitution(Edit):
         if not isinstance(value, str):
             return value
         count = len(self.pattern.findall(value))
+        # Checked before replacing, so that an oversized result is never built.
         if len(value) + count * (len(self.new) - len(self.old)) > MAX_TEXT_LENGTH:
             raise invalid(
                 path,
@@ -95,31 +95,37 @@ class Substitution(Edit):
             rows = rows.annotate(**{written: Cast(name, TextField())})
             conditions.append(
                 self._holds(
-                    written, json.dumps(self.old, ensure_ascii=connection.vendor == "sqlite")[1:-1]
+                    # The column is compared as JSON text: SQLite stores non-ASCII escaped, PostgreSQL's jsonb
+                    # doesn't.
+                    written,
+                    json.dumps(self.old, ensure_ascii=connection.vendor == "sqlite")[1:-1],
                 )
             )
         found = rows.filter(reduce(or_, conditions)).order_by(key)
         return list(found.values_list(key, flat=True).distinct())
 
     def _holds(self, column: str, text: str) -> Q:
-        """A condition that no row with a place fails; the pattern decides what is one."""
+        """Return a condition that matches at least all rows with a hit; the pattern then decides."""
         if self.is_case_sensitive:
             return Q(**{f"{column}__contains": text})
+        # Databases fold case differently and JSON escapes some characters, so only the longest plain part is
+        # searched.
         longest = max(_PLAIN.findall(self.old), key=len, default="")
         return Q(**{f"{column}__icontains": longest}) if longest else Q()
 
 
 def _either_case(char: str) -> str:
+    # Some characters have a longer other case, such as ß and SS, which doesn't fit into a character class.
     forms = {form for form in (char, char.lower(), char.upper()) if len(form) == 1}
     return f"[{''.join(re.escape(form) for form in sorted(forms))}]"
 
 
 @dataclass(slots=True)
 class Restoration(Edit):
-    """Puts back what stood at each place before, where nobody changed it since."""
+    """An edit that restores earlier values where they weren't changed since."""
 
     places: Mapping[tuple[str, str, str], tuple[Json, Json]] = field(default_factory=dict)
-    """Before and after, by table, row and path."""
+    """Values before and after, by table, row and path."""
     kept: set[tuple[str, str, str]] = field(default_factory=set)
 
     def value(self, table: str, row: str, path: str, value: Json) -> Json:
@@ -145,11 +151,11 @@ class Restoration(Edit):
         return list(dict.fromkeys((table, row) for table, row, _ in self.places))
 
     def refuse(self, prefix: str, error: object) -> None:
-        """What stood there before is no longer allowed: the row stays as it is."""
+        """Leave the row unchanged: its earlier value is no longer allowed."""
 
 
 def build_restoration(rows: Iterable[tuple[str, str, str, Json, Json]], reason: str) -> Restoration:
-    """The edit that undoes these places."""
+    """Return an edit that undoes changes at these places."""
     places = {(table, row, path): (before, after) for table, row, path, before, after in rows}
     return Restoration(reason=reason, places=places)
 
@@ -161,7 +167,7 @@ MAX_PLACES: Final = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Replaced:
-    """The replacements made, or to be made. `row` is None where nothing was written."""
+    """A replacement, or its preview. `row` is None if nothing was written."""
 
     row: Replacement | None
     places: Sequence[TextPlace]
@@ -170,7 +176,7 @@ class Replaced:
 
 @dataclass(frozen=True, slots=True)
 class UndoneReplacement:
-    """`kept` are the places that somebody changed since, or whose old value is no longer allowed."""
+    """The result of an undo. `kept`: places changed since, or whose old value is no longer allowed."""
 
     row: Replacement
     restored: int
@@ -188,10 +194,10 @@ def find_and_replace(
     is_whole_words: bool = False,
     is_dry_run: bool = False,
 ) -> Replaced:
-    """Put `replace` for every `find` in the texts of these tables, or say what that would do.
+    """Replace every `find` in the texts of these tables, or only return the effects with `is_dry_run`.
 
-    Every new value passes the rules of its place: where one does not, `RuleViolation` names up to twenty such
-    places by `table.id.field`, and nothing is written. Drafts stay as they are.
+    New values must be valid: otherwise `RuleViolation` names up to twenty places as `table.id.field`, and
+    nothing is written. Drafts are unchanged.
     """
     actor.require_person("find and replace")
     actor.require("database.manage")
@@ -228,7 +234,7 @@ def find_and_replace(
 
 
 def keep_places(row: Replacement, places: Iterable[TextPlace]) -> None:
-    """Keep what was replaced, so that it can be undone."""
+    """Save the replaced values for an undo."""
     ReplacedPlace.objects.bulk_create(
         (
             ReplacedPlace(
@@ -247,7 +253,7 @@ def keep_places(row: Replacement, places: Iterable[TextPlace]) -> None:
 
 @transaction.atomic
 def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> UndoneReplacement:
-    """Put back what stood at each place before. What somebody changed since stays, and is named in the answer.
+    """Restore the earlier value at each place, except where it was changed since.
 
     Raises `NotFound`, or `Conflict` (`already_undone`).
     """
@@ -279,9 +285,10 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> UndoneRepla
 
 
 def apply_edit(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPlace]:
-    """Let every app change its rows. All rows are locked before the first is written, in the order of the apps:
-    live writers lock a row first too, and the content version last."""
+    """Let each source change its rows, and return the changed places."""
     wanted = frozenset(tables)
+    # All rows are locked before the first write, in the order of the apps. Other writers also lock rows first
+    # and the content version last, so they can't deadlock with this.
     found = [(source, source.find(edit, wanted)) for source in select_sources(wanted)]
     places: list[TextPlace] = []
     with version_last():
@@ -297,7 +304,7 @@ def apply_edit(edit: Edit, tables: Collection[str], actor: Actor) -> list[TextPl
 
 
 def require_no_problems(edit: Edit) -> None:
-    """Raise `RuleViolation` where a value would not be valid any more."""
+    """Raise `RuleViolation` if a new value is not valid."""
     if edit.problems:
         path, sentences = next(iter(edit.problems.items()))
         raise RuleViolation(
@@ -347,7 +354,7 @@ _TEXT_MAX: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class SampledPlace:
-    """A place that changes, with its text before and after."""
+    """A changed place, with its text before and after."""
 
     table: str
     id: str
@@ -357,7 +364,7 @@ class SampledPlace:
 
 
 def sample_of(places: Iterable[TextPlace]) -> list[SampledPlace]:
-    """The first places that change: both texts around where they begin to differ."""
+    """Return the first changed places, with both texts around the first difference."""
     found: list[SampledPlace] = []
     for place in islice(places, SAMPLE_SIZE):
         before, after = (
@@ -384,7 +391,8 @@ def _cut(text: str, start: int) -> str:
 
 
 def _allow_undo(row: Replacement, actor: Actor) -> None:
-    """Whoever made it may undo it while they may edit all of that; whoever manages the database may undo any."""
+    """Raise `NotAllowed` unless the actor may undo the replacement: its starter with all edit permissions, or a
+    database manager."""
     if row.layer != Layer.REVIEW:
         require_no_approval(actor, row.tables)
     if actor.can("database.manage"):
@@ -398,7 +406,7 @@ def _allow_undo(row: Replacement, actor: Actor) -> None:
 
 
 def require_targets(actor: Actor, tables: Collection[str], layer: str) -> None:
-    """Raise `NotAllowed` unless the actor may write in all of these tables, or in Review."""
+    """Raise `NotAllowed` unless the actor may write to all these tables, or to Review."""
     if layer == Layer.REVIEW:
         actor.require("posts.review.save")
         return
@@ -408,7 +416,7 @@ def require_targets(actor: Actor, tables: Collection[str], layer: str) -> None:
 
 
 def require_no_approval(actor: Actor, tables: Collection[str]) -> None:
-    """Raise `NotAllowed` where changes in one of these tables must be approved first."""
+    """Raise `NotAllowed` if changes to one of these tables need approval."""
     for table, kind in _SHARED_TABLES.items():
         if table in tables:
             require_live_change(kind, actor)

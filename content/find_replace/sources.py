@@ -1,6 +1,6 @@
-"""Where find and replace looks: posts with their modules, and global modules.
+"""The sources of find and replace: posts with their modules, and global modules.
 
-What is live is changed by the rules of any edit, with revisions and events.
+Live content is changed with the rules, revisions and events of a normal edit.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _JSON: Final = ("jsonld_overrides", "custom_fields")
 
 
 class PostSource:
-    """Live posts that have content of their own: neither in the trash nor still a placeholder."""
+    """Live posts: not in the trash, and not placeholders."""
 
     tables: tuple[str, ...] = (POSTS, MODULES)
     permission: str = "posts.edit"
@@ -69,7 +69,7 @@ class PostSource:
             ids.update(edit.keys(MODULES, own, documents=("overrides",), key="post_id"))
         variations = set(_posts().filter(variation_of__isnull=False).values_list("pk", flat=True))
         found: list[UUID] = []
-        # A promotion and a change of slug lock the original first, and then its variations.
+        # The same lock order as promotions and slug changes, which lock the original before its variations.
         for part in chain(batches(sorted(ids - variations)), batches(sorted(ids & variations))):
             posts = _posts().filter(pk__in=part).order_by("pk")
             if edit.writes:
@@ -105,14 +105,14 @@ def _posts() -> QuerySet[Post]:
 def _judged(
     post: Post, before: PostDocument, edit: Edit, tables: frozenset[str], actor: Actor
 ) -> tuple[PostDocument, list[Hand]]:
-    """The document as the edit wants it and the rules leave it; unchanged where they refuse it."""
+    """Return the edited document after validation, or the unchanged one if it is refused."""
     try:
         wanted, hands = edit_document(before, post.pk, edit, tables)
         if not hands:
             return before, []
         after = check_changes(post=post, before=before, after=wanted, actor=actor)
     except RuleViolation as error:
-        # Those of modules name their module, which is enough.
+        # Errors of modules already name the module in their path.
         own = {path for path in error.details if path.startswith("modules.")}
         edit.refuse("" if own else f"{POSTS}.{post.pk}", error)
         return before, []
@@ -126,7 +126,7 @@ _LINE: Final = 200
 
 
 class GlobalModuleSource:
-    """Global modules, each changed like by hand: with a revision before and after."""
+    """Global modules, changed with a revision as by a normal edit."""
 
     tables: tuple[str, ...] = (GLOBALS,)
     permission: str = "globals.edit"
@@ -159,7 +159,7 @@ class GlobalModuleSource:
 
 
 def _changed(row: ModuleInstance, hand: Hand) -> tuple[str, JsonObject]:
-    """The label and the props as the hand wants them and the rules leave them."""
+    """Return the edited label and props after validation."""
     label = clean_line("label", hand.take("label", row.label), _LINE)
     definition = modules.get(row.type)
     props = dict(row.props)
@@ -181,6 +181,7 @@ def _write(
     rows = [row for row, _, _ in changed]
     before = [(row, row.props) for row in rows]
     written: list[SharedChange] = []
+    # `bulk_update` doesn't set `auto_now` fields, so `updated_at` is set here.
     for row, label, props in changed:
         earlier_version, earlier, earlier_at = row.version, global_document(row), row.updated_at
         row.label, row.props, row.updated_at = label, props, timezone.now()

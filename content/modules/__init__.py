@@ -1,1 +1,1 @@
-"""Global modules, and module groups that people make."""
+"""Global modules, and module groups made by users."""

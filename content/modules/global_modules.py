@@ -1,4 +1,4 @@
-"""Global modules: shared by every post that places them. Each change is live at once, and keeps a revision."""
+"""Global modules: shared by all posts that contain them. Changes are live immediately, with revisions."""
 
 from __future__ import annotations
 
@@ -51,11 +51,10 @@ def create_global(
     has_lost_references: bool = False,
     keeps_undefined: bool = False,
 ) -> ModuleInstance:
-    """Make a global module. `module_id` is that of another installation, where what it names may be gone.
+    """Create a global module. `module_id` is its id from another installation.
 
-    With `keeps_undefined` its type, or some of its values, may have no definition any more.
-
-    Raises `RuleViolation` by field; a taken slug is one on `globalSlug`.
+    With `has_lost_references`, references may point to missing objects; with `keeps_undefined`, the type or
+    props may have no definition. Raises `RuleViolation` by field; for a slug in use the key is `globalSlug`.
     """
     _allow(actor)
     definition = modules.get(type) if keeps_undefined else find_module(type)
@@ -115,9 +114,9 @@ def edit_global(
     props: Mapping[str, Json] | None = None,
     expected_version: int | None = None,
 ) -> ModuleInstance:
-    """Change the label, or merge props. Every post that places the module shows it at once.
+    """Change the label or merge props, live in all posts that contain the module.
 
-    Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field: the type stays.
+    Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field: the type can't be changed.
     """
     _allow(actor)
     require_live_change(GLOBAL_MODULE, actor)
@@ -136,9 +135,9 @@ def edited_global(
     props: Mapping[str, Json] | None = None,
     actor: Actor | None = None,
 ) -> JsonObject:
-    """The document of the module with these values, by the rules of a write. Raises `RuleViolation`.
+    """Return the module's document with the new values, validated. Raises `RuleViolation`.
 
-    With an `actor`, what they may not see cannot be named anew.
+    With an `actor`, new references to objects they may not see are refused.
     """
     return {
         "label": module.label if label is None else clean_line("label", label, LABEL_MAX),
@@ -150,7 +149,7 @@ def edited_global(
 def revert_global(
     *, actor: Actor, slug: str, revision_id: UUID | str, expected_version: int | None = None
 ) -> ModuleInstance:
-    """Make the module what one of its revisions holds. Raises `NotFound` for a revision of another module."""
+    """Restore a revision of the module. Raises `NotFound` for a revision of another module."""
     _allow(actor)
     require_live_change(GLOBAL_MODULE, actor)
     module = lock_global(slug)
@@ -169,7 +168,7 @@ def write_global(
     expected_version: int | None,
     reason: str,
 ) -> ModuleInstance:
-    """Make the module what a document of it says: a revision, or a proposal that was approved."""
+    """Write a document to the module, from a revision or an approved proposal."""
     _allow(actor)
     if reason != APPROVED:
         require_live_change(GLOBAL_MODULE, actor)
@@ -182,7 +181,7 @@ def write_global(
 
 @transaction.atomic
 def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
-    """Remove a module that no post places. Raises `Conflict` (`in_use`) with the number of those that do."""
+    """Delete an unused module. Raises `Conflict` (`in_use`) with the number of posts that contain it."""
     _allow(actor)
     require_approver(GLOBAL_MODULE, actor)
     module = lock_global(slug)
@@ -196,6 +195,7 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
         )
     pk = module.pk
     module.delete()
+    # Django clears the key on delete, but the event needs it.
     module.pk = pk
     forget_global(pk)
     forget_revisions(GLOBAL_MODULE, pk)
@@ -205,19 +205,20 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
 
 
 def global_document(module: ModuleInstance) -> JsonObject:
-    """The module as its revisions hold it."""
+    """Return the module as stored in revisions."""
     return {"label": module.label, "props": dict(module.props)}
 
 
 def lock_global(slug: str) -> ModuleInstance:
-    """The global module of that slug, locked until the transaction ends. Raises `NotFound`."""
+    """Return the global module with this slug, locked until the end of the transaction. Raises `NotFound`."""
     return find_global(slug, locked=True)
 
 
 def _checked(
     module: ModuleInstance, props: Mapping[str, Json], actor: Actor | None = None
 ) -> JsonObject:
-    """The cleaned values of the given props that differ; the others are left as they are, whatever their age."""
+    """Return the cleaned values of the props that changed. Unchanged ones aren't validated, because older values
+    may break newer rules."""
     changed = {
         name: value
         for name, value in props.items()
@@ -243,7 +244,7 @@ def _rewrite(module: ModuleInstance, document: JsonObject, actor: Actor, reason:
         if name not in module.props or module.props[name] != value
     }
     if changed:
-        # A file that was deleted since is left out: nobody could bring the rest back else.
+        # A reference to a deleted file is dropped; otherwise the revision could not be restored at all.
         definition = find_module(module.type)
         changed = props_without_missing(PropsChange(definition.Props, module.props, changed))
     props = {**wanted, **changed, **_checked(module, changed)}
@@ -268,7 +269,7 @@ def _write(module: ModuleInstance, document: JsonObject, actor: Actor, reason: s
 
 
 def names_of_changed(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Json]:
-    """Return the names of the props that differ, in their order."""
+    """Return the names of the props that differ, in order."""
     names = dict.fromkeys([*before, *after])
     return [name for name in names if before.get(name) != after.get(name)]
 

@@ -1,4 +1,4 @@
-"""Module groups that people make: layout templates beside those that are code."""
+"""Module groups: page templates made by users, in addition to those defined in code."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def create_group(
     description: str = "",
     group_id: UUID | None = None,
 ) -> ModuleGroup:
-    """Make a group; `group_id` is that of another installation.
+    """Create a group. `group_id` is its id from another installation.
 
-    Raises `RuleViolation` by field; a name that is taken, also by code, is one on `name`.
+    Raises `RuleViolation` by field; for a name in use, also by code, the key is `name`.
     """
     _allow(actor)
     name = clean_ascii_slug("name", name, NAME_MAX)
@@ -89,7 +89,7 @@ def edit_group(
     modules: Places | None = None,
     expected_version: int | None = None,
 ) -> ModuleGroup:
-    """Change a stored group; posts that were made with it stay as they are.
+    """Change a stored group. Existing posts are not changed.
 
     Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field.
     """
@@ -110,7 +110,7 @@ def edit_group(
 
 @transaction.atomic
 def delete_group(*, actor: Actor, name: str) -> ModuleGroup:
-    """Remove a stored group; posts that were made with it stay as they are."""
+    """Delete a stored group. Existing posts are not changed."""
     _allow(actor)
     group = _lock(name)
     pk = group.pk
@@ -127,7 +127,7 @@ def _lock(name: str) -> ModuleGroup:
         ) % {"name": name}
         raise RuleViolation(message, code="code_defined", details={"name": [message]})
     rows = ModuleGroup.objects.select_for_update()
-    # PostgreSQL would refuse to look for a text with NUL.
+    # PostgreSQL refuses queries for a text with NUL.
     found = rows.filter(name=name).first() if "\x00" not in name else None
     if found is None:
         raise NotFound(_("There is no module group %(name)r.") % {"name": name[:100]})
@@ -184,7 +184,8 @@ def _clean_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) 
     try:
         full = place.full_props()
     except RuleViolation as error:
-        # A place has props in any case: those of a shared module go on top of what is shared.
+        # The caller only sends `props`; for a global module they are stored as overrides, so the path is
+        # translated back.
         details = {
             path.replace("overrides", "props", 1): text for path, text in error.details.items()
         }

@@ -1,4 +1,4 @@
-"""Global modules as one kind of shared content: what its revisions hold, and how it is written from one."""
+"""Global modules as a kind of shared content with revisions and proposals."""
 
 from __future__ import annotations
 

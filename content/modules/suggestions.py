@@ -1,4 +1,4 @@
-"""Suggests modules for a layout: from their guidance, the post type's rules, and what the page is to say."""
+"""Layout suggestions: modules chosen by their guidance, the rules of the post type, and a brief."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from proofroom.core.search import word_positions
 from proofroom.definitions import Module, allowed_modules, find_post_type, modules
 
 ROLE_ORDER: Final = ("opening", "navigation", "body", "support", "aside", "divider", "closing")
-"""The roles of our modules from the top of a page to its end; others stand before the closing."""
+"""The built-in roles from the top of a page to the bottom; other roles come before `closing`."""
 DEFAULT_ROLES: Final = ("opening", "body")
-"""What every page has, whatever its brief names."""
+"""Roles of every page, independent of the brief."""
 _SHORTEST: Final = 3
 _FAINT: Final = 0.3
-"""Below this a module fits no brief: it shares only words with it that many modules have."""
+"""Minimum weight of a match. A module below shares only common words with the brief."""
 _MOST_OF_ROLE: Final = 2
 _SMALL: Final = (
     "about above all also and are around before but each end ending every for from has have how into its many may "
@@ -28,13 +28,13 @@ _SMALL: Final = (
     "two under very was what when where which who whose will with without would you your"
 )
 _SMALL_WORDS: Final = frozenset(_SMALL.split())
-"""Words that say nothing of a page, in the language of our guidance; guidance in another has its rare ones count."""
+"""Common English words without meaning for a page. Guidance in another language relies on word frequency alone."""
 _ENDINGS: Final = ("ies", "ing", "ed", "es", "en", "s", "y", "e")
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleCandidate:
-    """A module for a role; `weight` is how well it fits the brief, 0 where it is not named there."""
+    """A module for a role. `weight` is how well it matches the brief, 0 if it doesn't."""
 
     module: type[Module]
     why: str
@@ -43,7 +43,7 @@ class ModuleCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """`missing` are the roles that no module may fill; `order` names a module for each of the others."""
+    """A suggested layout. `missing`: roles without an allowed module; `order`: one module for each other role."""
 
     roles: Mapping[str, list[ModuleCandidate]]
     missing: tuple[str, ...]
@@ -52,12 +52,13 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Brief:
-    """The stems of a brief. An empty one fits nothing."""
+    """The word stems of a brief. An empty brief matches nothing."""
 
     stems: frozenset[str] = frozenset()
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def weight_of(self, text: str) -> float:
+        # Sorted, because a float sum depends on the order, and equal requests must give equal results.
         return sum(self.weights.get(stem, 0.0) for stem in sorted(self.stems & stems_of(text)))
 
 
@@ -69,20 +70,20 @@ def suggest(
     exclude: Collection[str] = (),
     most: int = 3,
 ) -> Layout:
-    """Candidates for each role: those asked for, those that the brief calls for, or all there are.
+    """Return candidates for each role: the given roles, those matching the brief, or all.
 
-    A brief is matched by words, in the language of the guidance: words are folded and lose their ending
-    (questions, question), and count the more, the fewer modules have them in name, label and useWhen. It calls for
-    an opening, a body, the roles it names, and those of modules it fits. Candidates are ordered by the brief, then
-    by whether the post type's own template has them, then by how few roles they have, and how early this one comes
-    among them, then by name: the same question always has the same answer. Raises `RuleViolation` for an unknown
-    post type.
+    A brief is matched by word stems without case, in the language of the guidance. A stem weighs more if fewer
+    modules have it in name, label or `use_when`. A brief selects opening, body, roles it names, and roles of
+    modules it matches. Candidates are sorted by weight, then by presence in the post type's template, number of
+    roles, position of this role among them, and name, so the result is deterministic. Raises `RuleViolation`
+    for an unknown post type.
     """
     allowed = [row for row in allowed_modules(post_type) if row.name not in exclude]
     asked = _Brief(stems_of(brief), _weights(tuple(modules.names()))) if brief.strip() else _Brief()
     group = find_post_type(post_type).default_module_group
     template: tuple[str, ...] = ()
     if group:
+        # The default group may be missing or invalid; suggestions work without it.
         with suppress(RuleViolation):
             template = tuple(place.type for place in find_group(group).modules)
     wanted = set(roles)
@@ -103,12 +104,13 @@ def suggest(
 
 
 def known_roles() -> tuple[str, ...]:
-    """The roles that modules have, from the top of a page to its end."""
+    """Return the roles of all modules, from the top of a page to the bottom."""
     return _in_order({role for row in modules for role in row.ai.layout_roles})
 
 
 def _in_order(roles: Iterable[str]) -> tuple[str, ...]:
-    """Each once, from the top of a page to its end; what is not ours by name, before the closing."""
+    """Return the roles without duplicates, from the top of a page to the bottom; other roles come before
+    `closing`."""
     last = ROLE_ORDER.index("closing")
     places_ = {role: (place, "") for place, role in enumerate(ROLE_ORDER)}
     return tuple(sorted(set(roles), key=lambda role: places_.get(role, (last - 0.5, role))))
@@ -121,7 +123,7 @@ def _candidates(
     for row in allowed:
         if role not in row.ai.layout_roles:
             continue
-        # When to use it: what the brief speaks of where it does, else all that its guidance says.
+        # The lines of guidance that match the brief, or all lines if none does.
         lines = row.ai.use_when or (row.description,)
         reasons = [line for line in lines if asked.weight_of(line)] or [*lines]
         if row.name in template:
@@ -139,9 +141,10 @@ def _candidates(
 def _recommended(
     found: Mapping[str, Sequence[ModuleCandidate]], template: Sequence[str], is_brief: bool
 ) -> tuple[str, ...]:
-    """For each role the best that no earlier one has taken.
+    """Return the best unused module for each role.
 
-    With a brief: what the template has of the usual roles, then what fits the brief, from the top of the page down.
+    With a brief: first modules of the template for the default roles, then modules that match the brief, from
+    top to bottom.
     """
     taken: list[str] = []
     for role, rows in found.items():
@@ -168,13 +171,13 @@ def _said_of(row: type[Module]) -> str:
 
 @lru_cache(maxsize=4)
 def _weights(names: tuple[str, ...]) -> Mapping[str, float]:
-    """Return what each stem of the guidance counts, for the modules of these names."""
+    """Return the weight of each stem. `names` is only the cache key: other modules give other weights."""
     counts = Counter(stem for row in modules for stem in stems_of(_said_of(row)))
     return {stem: 1 / count for stem, count in counts.items()}
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The words of a text without case, accents and ending; very short ones are none."""
+    """Return the word stems of a text, without case, accents, endings and very short words."""
     words = (word for _, _, word in word_positions(text))
     return frozenset(
         _stem(word) for word in words if len(word) >= _SHORTEST and word not in _SMALL_WORDS

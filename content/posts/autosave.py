@@ -1,4 +1,4 @@
-"""Autosave: a private copy of what somebody types, until it is saved. Nothing but its writer's form reads it."""
+"""Autosave: private copies of unsaved form input. Only the form of the same user reads them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
 
 MAX_BYTES: Final = 2_000_000
-"""Of one copy, as JSON."""
+"""Size of one copy in bytes, as JSON."""
 MAX_COPIES: Final = 50
-"""Of one person; the oldest is forgotten."""
+"""Number of copies per user; the oldest are deleted."""
 MAX_LISTED: Final = 20
-"""Of one form, the newest; the others come up once these are decided on."""
+"""Number of copies listed for one form, newest first."""
 LIFETIME: Final = timedelta(days=30)
+# Bounds the IN list of one DELETE and the duration of its transaction.
 _AT_ONCE: Final = 1000
 
 Entries = Sequence[tuple[str, str]]
@@ -34,7 +35,8 @@ Entries = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Predecessor:
-    """A copy whose content a page took over. One that was saved later than `saved_at` holds more than that."""
+    """A copy whose content another page took over. If the copy was saved after `saved_at`, it holds newer input
+    and must not be deleted."""
 
     key: UUID
     saved_at: datetime | None = None
@@ -50,16 +52,17 @@ def save_copy(
     layer: str = SOURCE,
     follows: Collection[Predecessor] = (),
 ) -> Autosave:
-    """Keep what the form holds under the name that its page chose. Raises `RuleViolation`, `NotFound`.
+    """Save the content of a form under the page's key and delete the predecessors it contains.
 
-    Every open page has a name of its own, so that no page writes over what another holds. The copies that it
-    `follows` are contained in this one and go. The copy of somebody else by the same name stays as it is.
+    Each open page uses its own key, so pages don't overwrite each other. A copy of another user with the same
+    key is not changed. Raises `RuleViolation`, `NotFound`.
     """
     actor.require_person(_("edit a post"))
     actor.require("posts.view" if post_id else "posts.create")
     if layer not in (SOURCE, Layer.REVIEW):
         raise invalid("layer", _("Only the live text and Review can be edited."))
     kept = [[name, value] for name, value in entries]
+    # JSON from a browser may contain lone surrogates, which plain UTF-8 can't encode.
     if len(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise invalid("entries", _("Too long to keep as unsaved changes. Save your changes."))
     if post_id and not visible_to(Post.objects.alive().filter(pk=post_id), actor).exists():
@@ -74,6 +77,8 @@ def save_copy(
     )
     own = Autosave.objects.filter(user_id=actor.user.pk)
     same = _of_form(own, post_id, layer).filter(pk=key)
+    # The key comes from the browser. Filtering on the user keeps a client from overwriting another user's
+    # copy, and `ignore_conflicts` makes the insert a no-op in that case.
     if not same.update(entries=kept, saved_at=copy.saved_at):
         Autosave.objects.bulk_create([copy], ignore_conflicts=True)
         newest = own.order_by("-saved_at", "pk").values_list("pk", flat=True)[:MAX_COPIES]
@@ -86,7 +91,7 @@ def save_copy(
 def list_copies(
     *, post_id: UUID | None, actor: Actor, layer: str = SOURCE, without: Collection[UUID] = ()
 ) -> list[Autosave]:
-    """The copies that this person has of the form of a post, or of one for a new post, the newest first."""
+    """Return the user's copies for the form of a post, or of a new post if `post_id` is None, newest first."""
     own = _own_copies(post_id, actor, layer).exclude(pk__in=list(without))
     return list(own.order_by("-saved_at", "pk")[:MAX_LISTED])
 
@@ -94,7 +99,7 @@ def list_copies(
 def find_copy(
     *, key: UUID, post_id: UUID | None, actor: Actor, layer: str = SOURCE
 ) -> Autosave | None:
-    """The copy of this name that this person has of the form."""
+    """Return the user's copy with this key, or None."""
     return _own_copies(post_id, actor, layer).filter(pk=key).first()
 
 
@@ -110,7 +115,7 @@ def _of_form(copies: QuerySet[Autosave], post_id: UUID | None, layer: str) -> Qu
 
 
 def discard_copy(*, key: UUID, actor: Actor, follows: Collection[Predecessor] = ()) -> None:
-    """Forget a copy: it was saved, with those that it follows, or its writer does not want it."""
+    """Delete a copy and its predecessors, after saving or when the user discards it."""
     for one in (Predecessor(key), *follows):
         _delete_predecessor(one, actor)
 
@@ -118,12 +123,13 @@ def discard_copy(*, key: UUID, actor: Actor, follows: Collection[Predecessor] = 
 def _delete_predecessor(one: Predecessor, actor: Actor) -> None:
     own = Autosave.objects.filter(pk=one.key, user_id=actor.user.pk)
     if one.saved_at is not None:
+        # A later save means that the page is still in use and holds input its successor doesn't have.
         own = own.filter(saved_at=one.saved_at)
     own.delete()
 
 
 def delete_expired_copies() -> int:
-    """Delete what nobody came back for, so many at a time. Safe to run twice. Answers how many."""
+    """Delete expired copies in batches and return their number. Safe to run twice."""
     old = Autosave.objects.filter(saved_at__lt=timezone.now() - LIFETIME).order_by("saved_at")
     total = 0
     while ids := list(old.values_list("pk", flat=True)[:_AT_ONCE]):

@@ -1,4 +1,4 @@
-"""Canonical addresses: posts that have none are given their own."""
+"""Canonical URLs: fill them in for posts without one."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from proofroom.core.validation.limits import URL_MAX
 
 BATCH_SIZE: Final = 200
 SECONDS = 20.0
-"""How long one call works; what is left then, the next one does."""
+"""Maximum duration of one call in seconds; the next call continues."""
 
 
 def posts_without_canonical() -> QuerySet[Post]:
-    """Posts that could be given one: with an address, approved once, not in the trash."""
+    """Return live posts that can have a canonical URL: with a path, approved at least once, not in the trash."""
     posts = Post.objects.alive().filter(is_placeholder=False).exclude(path="")
     return posts.filter(Q(canonical_url__isnull=True) | Q(canonical_url=""))
 
 
 def set_missing_canonicals(*, actor: Actor) -> int:
-    """Give each post without a canonical address its own. Answers how many, at most as many as `SECONDS` allow.
+    """Set the canonical URL of posts without one to their own URL, and return the number of changed posts.
 
-    Live posts change with a revision and `post.updated` each; what is staged stays. A post that moves takes such
-    an address with it. Safe to run twice: the second finds what is left.
+    Stops after `SECONDS`. Each changed post gets a revision and a `post.updated` event; staged changes are not
+    touched. The URL follows later moves of the post. Safe to run twice: the second call continues.
     """
     actor.require_person("fill in canonical addresses")
     actor.require("seo.manage")

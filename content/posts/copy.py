@@ -1,4 +1,4 @@
-"""Copy: a page as a draft beside it, and copies of what stands below it as drafts below the copy."""
+"""Copy: create drafts from a page and from the pages below it."""
 
 from __future__ import annotations
 
@@ -34,23 +34,26 @@ from proofroom.core.i18n.words import cut_slug
 from proofroom.core.json import JsonObject
 
 MAX_COPIED: Final = 5_000
-"""Pages that are copied with the one that stands above them, which counts too."""
+"""Maximum number of copied pages, including the top page."""
 _Copy = tuple[Post, PostDocument, PostDocument]
-"""A new post, what it was before anything was written in it, and its document."""
+"""A new post, its empty document, and its filled document."""
 
 
 def pages_to_copy(post_id: UUID, most: int = MAX_COPIED) -> list[UUID]:
-    """The pages below one that a copy takes along, parents first, or one more than there may be: not those in the
-    trash, nor what an agent proposed and nobody approved, nor what stands below them. One query."""
+    """Return the ids of the pages below a page that a copy includes, parents first, at most `most` + 1.
+
+    Leaves out pages in the trash, proposed pages that were never approved, and everything below either. One
+    query.
+    """
     return ids_below(post_id, most=most, is_approved=True)
 
 
 @transaction.atomic
 def copy_page(*, post_id: UUID | str, actor: Actor) -> Post:
-    """Make a draft of what a page says live, below the same page and with a slug that is free.
+    """Create a draft from the live content of a page, with the same parent and a free slug.
 
-    Media and shared modules stay shared. Translations, dates and what waits in Review are not copied, and nothing
-    leads to the copy from anywhere. Raises `RuleViolation`, `NotAllowed`, `NotFound`.
+    Media and shared modules stay shared. Translations, dates and changes in Review are not copied, and nothing
+    links to the copy. Raises `RuleViolation`, `NotAllowed`, `NotFound`.
     """
     _require_rights(actor)
     source = visible_to(Post.objects.alive(), actor).filter(pk=post_id).first()
@@ -69,10 +72,10 @@ def copy_page(*, post_id: UUID | str, actor: Actor) -> Post:
 
 @transaction.atomic
 def copy_below(*, below: Mapping[UUID, UUID], actor: Actor) -> dict[UUID, Post]:
-    """Make drafts of pages, each below the copy that is named for it, and return them by their sources.
+    """Create drafts from pages below the given parents and return them by source id.
 
-    A page that is in the trash by now is left out, as is one whose place is. The statements are fixed, beside one for
-    each level above and, on PostgreSQL, one for the words of each page. Raises `RuleViolation` and `NotAllowed`.
+    Skips a page if it or its new parent is in the trash by now. The number of queries is fixed, plus one per
+    level above and, on PostgreSQL, one per page for its search words. Raises `RuleViolation` and `NotAllowed`.
     """
     _require_rights(actor)
     places = set(
@@ -96,7 +99,7 @@ def _require_rights(actor: Actor) -> None:
 
 
 def _copies(asked: Mapping[Post, JsonObject], actor: Actor) -> list[_Copy]:
-    """Copies of posts with fields of their own, unsaved, in the order of the posts."""
+    """Return unsaved copies of the posts with the given field values, in the order of the posts."""
     new: list[_Copy] = []
     pattern = cache(pattern_of)
     for page, document in post_repository.load_many(asked):
@@ -117,7 +120,7 @@ def _copies(asked: Mapping[Post, JsonObject], actor: Actor) -> list[_Copy]:
 
 
 def _store(new: Sequence[_Copy], actor: Actor) -> None:
-    """Store new posts with all that belongs to them, and record their events."""
+    """Insert new posts with their related rows and record their events."""
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []
     terms: list[PostTerm] = []
@@ -136,6 +139,8 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
         things.append((post.pk, event_payload(post, changes)))
     posts = [post for post, _empty, _document in new]
     try:
+        # A savepoint: after an IntegrityError PostgreSQL refuses every query until a rollback, and the error
+        # message below needs a query.
         with transaction.atomic():
             insert_rows(posts, instances, places, terms)
     except IntegrityError:
@@ -149,7 +154,8 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
 
 
 def _free_slug(source: Post) -> str:
-    """A slug beside the source that no other page has. One query."""
+    """Return a free slug derived from the slug of the source. One query."""
+    # Leaves room for "-copy" and a number within SLUG_MAX.
     stem = f"{cut_slug(source.slug, SLUG_MAX - 10)}-copy"
     siblings = Post.objects.alive().filter(type=source.type, locale=source.locale)
     taken = set(siblings.filter(slug__startswith=stem).values_list("slug", flat=True))

@@ -1,4 +1,4 @@
-"""Create: a post by a person, live at once; or by an agent, with all its content in AI Review."""
+"""Create: a live post by a person, or a post whose content is only in AI Review by an agent."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Edit = Callable[[PostDocument], PostDocument]
 
 @dataclass(frozen=True, slots=True)
 class PostDates:
-    """When a post was published, created and last changed elsewhere; null for now."""
+    """Dates of a post from another system: published, created and last changed. None means now."""
 
     published_at: datetime | None = None
     created_at: datetime | None = None
@@ -66,7 +66,7 @@ class ProposedPost:
 
 
 def shared_modules() -> dict[str, str]:
-    """The instance id of every global module, by its slug."""
+    """Return the instance ids of all global modules by slug."""
     rows = ModuleInstance.objects.globals().values_list("global_slug", "pk")
     return {str(slug): str(pk) for slug, pk in rows}
 
@@ -85,11 +85,10 @@ def create_post(
     author: User | None = None,
     dates: PostDates = NO_DATES,
 ) -> Post:
-    """Make a live post. Without `edit`, which builds its modules, the default module group is seeded.
+    """Create a live post. Without `edit`, which builds the modules, the default module group is used.
 
-    The author is the actor, unless another account is. `dates` are those that it has from elsewhere.
-
-    Raises `RuleViolation` keyed by field; a taken slug is one on `slug`.
+    The author is the actor unless `author` is given. Raises `RuleViolation` keyed by field; for a slug in use
+    the key is `slug`.
     """
     actor.require_person("create live posts")
     if not (translation_of is not None and actor.can("posts.translate")):
@@ -123,7 +122,7 @@ def create_post(
     if status == Status.PUBLISHED and document.fields.get("publishAt") is not None:
         raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
     post.published_at = dates.published_at
-    # The address may have the day in it.
+    # Before `insert`, because a path pattern may contain the day.
     post.created_at = min(dates.created_at or post.created_at, post.created_at)
     changes = insert(post, empty, document, actor, status)
     keep_dates(post, dates)
@@ -135,7 +134,7 @@ def create_post(
 
 
 def keep_dates(post: Post, dates: PostDates) -> None:
-    """Store when a new post was created and changed elsewhere. Dates in the future are none."""
+    """Save the creation and change dates of an imported post. Dates in the future are ignored."""
     named = {"created_at": dates.created_at, "updated_at": dates.updated_at}
     now = timezone.now()
     kept = {name: moment for name, moment in named.items() if moment is not None and moment <= now}
@@ -146,7 +145,8 @@ def keep_dates(post: Post, dates: PostDates) -> None:
 
 
 def require_names(document: PostDocument) -> None:
-    """A new post has a title and a slug, which no comparison with an empty one asks for."""
+    """Raise `RuleViolation` if a new post has no title or slug. The comparison with the empty document doesn't
+    find this."""
     for name in ("title", "slug"):
         if not document.fields.get(name):
             raise invalid(name, _("%(name)s is required.") % {"name": name})
@@ -155,7 +155,7 @@ def require_names(document: PostDocument) -> None:
 def record_created(
     post: Post, changes: Changes, actor: Actor, *, source: Post | None = None
 ) -> None:
-    """The events of a new post that is stored, and the checks of where it stands."""
+    """Record the events of a new post, then check its path and the actor's scope."""
     published = ("post.published", "post.publish") if post.status == Status.PUBLISHED else ()
     outbox.record_each(
         ("post.created", *published),
@@ -190,9 +190,9 @@ def propose_post(
     edit: Edit | None = None,
     reason: str = "",
 ) -> ProposedPost:
-    """Make a draft post whose content stands in AI Review only; its live title and slug are placeholders.
+    """Create a draft whose content is only in AI Review; its live title and slug are placeholders.
 
-    `reason` is what an agent or an AI client says of it.
+    `reason` is the explanation given by the agent or AI client.
     """
     actor.require("posts.create")
     actor.require_inside(None)
@@ -223,7 +223,8 @@ def propose_post(
 
 
 def insert_placeholder(post: Post, actor: Actor) -> None:
-    """Store a new post whose content will stand in AI Review only."""
+    """Insert a new post whose content will be staged in AI Review."""
+    # A random slug, because the proposed one may be in use and is checked only when it is approved.
     post.title, post.slug = PLACEHOLDER_TITLE, f"proposed-{uuid4().hex[:12]}"
     post.is_placeholder = True
     empty = empty_document(post)
@@ -241,7 +242,7 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
 
 
 def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
-    """A post with the defaults of its type, unsaved; in the group of the one that it translates."""
+    """Return an unsaved post with the defaults of its type, in the translation group of `translation_of` if given."""
     remember_sections(actor)
     definition = find_post_type(type)
     locale = locale or settings.CMS_ENV.default_locale
@@ -262,12 +263,12 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
 
 
 def empty_document(post: Post) -> PostDocument:
-    """Return what a new post is before anything is written in it."""
+    """Return the document of a new post before anything is edited."""
     return PostDocument(type=post.type, locale=post.locale, fields=post_repository.fields_of(post))
 
 
 def set_columns(post: Post, document: PostDocument) -> None:
-    """Give a new post the fields of its document, unsaved."""
+    """Copy the fields of the document to the columns of an unsaved post."""
     for name, column in post_repository.COLUMNS.items():
         if name in document.fields:
             setattr(post, column, post_repository.column_value(name, document.fields[name]))
@@ -281,9 +282,9 @@ def insert(
     actor: Actor,
     status: str = Status.DRAFT,
 ) -> Changes:
-    """Store a new post with its first revision and provenance, and return what `document` brings to the `empty` one.
+    """Insert a new post with its first revision and provenance, and return the changes from `empty` to `document`.
 
-    Raises `RuleViolation` where another one has its place by now.
+    Raises `RuleViolation` if another post has its path by now.
     """
     set_columns(post, document)
     post.status = status

@@ -1,14 +1,13 @@
-"""A reviewer's decisions, taken together or not at all.
+"""Apply a reviewer's decisions together or not at all.
 
-With the button Submit (AI Review) or Approve (Review), what is marked accept is taken and what is marked reject is
-rejected; what is left stays staged. With the button Reject, what is marked reject is rejected, and nothing is taken.
-The one note says why: of the rejection where something is rejected, else of what is taken. A rejected path may have a
-note of its own; each note is then a rejection of its own, kept and shown with just what it speaks of. Everything is
-judged against the digest of what the reviewer saw: if anything marked has moved since, `Conflict` (`stale_review`) is
-raised and nothing is written.
+With Submit (AI Review) or Approve (Review), accepted paths are moved on, rejected paths are rejected, and all
+others stay staged. With Reject, rejected paths are rejected and nothing is accepted. The note belongs to the
+rejection if there is one, else to the acceptance. A rejected path can have its own note; each different note
+becomes a separate rejection. The digest of what the reviewer saw is compared first: if a marked change differs
+by now, `Conflict` (`stale_review`) is raised and nothing is written.
 
-Whoever may submit, approve and publish does all three at once with `publishes`: what is accepted goes live, and a
-draft is published with it.
+Users who may submit, approve and publish can do all three with `publishes`: accepted changes go live, and a
+draft is published.
 """
 
 from __future__ import annotations
@@ -42,12 +41,14 @@ from proofroom.core.errors import Conflict, invalid
 
 
 def clean_note(text: str) -> str:
-    """The note without what surrounds it. Raises `RuleViolation` on `note` for what no note can be."""
+    """Return the note without surrounding whitespace. Raises `RuleViolation` on `note` if it is too long or has
+    invalid characters."""
     note = text.strip()
     if len(note) > NOTE_MAX:
         raise invalid(
             "note", _("A note can have at most %(most)s characters.") % {"most": NOTE_MAX}
         )
+    # PostgreSQL's text type doesn't store NUL, and lone surrogates can't be encoded as UTF-8.
     if any(ord(letter) == 0 or 0xD800 <= ord(letter) <= 0xDFFF for letter in note):
         raise invalid("note", _("The note contains an invalid character."))
     return note
@@ -55,10 +56,11 @@ def clean_note(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LayerOutcome:
-    """`conflicts` are paths that stayed in AI Review, because a person had staged another value in Review.
+    """The result of a decision.
 
-    `rejections` are the ids by which what was rejected can be taken back. `is_live` says that what was taken is what
-    visitors see now, `is_published` that the post was a draft before.
+    `conflicts`: paths that stayed in AI Review because Review holds another value. `rejections`: ids for
+    undoing the rejections. `is_live`: visitors now see the accepted changes. `is_published`: a draft was
+    published.
     """
 
     taken: tuple[str, ...]
@@ -71,7 +73,7 @@ class LayerOutcome:
 
 @dataclass(frozen=True, slots=True)
 class PostSeen:
-    """The post beside the changes, as the reviewer was shown it: what is live then depends on it."""
+    """The state of the post when the reviewer loaded the changes. It determines what a decision makes live."""
 
     is_published: bool
     version: int
@@ -91,13 +93,13 @@ def decide(
     publishes: bool = False,
     post_seen: PostSeen | None = None,
 ) -> LayerOutcome:
-    """Take `accept` out of the layer into the one below it, and drop `refuse`, in one transaction.
+    """Move `accept` from the layer to the next one and reject `refuse`, in one transaction.
 
-    `notes` are those of single paths of `refuse`; the others have `note`. What the passages are is settled before
-    anything is written: what is neither accepted nor refused stays staged. With `publishes`, what is accepted goes
-    live from either layer and a draft is published; raises `Conflict` (`review_waiting`) where Review holds another
-    change at an accepted path, which the reviewer of AI Review did not see. With `post_seen`, raises `Conflict`
-    (`post_changed`) where what goes live would be other than what the reviewer was told.
+    `notes` holds notes for single paths of `refuse`; the other paths get `note`. Passages are resolved before
+    anything is written. With `publishes`, accepted paths go live from either layer, and a draft is published;
+    raises `Conflict` (`review_waiting`) if Review holds another change at an accepted path. With `post_seen`,
+    raises `Conflict` (`post_changed`) if the post changed so that other content than the reviewer saw would go
+    live.
     """
     if publishes:
         actor.require_session("approve and publish")
@@ -108,6 +110,7 @@ def decide(
     require_seen(view, digest, [*accept, *refuse])
     if post_seen is not None and accept and (publishes or layer == Layer.REVIEW):
         _require_post_seen(layers.post, post_seen, publishes=publishes)
+    # Before anything is accepted: accepting changes the text in which the refused passages are located.
     kept = kept_without(view, refuse)
     taken: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
@@ -129,7 +132,7 @@ def decide(
     if is_published:
         move_status(post=post, status=Status.PUBLISHED, actor=actor)
     rejections: list[int] = []
-    # The passages of one path have one note.
+    # One note per path: the passages of a path are rejected together.
     noted: dict[str, str] = {}
     for path in refuse:
         noted.setdefault(base_path(path), (notes or {}).get(path) or note)
@@ -137,7 +140,7 @@ def decide(
     for path, why in noted.items():
         by_note.setdefault(why, []).append(path)
     for why, paths in by_note.items():
-        # Taking can settle what was to be refused: a module's place among the others, for one.
+        # Accepting can also resolve a refused path, for example a module's position.
         left = set(open_layers(lock_post(post_id, actor)).view(layer).changes.paths)
         remaining = [path for path in paths if path in left]
         if remaining:
@@ -157,14 +160,14 @@ def decide(
 
 
 def waiting_below(layers: Layers, paths: Collection[str]) -> list[str]:
-    """Return those of the paths of AI Review where Review holds a change too: they cannot go live past it."""
+    """Return the given AI Review paths where Review also holds a change. They can't go live past it."""
     below = layers.review.changes.paths
     named = dict.fromkeys(map(base_path, paths))
     return [path for path in named if any(paths_overlap(path, other) for other in below)]
 
 
 def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, note: str) -> Post:
-    """Bring these paths of AI Review live, and no change that Review held before."""
+    """Make these AI Review paths live, without any change that was already in Review."""
     held = waiting_below(layers, paths)
     if held:
         raise Conflict(
@@ -180,6 +183,8 @@ def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, no
     post_id, before = layers.post.pk, set(layers.review.changes.paths)
     done = submit(post_id=post_id, actor=actor, paths=paths, note=note)
     review = open_layers(lock_post(post_id, actor)).review.changes
+    # Submitting can add paths that were not named, such as a module's position, but must not approve what
+    # Review held before.
     arrived = [path for path in review.paths if path in done.submitted or path not in before]
     post, _revision = approve(
         post_id=post_id, actor=actor, digest=digest_of(review), paths=arrived, note=note
@@ -188,7 +193,7 @@ def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, no
 
 
 def _require_post_seen(post: Post, seen: PostSeen, *, publishes: bool) -> None:
-    """A draft goes live as a whole, so all of it must be what was seen; else only what is accepted does."""
+    """Raise `Conflict` if other content than the reviewer saw would go live."""
     if (post.status == Status.PUBLISHED) != seen.is_published:
         message = (
             _("This post is no longer published. Nothing was applied. Check again and decide.")
@@ -197,6 +202,8 @@ def _require_post_seen(post: Post, seen: PostSeen, *, publishes: bool) -> None:
                 "This post was published since you opened this review. Nothing was applied. Check again and decide."
             )
         )
+    # Publishing a draft makes all of it live, so the whole version must match. For a published post only the
+    # accepted paths go live.
     elif publishes and not seen.is_published and post.version != seen.version:
         message = _(
             "This draft was changed since you opened this review. Nothing was published. Check "
@@ -208,7 +215,7 @@ def _require_post_seen(post: Post, seen: PostSeen, *, publishes: bool) -> None:
 
 
 def require_seen(view: LayerView, digest: str, paths: Collection[str]) -> None:
-    """Raise `Conflict` naming those of the paths that are no longer what the digest saw."""
+    """Raise `Conflict` naming the paths that changed since the digest was made."""
     seen = read_digest(digest)
     changes = {change.path: change for change in view.changes}
     moved = [

@@ -1,4 +1,4 @@
-"""Edit: a person changes live content directly."""
+"""Edit: change live content directly, by a person."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def edit_post(
     expected_version: int | None = None,
     source_hashes: Mapping[str, str] | None = None,
 ) -> Post:
-    """Change live content, status, the date of publication, or several of them, in one transaction.
+    """Change live content, status or publication date in one transaction.
 
-    `edit` gets the live document and returns the one it should be. `source_hashes` are those of the source's values,
-    by path, that the text of a translation was made from; without them it counts as made from what they are now.
-    Raises `Conflict` (`stale_version`), `RuleViolation`, `NotAllowed`, `NotFound`.
+    `edit` gets the live document and returns the changed one. `source_hashes` maps paths of a translation to the hashes
+    of the source values it was made from; by default the current ones. Raises `Conflict` (`stale_version`),
+    `RuleViolation`, `NotAllowed`, `NotFound`.
     """
     actor.require_person("change live content")
     if not actor.can("posts.edit"):
@@ -46,7 +46,7 @@ def edit_post(
     if not actor.can("posts.edit") and post.status != Status.DRAFT:
         raise NotAllowed(_("This post is live. Translators save changes to Review."))
     if status == Status.DRAFT and post.status != Status.DRAFT:
-        # First: what only a draft may hold comes with the same call.
+        # First, because the same call may set fields that only a draft can have, such as `publishAt`.
         move_status(post=post, status=status, actor=actor)
     before = post_repository.load(post)
     after = edit(before) if edit else before

@@ -9,19 +9,21 @@ import yaml
 
 _FENCE = "---"
 _MOST_VALUES: Final = 50_000
-"""Values of one front matter, counted as often as aliases repeat them: a few lines can stand for millions."""
+"""Maximum number of values, aliases counted each time: a few lines of YAML aliases can expand to
+millions of values."""
+# Python refuses to convert very large integers to text, so they couldn't be saved or shown.
 _MOST_BITS: Final = 1024
 
 
 class BadFrontMatter(ValueError):
-    """The text between the fences is no mapping of YAML."""
+    """The text between the fences is not a YAML mapping."""
 
 
 def split_front_matter(text: str) -> tuple[Mapping[str, object], str]:
-    """The front matter, empty where there is none, and the rest of the text.
+    """Return the front matter, empty if there is none, and the rest of the text.
 
-    Raises `BadFrontMatter` with a sentence. A rule at the top of a document is no front matter: the second
-    fence must follow, and a mapping must stand before it.
+    A thematic break at the top is not front matter: a second fence must follow, with a mapping between them.
+    Raises `BadFrontMatter` with a message for the user.
     """
     lines = text.removeprefix("\ufeff").splitlines(keepends=True)
     if not lines or lines[0].rstrip() != _FENCE:
@@ -43,7 +45,7 @@ def split_front_matter(text: str) -> tuple[Mapping[str, object], str]:
 
 
 def require_bounded(value: object) -> None:
-    """Raise `BadFrontMatter` where the value has too many values in it, or a number too large to be written."""
+    """Raise `BadFrontMatter` if the value has too many nested values or too large a number."""
     waiting, seen = [value], 0
     while waiting:
         one = waiting.pop()

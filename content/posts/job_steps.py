@@ -1,4 +1,4 @@
-"""What a job does with each of its posts, and how it takes that back."""
+"""The steps of post jobs, and how to undo them."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ DEFECT_TEXT: Final = gettext_lazy(
 
 @dataclass(frozen=True, slots=True)
 class JobStep:
-    """A kind of job: the permission that it takes, how many posts one transaction changes, and the steps.
+    """A kind of job: its permission, the number of posts per transaction, and its steps.
 
-    `run` takes items that wait, `undo` one item that is done; both note in the items what came of them.
+    `run` handles waiting items, `undo` one finished item; both save the outcome in the items.
     """
 
     permission: str
@@ -46,7 +46,7 @@ class JobStep:
 
 
 def _copy(job: PostJob, items: Items, actor: Actor) -> None:
-    """Copy pages below the copies of what stands above them, level by level."""
+    """Copy pages below the copies of their parents, level by level."""
     pages = [item.post for item in items]
     rows = Post.objects.alive().filter(pk__in=pages).values_list("pk", "parent_id")
     parents: dict[UUID, UUID | None] = dict(rows)
@@ -68,12 +68,14 @@ def _copy(job: PostJob, items: Items, actor: Actor) -> None:
 
 
 def _copy_level(items: Items, below: Mapping[UUID, UUID], actor: Actor) -> None:
-    """Copy pages that don't stand below each other; where that is refused, one after the other."""
+    """Copy pages of one level. If that fails, copy them one by one, so that only the failing pages are refused."""
     try:
         with transaction.atomic():
             copies = copy_below(below={item.post: below[item.post] for item in items}, actor=actor)
+    # Both concern the whole job, not single pages: the runner stops or retries.
     except (NotAllowed, *DATABASE_AWAY):
         raise
+    # Any defect of one page must not stop the others; `_explain` logs it.
     except Exception as error:
         if len(items) == 1:
             items[0].outcome, items[0].why = JobOutcome.REFUSED, _explain(items[0], error)
@@ -109,7 +111,7 @@ def _undo_copy(item: PostJobItem, actor: Actor) -> None:
 def _set_status(
     status: Status, before: Collection[Status]
 ) -> Callable[[PostJob, Items, Actor], None]:
-    """Move posts that are in one of the states `before`, and leave others as they are."""
+    """Change the status of posts that have one of the statuses `before`; skip others."""
 
     def run(_job: PostJob, items: Items, actor: Actor) -> None:
         for item in items:
@@ -158,7 +160,8 @@ def _undo_delete(item: PostJobItem, actor: Actor) -> None:
 
 STEPS: Final[dict[str, JobStep]] = {
     JobKind.COPY: JobStep("posts.create", 50, _copy, _undo_copy),
-    # One post in each transaction: events lock the content version, and whoever holds it waits for no other post.
+    # One post per transaction: recording an event locks the content version, and a transaction that holds
+    # this lock must not wait for another post's lock.
     JobKind.PUBLISH: JobStep(
         "posts.publish",
         1,

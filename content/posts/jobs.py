@@ -1,4 +1,4 @@
-"""Steps with many posts: begun, cancelled and undone by a person; few posts at once, many by a worker."""
+"""Post jobs: start, cancel and undo a step for many posts. Small jobs run in the request, large ones in a worker."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from proofroom.core.errors import Conflict, NotFound, RuleViolation
 from proofroom.core.json import JsonObject
 
 MAX_POSTS: Final = 1_000
-"""Posts whose status is changed at once."""
+"""Maximum number of posts in one job."""
 MAX_IN_REQUEST: Final = 25
-"""As many posts are done before the answer, more by a worker."""
+"""Maximum number of posts handled in the request; larger jobs run in a worker."""
 _SEES_ALL: Final = "database.manage"
 
 
 class PostJobRunner(PartRunner[PostJob, PostJobItem]):
-    """One post that is refused keeps no other one back."""
+    """Runs post jobs. A refused post doesn't stop the others."""
 
     model = PostJob
     task: ClassVar[str] = "content.tasks.run_post_job"
@@ -37,6 +37,7 @@ class PostJobRunner(PartRunner[PostJob, PostJobItem]):
 
     def next_part(self, job: PostJob) -> list[PostJobItem]:
         if job.is_undo:
+            # The undo goes backwards, so that child pages are handled before their parents.
             return list(job.items.filter(outcome=JobOutcome.DONE).order_by("-position")[:1])
         waiting = job.items.filter(outcome=JobOutcome.WAITING).order_by("position")
         return list(waiting[: STEPS[job.kind].at_a_time])
@@ -80,9 +81,10 @@ POST_JOBS: Final = PostJobRunner()
 
 
 def start_job(*, kind: JobKind, post_ids: Sequence[UUID], actor: Actor) -> PostJob:
-    """Publish, archive or delete posts, each by itself: one that is refused keeps no other one back.
+    """Publish, archive or delete posts independently: a refused post doesn't stop the others.
 
-    Few are done when this answers, many by a worker. Raises `RuleViolation` for too many, and `NotAllowed`.
+    Small jobs are done on return, large ones run in a worker. Raises `RuleViolation` for too many posts, and
+    `NotAllowed`.
     """
     actor.require_person("change many posts")
     actor.require(STEPS[kind].permission)
@@ -96,7 +98,7 @@ def start_job(*, kind: JobKind, post_ids: Sequence[UUID], actor: Actor) -> PostJ
 
 
 def start_copy(*, post_id: UUID, actor: Actor) -> tuple[Post, PostJob]:
-    """Copy a page at once, and what stands below it by a job. Raises as `copy_page` does, and for too many pages."""
+    """Copy a page immediately and the pages below it in a job. Raises as `copy_page` does, and for too many pages."""
     with transaction.atomic():
         copy = copy_page(post_id=post_id, actor=actor)
         below = pages_to_copy(post_id)
@@ -119,15 +121,15 @@ def start_copy(*, post_id: UUID, actor: Actor) -> tuple[Post, PostJob]:
 
 
 def cancel_job(*, job_id: UUID, actor: Actor) -> PostJob:
-    """Do nothing more; what is done stays, and can be undone. Raises `Conflict` where it is over."""
+    """Stop a job; finished posts stay changed and can be undone. Raises `Conflict` if it has ended."""
     _require_own(job_id, actor)
     return POST_JOBS.cancel(job_id, actor)
 
 
 def undo_job(*, job_id: UUID, actor: Actor) -> PostJob:
-    """Take back what a job did, the last post first, unless a post was changed since. Raises `Conflict`.
+    """Undo a job from the last post to the first, except posts changed since. Raises `Conflict`.
 
-    An undo that was cancelled, or stopped, goes on with what it had not reached.
+    An undo that was cancelled or stopped continues with the remaining posts.
     """
     with transaction.atomic():
         _require_own(job_id, actor)
@@ -149,13 +151,13 @@ def undo_job(*, job_id: UUID, actor: Actor) -> PostJob:
 
 
 def jobs_for(actor: Actor) -> QuerySet[PostJob]:
-    """The jobs that the actor may see: their own, and for who manages the database all."""
+    """Return the jobs the actor may see: their own, or all with the permission to manage the database."""
     rows = PostJob.objects.all()
     return rows if actor.can(_SEES_ALL) else rows.filter(by=actor.user.pk)
 
 
 def find_job(*, job_id: UUID, actor: Actor) -> PostJob:
-    """Raises `NotFound` where there is none, or it is somebody else's."""
+    """Return a job. Raises `NotFound` if it doesn't exist or belongs to another user."""
     job = jobs_for(actor).filter(pk=job_id).first()
     if job is None:
         raise NotFound(_("Background job not found."))
@@ -163,7 +165,7 @@ def find_job(*, job_id: UUID, actor: Actor) -> PostJob:
 
 
 def outcomes_of(job: PostJob) -> dict[str, int]:
-    """How many posts came to what. One query."""
+    """Return the number of posts by outcome. One query."""
     rows = job.items.order_by().values_list("outcome").annotate(number=Count("pk"))
     return dict(rows)
 

@@ -1,4 +1,4 @@
-"""Move: pages to another place of the tree, with all that stands below them; and what a move would change."""
+"""Move: move pages with their subtrees to another place, and preview the move."""
 
 from __future__ import annotations
 
@@ -30,21 +30,20 @@ from proofroom.core.errors import Conflict, NotAllowed, RuleViolation, invalid
 from proofroom.definitions import find_post_type
 
 _MOVE_LOCK: Final = 0x636F_6E01
-"""The advisory lock of PostgreSQL that moves hold."""
+"""Key of the PostgreSQL advisory lock for moves."""
 MAX_MOVED: Final = 50
-"""Pages that are moved at once, those below them aside."""
+"""Number of pages in one move, without the pages below them."""
 MAX_RENUMBERED: Final = 200
-"""Neighbours whose order changes with one move."""
+"""Number of siblings whose order one move can change."""
 MAX_LISTED: Final = 50
-"""Addresses that a plan lists."""
+"""Number of addresses listed in a plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in the tree: below a page, or at the top without one.
+    """A place in the tree: below a page, or at the top level if `parent_id` is None.
 
-    `before` is the page that comes next there, or the end. Without it the page stands where its order or its title
-    puts it.
+    `before` is the next sibling, or `"end"`. If it is None, the page is placed by its order or title.
     """
 
     parent_id: UUID | None
@@ -53,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class AddressChange:
-    """A page whose address changes. `has_redirect`: the old address will lead to the new one."""
+    """A page whose address changes. `has_redirect`: the old address will redirect to the new one."""
 
     title: str
     before: str
@@ -63,7 +62,7 @@ class AddressChange:
 
 @dataclass(frozen=True, slots=True)
 class MovePlan:
-    """What a move would change. `changes` has the first of `total`."""
+    """The effects of a move. `changes` holds the first of `total` address changes."""
 
     posts: Sequence[Post]
     parent: Post | None
@@ -73,9 +72,9 @@ class MovePlan:
 
 
 def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor) -> MovePlan:
-    """Return what a move would change, without writing anything. Raises what the move would.
+    """Return the effects of a move without writing anything. Raises what the move would raise.
 
-    Pages below that the actor may not see move along and are not listed.
+    Pages in the subtree that the actor may not see are moved but not listed.
     """
     actor.require("posts.edit")
     seen = visible_to(Post.objects.alive(), actor)
@@ -107,7 +106,7 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
         hidden = hidden_ids(ids, actor)
         moved = [AddressChange(post.title, before, post.path, post.published_at is not None)]
         renamed = [post]
-        # Much that stands below is moved by a worker: of it only the first pages are read.
+        # A worker moves large subtrees, so only the first pages are loaded here.
         for page, old in _load_below(post, ids[:MAX_LISTED] if is_large else ids):
             page.path = path_for(page, pattern(page.type, page.locale))
             if page.path != old:
@@ -135,17 +134,16 @@ def move_posts(
     actor: Actor,
     expected_versions: Mapping[UUID, int] | None = None,
 ) -> list[Post]:
-    """Move pages, and with them what stands below, in one transaction. Of a page and one below it only the upper
-    one counts.
+    """Move pages with their subtrees in one transaction. Pages below another chosen page are ignored.
 
-    Raises `Conflict` where a page is not of the version that is expected, `RuleViolation` on `slug` or `parentId`
-    where it cannot stand there, `NotFound`, and `NotAllowed`, also where pages would have to make room that the actor
-    may not change.
+    Raises `Conflict` if a page doesn't have the expected version, `RuleViolation` on `slug` or `parentId` if it
+    can't be placed there, `NotFound`, and `NotAllowed`, also if siblings that the actor may not change would
+    have to make room.
     """
     actor.require_person("move pages")
     actor.require("posts.edit")
     if connection.vendor == "postgresql":
-        # One move after the other: two that lock each other's neighbours would wait for each other for ever.
+        # Moves run one at a time: two that lock each other's siblings would deadlock.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_MOVE_LOCK])
     rows = in_scope_of(Post.objects.alive(), actor)
@@ -162,7 +160,8 @@ def move_posts(
         _require_place(post, place.parent_id, actor)
     check_parent(posts[0], place.parent_id, actor)
     orders, shifted = _orders(posts, place, actor)
-    # Everything is locked before the first event is recorded.
+    # All rows are locked before the first event, because recording an event takes the lock of the content
+    # version.
     neighbours = _renumber(shifted, actor)
     if len(posts) > 1:
         lock_below(posts)
@@ -172,7 +171,7 @@ def move_posts(
 
 
 def _require_place(post: Post, parent_id: UUID | None, actor: Actor) -> None:
-    """Raise `NotAllowed` where the actor may not put the post below that parent, before any rule is asked."""
+    """Raise `NotAllowed` if the actor's scope doesn't include the page at the new place. Runs before other checks."""
     if not actor.scopes:
         return
     document = post_repository.load(post)
@@ -181,7 +180,7 @@ def _require_place(post: Post, parent_id: UUID | None, actor: Actor) -> None:
 
 
 def _load_below(post: Post, ids: Sequence[UUID]) -> Iterator[tuple[Post, str]]:
-    """The pages of these ids, parents first and at hand, each with its path. One query."""
+    """Yield the pages with these ids, parents first, each with its path. `parent` is already set. One query."""
     found = Post.objects.in_bulk(ids) if ids else {}
     known = {post.pk: post, **found}
     for page in (found[id_] for id_ in ids if id_ in found):
@@ -199,7 +198,7 @@ def _move(post: Post, parent_id: UUID | None, order: int, actor: Actor) -> Post:
 
 
 def _chosen(rows: QuerySet[Post], post_ids: Sequence[UUID]) -> list[Post]:
-    """The pages of these ids in their order, without those that stand below another one of them."""
+    """Return the pages in the given order, without those below another of them."""
     if len(post_ids) > MAX_MOVED:
         message = _("Choose at most %(most)s pages.") % {"most": MAX_MOVED}
         raise RuleViolation(message, code="too_many")
@@ -219,7 +218,7 @@ def _chosen(rows: QuerySet[Post], post_ids: Sequence[UUID]) -> list[Post]:
 
 
 def _ancestors_of(posts: Sequence[Post]) -> dict[UUID, set[UUID]]:
-    """The ids of everything above each of these pages. A query for each level, none for a single page."""
+    """Return the ids of all ancestors of each page. One query per level, none for a single page."""
     if len(posts) == 1:
         return {posts[0].pk: set()}
     parents: dict[UUID, UUID | None] = {post.pk: post.parent_id for post in posts}
@@ -230,6 +229,7 @@ def _ancestors_of(posts: Sequence[Post]) -> dict[UUID, set[UUID]]:
         parents |= dict(Post.objects.filter(pk__in=wanted).values_list("pk", "parent_id"))
     above: dict[UUID, set[UUID]] = {}
     for post in posts:
+        # `seen` ends the loop if the data has a cycle of parents.
         seen: set[UUID] = set()
         parent = post.parent_id
         while parent is not None and parent not in seen:
@@ -242,9 +242,9 @@ def _ancestors_of(posts: Sequence[Post]) -> dict[UUID, set[UUID]]:
 def _orders(
     posts: Sequence[Post], place: Place, actor: Actor
 ) -> tuple[dict[UUID, int], dict[UUID, int]]:
-    """The order of each page at its new place, and that of the neighbours that make room.
+    """Return the new order of each page, and of the siblings that make room.
 
-    One query; for who is limited to a part of the content two more.
+    One query, two more for actors with scopes.
     """
     own = {post.pk for post in posts}
     siblings = Post.objects.alive().filter(
@@ -253,7 +253,7 @@ def _orders(
     ordered = siblings.exclude(pk__in=own).order_by("order_index", "title", "id")
     rows = list(ordered.values_list("pk", "order_index"))
     if place.before is None:
-        # Pages that nobody put in order stand by their titles, and this one among them.
+        # Siblings that share one number are sorted by title, and the page joins them.
         numbers = {number for _id, number in rows}
         last = max(numbers, default=0)
         if len(numbers) > 1:
@@ -280,11 +280,12 @@ def _make_room(
     before: Sequence[tuple[UUID, int]],
     after: Sequence[tuple[UUID, int]],
 ) -> tuple[dict[UUID, int], dict[UUID, int]]:
-    """Numbers for pages between their neighbours; those of one side make room, the side where fewer have to."""
+    """Return order numbers for the pages and for the shifted siblings, on the side where fewer have to move."""
     first = before[-1][1] + 1 if before else after[0][1] - len(posts) if after else 0
     upwards = _shift(after, first + len(posts))
     if before and upwards:
         last = after[0][1] - 1
+        # Negated and reversed, so that `_shift` can also shift downwards.
         mirrored = [(id_, -number) for id_, number in reversed(before)]
         downwards = _shift(mirrored, len(posts) - last)
         if len(downwards) < len(upwards):
@@ -294,7 +295,7 @@ def _make_room(
 
 
 def _shift(rows: Sequence[tuple[UUID, int]], least: int) -> dict[UUID, int]:
-    """New numbers of the first rows, so that all are `least` or more. What has one number goes on sharing one."""
+    """Return new numbers for the first rows, so that all are at least `least`. Rows with equal numbers stay equal."""
     shifted: dict[UUID, int] = {}
     old = None
     for id_, number in rows:
@@ -308,7 +309,7 @@ def _shift(rows: Sequence[tuple[UUID, int]], least: int) -> dict[UUID, int]:
 
 
 def _renumber(orders: Mapping[UUID, int], actor: Actor) -> list[Written]:
-    """Write the new order of neighbours, whose events are still to be recorded."""
+    """Save the new order of siblings. The caller records the events."""
     if len(orders) > MAX_RENUMBERED:
         message = _(
             "More than %(most)s pages would have to change their position. Set "

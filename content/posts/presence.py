@@ -1,4 +1,7 @@
-"""Users who have the form of a post open: reported by open pages again and again, forgotten when they stop."""
+"""Presence: users who have the form of a post open, and the rules for who receives events about a post.
+
+Open pages report repeatedly; without reports they expire.
+"""
 
 from __future__ import annotations
 
@@ -21,12 +24,12 @@ from proofroom.core.errors import NotFound, invalid
 from proofroom.core.realtime import PRESENCE_CHANNEL, OpenEditor
 
 PRESENCE_TIMEOUT: Final = timedelta(seconds=50)
-"""A page that said nothing for so long is closed, or its computer sleeps."""
+"""Time after the last report when a page counts as closed."""
 MAX_EDITORS_SHOWN: Final = 50
 
 
 def list_open_editors(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
-    """Open pages by post, those who came first first. One query."""
+    """Return open pages by post, oldest first. One query."""
     rows = EditingMark.objects.filter(
         post_id__in=post_ids,
         is_closed=False,
@@ -43,16 +46,16 @@ def list_open_editors(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]
 
 
 MAX_OPEN_PAGES: Final = 20
-"""Of one person at one post; the oldest is forgotten."""
+"""Number of pages per user and post; the oldest is deleted."""
 MARK_LIFETIME: Final = timedelta(hours=1)
 _KEY: Final = re.compile(r"[0-9a-f-]{36}\Z", re.ASCII)
 
 
 @transaction.atomic
 def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) -> None:
-    """Say that this person has the form of a post open, under a name that the page made up.
+    """Record that the user has the form of a post open, under a key chosen by the page.
 
-    Of a page that was closed already, nothing is said: reports overtake one another.
+    Ignored if the page was already closed, because reports can arrive out of order.
     """
     _check(actor, key)
     if layer not in (SOURCE, Layer.REVIEW):
@@ -60,7 +63,7 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
     if not _is_visible(post_id, actor):
         raise NotFound(_("Post not found."))
     now = timezone.now()
-    # Of a page of somebody else by the same name nothing is changed.
+    # The key comes from the browser: filtering on the user protects the marks of other users.
     own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)
     known = own.filter(key=key)
     if known.filter(is_closed=True).exists():
@@ -75,6 +78,7 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
 
 
 @transaction.atomic
+# Record that a page was closed. Also works if its last report is late or is being written by another process.
 def close_editor(*, post_id: UUID, key: str, actor: Actor) -> None:
     """The page was closed. Its last report may still be on its way, or be written by another process just now."""
     _check(actor, key)
@@ -82,12 +86,14 @@ def close_editor(*, post_id: UUID, key: str, actor: Actor) -> None:
     if not known.update(is_closed=True) and _is_visible(post_id, actor):
         now = timezone.now()
         _add(post_id, actor, EditingMark(key=key, is_closed=True, since=now, seen_at=now))
+        # Another process may have inserted an open mark between the first update and `_add`, which then
+        # inserted nothing.
         known.update(is_closed=True)
     notify(PRESENCE_CHANNEL)
 
 
 def _add(post_id: UUID, actor: Actor, mark: EditingMark) -> None:
-    """Keep a page that is new, unless another by its name is known, and of this person no more than there may be."""
+    """Insert a mark unless the key exists, and delete the user's surplus marks."""
     mark.post_id, mark.user_id = post_id, actor.user.pk
     EditingMark.objects.bulk_create([mark], ignore_conflicts=True)
     own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)

@@ -1,4 +1,4 @@
-"""The date of the first publication, set by a person: of what was published elsewhere before, or at another day."""
+"""The date of first publication, set by a person, for example for imported posts."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class _Unchanged(Enum):
 
 UNCHANGED: Final = _Unchanged.UNCHANGED
 PublishedAt = datetime | None | Literal[_Unchanged.UNCHANGED]
-"""A date to set, null for none, or `UNCHANGED`."""
+"""A date to set, None to clear it, or `UNCHANGED`."""
 
 
 def read_published_at(value: object) -> datetime | None:
-    """The moment of a value on the wire. Raises `RuleViolation` on `publishedAt`."""
+    """Parse a date from the API. Raises `RuleViolation` on `publishedAt`."""
     moment = parse_moment(value)
     if moment is None and value is not None:
         message = _("It must be a time with a zone, like 2030-01-31T12:00:00Z.")
@@ -41,7 +41,7 @@ def read_published_at(value: object) -> datetime | None:
 
 
 def check_published_at(moment: datetime | None, *, status: str, is_variation: bool) -> None:
-    """Raise `RuleViolation` where a post of this status cannot have the date."""
+    """Raise `RuleViolation` if a post with this status can't have the date."""
     message = ""
     if is_variation:
         message = _("A variation has the address of its original. It is promoted, not published.")
@@ -54,10 +54,10 @@ def check_published_at(moment: datetime | None, *, status: str, is_variation: bo
 
 
 def change_published_at(*, post: Post, moment: datetime | None, actor: Actor) -> None:
-    """Set the date on a post that is locked in the caller's transaction; its address follows where it has the day.
+    """Set the date of a post that the caller has locked. The path changes if it contains the day.
 
-    A date that is the present one to the millisecond, as reads answer it, changes nothing. Raises `NotAllowed`
-    without `posts.publish`, `RuleViolation`.
+    Does nothing if the date is equal to the millisecond, the precision of the API. Raises `NotAllowed` without
+    `posts.publish`, `RuleViolation`.
     """
     if format_time(moment) == format_time(post.published_at):
         return
@@ -77,7 +77,7 @@ def change_published_at(*, post: Post, moment: datetime | None, actor: Actor) ->
         payload=event_payload(post),
         tags=tags_of(post),
     )
-    # Nobody ever saw the address that a draft had, so nothing leads on from there.
+    # A draft's address was never public, so it needs no redirect.
     record_moves([*(moves if was_published else ()), *following.moves], actor)
     check_paths_are_free([move.post for move in (*moves, *following.moves)], actor)
     if following.is_left:

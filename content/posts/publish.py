@@ -1,4 +1,4 @@
-"""Publish: the status of a post, by hand or on schedule."""
+"""Publish: change the status of a post, by hand or on schedule."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MOVES: Final = frozenset(
 
 @transaction.atomic
 def set_status(*, post_id: UUID | str, status: str, actor: Actor) -> Post:
-    """Move a post to a status. `publishedAt` is the first publication and stays."""
+    """Change the status of a post. `publishedAt` is set on the first publication and then stays."""
     post = lock_post(post_id, actor)
     if status != post.status:
         move_status(post=post, status=status, actor=actor)
@@ -57,9 +57,9 @@ def move_status(
     publish_at: datetime | None = None,
     was_never_published: bool = False,
 ) -> None:
-    """The move itself, on a post that is locked in the caller's transaction. `publish_at` is for drafts.
+    """Change the status of a post that the caller has locked. `publish_at` applies to drafts.
 
-    `was_never_published` takes the first publication back: the draft has no date, and the address of a draft.
+    `was_never_published` undoes the first publication: the draft loses its date and gets a draft's path.
     """
     actor.require_person("change the status of a post")
     if status not in Status.values:
@@ -88,7 +88,7 @@ def move_status(
         stop_variations(post, actor)
     old_path = post.path
     if Status.PUBLISHED in (post.status, status):
-        # What is staged weighs otherwise where visitors see the post.
+        # The inbox weighs staged changes differently if the post is public.
         QueuedChange.objects.filter(post=post).update(
             weight=F("risk_live" if status == Status.PUBLISHED else "risk")
         )
@@ -97,7 +97,7 @@ def move_status(
     post.publish_at = publish_at if status == Status.DRAFT else None
     if status == Status.PUBLISHED and post.published_at is None:
         post.published_at = timezone.now()
-        # With the day in it. Nobody ever saw the address that a draft had, so nothing leads on from there.
+        # The path may contain the day. A draft's address was never public, so it needs no redirect.
         set_path(post, path_for(post))
     elif status == Status.DRAFT and was_never_published and post.published_at is not None:
         post.published_at = None
@@ -115,7 +115,7 @@ def move_status(
 
 
 def due_posts(moment: datetime) -> QuerySet[Post]:
-    """The drafts whose `publishAt` had come by then."""
+    """Return the drafts whose `publishAt` is at or before the moment."""
     return Post.objects.filter(
         publish_at__lte=moment,
         status=Status.DRAFT,
@@ -125,11 +125,11 @@ def due_posts(moment: datetime) -> QuerySet[Post]:
 
 
 OVERDUE_AFTER: Final = timedelta(minutes=2)
-"""The scheduler looks for due posts more often than this."""
+"""Longer than the interval at which the scheduler looks for due posts."""
 
 
 def read_overdue_metrics() -> list[MetricReading]:
-    """Return how many drafts should have been published two minutes ago or earlier. One query."""
+    """Return the number of drafts that are overdue by at least `OVERDUE_AFTER`. One query."""
     overdue = due_posts(timezone.now() - OVERDUE_AFTER).count()
     return [
         MetricReading(
@@ -141,10 +141,10 @@ def read_overdue_metrics() -> list[MetricReading]:
 
 
 def publish_due_posts(actor: Actor) -> int:
-    """Publish the drafts whose `publishAt` has come. Answers how many. Safe to run twice."""
+    """Publish the drafts whose `publishAt` has come and return their number. Safe to run twice."""
     due = due_posts(timezone.now())
     count = 0
-    # One that cannot be published must not keep the others waiting, nor must the record of its failure.
+    # A post that can't be published must not block the others, nor must a failure to record that.
     with independent_steps() as step:
         for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
             with step(f"the schedule of the post {pk}"):
@@ -153,10 +153,11 @@ def publish_due_posts(actor: Actor) -> int:
 
 
 def _publish_due_post(post_id: UUID, actor: Actor) -> bool:
-    """Publish a post whose time has come, or record why not. Answers whether it was published."""
+    """Publish a due post, or record why it can't be published. Return True if it was published."""
     try:
         with transaction.atomic():
             post = lock_post(post_id, actor)
+            # Checked again under the lock: another process may have published or rescheduled the post.
             is_due = post.publish_at is not None and post.publish_at <= timezone.now()
             if post.status != Status.DRAFT or not is_due:
                 return False
@@ -166,6 +167,7 @@ def _publish_due_post(post_id: UUID, actor: Actor) -> bool:
         logger.warning("post %s is not published on schedule: %s", post_id, error.message)
         _record_failure(post_id, error.message, actor)
         return False
+    # The database failed, not the post: nothing is recorded, and the next run tries again.
     except DatabaseError:
         logger.exception("post %s is not published on schedule now, perhaps soon", post_id)
         return False
@@ -184,7 +186,7 @@ def _require_language(post: Post) -> None:
 
 @transaction.atomic
 def _record_failure(post_id: UUID, reason: str, actor: Actor) -> None:
-    """Record that a schedule failed, once for each date: the next look tries it again, and fails again."""
+    """Record that a schedule failed, once per date, because every run of the scheduler tries and fails again."""
     post = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
     if post is None or post.publish_at is None:
         return

@@ -1,4 +1,4 @@
-"""Trash: soft delete, restore, and the end."""
+"""Trash: soft delete, restore, and purge."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _AT_ONCE: Final = 500
 
 @transaction.atomic
 def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
-    """Put a post into the trash. Its layers, revisions and translations stay as they are; its test ends."""
+    """Move a post to the trash and stop its test. Its layers, revisions and translations are unchanged."""
     actor.require_person("delete posts")
     actor.require("posts.delete")
     post = lock_post(post_id, actor)
@@ -46,7 +46,7 @@ def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
 
 
 def find_deleters(post_ids: Collection[UUID]) -> dict[UUID, str]:
-    """Who put these posts into the trash last, as far as the log goes back. One query."""
+    """Return the name of the user who last deleted each post, if the event log still has it. One query."""
     events = Event.objects.filter(name="post.deleted", post_id__in=post_ids).order_by("pk")
     return {
         post_id: name
@@ -57,10 +57,10 @@ def find_deleters(post_ids: Collection[UUID]) -> dict[UUID, str]:
 
 @transaction.atomic
 def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
-    """Take a post out of the trash, as it was; what was to be published meanwhile waits for a new date.
+    """Restore a post from the trash. A schedule that has passed meanwhile is removed.
 
-    Raises `RuleViolation` on `slug` where slug or address are taken by now, and on `parentId` where the tree would be
-    too deep.
+    Raises `RuleViolation` on `slug` if its slug or path is in use by now, and on `parentId` if the tree would
+    be too deep.
     """
     actor.require_person("restore posts")
     actor.require("posts.restore")
@@ -72,13 +72,14 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
         message = _("The original of this variation is in the trash. Restore it first.")
         raise RuleViolation(message, code="original_deleted")
     if post.parent is not None:
-        # Pages in the trash do not count where others move, so that the tree may be deeper above it by now.
+        # The depth check of a move ignores pages in the trash, so the tree above may be deeper by now.
         check_depth(post, 1 + len(ancestors_of([post.parent])))
     post.deleted_at = None
     if post.publish_at is not None and post.publish_at <= timezone.now():
         post.publish_at = None  # bringing something back is no wish to see it published
     moves = set_path(post, path_for(post))
     try:
+        # A savepoint: the error message needs a query, which PostgreSQL refuses after an IntegrityError.
         with transaction.atomic():
             post.save(
                 update_fields=["deleted_at", "publish_at", "path", "canonical_url", "updated_at"]
@@ -102,10 +103,8 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
 
 @transaction.atomic
 def discard_proposed(*, post_id: UUID | str, run_id: str, actor: Actor) -> bool:
-    """Put a post that a run proposed into the trash, unless somebody approved or changed anything of it since.
-
-    Answers whether it did.
-    """
+    """Move a post proposed by a run to the trash, unless a user approved or changed it since. Return True if it
+    was moved."""
     post = lock_post(post_id, actor)
     if not post.is_placeholder:
         return False
@@ -121,10 +120,10 @@ def discard_proposed(*, post_id: UUID | str, run_id: str, actor: Actor) -> bool:
 
 
 def purge_trash(*, actor: Actor, days: int) -> int:
-    """Delete for good what was in the trash for so many days, 500 at a time; 0 keeps all. Answers how many.
+    """Delete posts permanently after this many days in the trash, up to 500 per call, and return their number.
 
-    A post that others stand below is kept until they are gone or moved: their addresses are made of its own.
-    Safe to run twice, and at the same time.
+    With 0 days nothing is deleted. Posts with child pages are not deleted, because the paths of the children
+    depend on them. Safe to run twice, also concurrently.
     """
     actor.require("posts.delete")
     if days < 1:
@@ -142,11 +141,12 @@ def purge_trash(*, actor: Actor, days: int) -> int:
 
 @transaction.atomic
 def _purge(due: QuerySet[Post], post_id: UUID, actor: Actor) -> bool:
-    """Delete one post for good, unless it is not due any more. Answers whether it was deleted."""
+    """Delete one post permanently if it is still due. Return True if it was deleted."""
     post = lock_post_in(due, post_id)
     if post is None:
         return False
     payload = event_payload(post)
+    # Collected before the delete, which cascades to the placements.
     own = PostModule.objects.filter(Q(post=post) | Q(post__variation_of=post))
     own = own.exclude(instance__scope="global")
     instances = list(own.values_list("instance_id", flat=True))

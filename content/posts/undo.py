@@ -1,4 +1,4 @@
-"""Undo: steps with a post that a person just took are taken back, unless somebody changed the post since."""
+"""Undo: revert the last step of a user with a post, unless the post was changed since."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound
 
 _WAYS_BACK: Final = {
-    # From the archive a post returns to the site by way of a draft.
+    # An archived post can't be published directly, only as a draft.
     (Status.ARCHIVED, Status.PUBLISHED): (Status.DRAFT, Status.PUBLISHED),
 }
 
@@ -37,10 +37,10 @@ def undo_status(
     running: Sequence[UUID | str] = (),
     was_never_published: bool = False,
 ) -> Post:
-    """Return a post to the status and the schedule that it had before its last change.
+    """Restore the status and the schedule that a post had before its last change.
 
-    `running` are the variations that ran before it, which start again. `was_never_published` says that the change
-    was the first publication, whose date goes with it.
+    `running`: variations to start again. `was_never_published`: the change was the first publication, so its
+    date is removed too.
     """
     post = _lock_unchanged(post_id, version, actor)
     if publish_at is not None and publish_at <= timezone.now():
@@ -60,7 +60,7 @@ def undo_status(
 
 @transaction.atomic
 def undo_delete(*, post_id: UUID | str, deleted_at: datetime | None, actor: Actor) -> Post:
-    """Take a post out of the trash again, unless it was restored and deleted anew since."""
+    """Restore a post from the trash, unless it was restored and deleted again since."""
     found = lock_post_in(Post.objects.filter(deleted_at__isnull=False), post_id)
     if found is not None and found.deleted_at != deleted_at:
         raise Conflict(_("The post was changed in the meantime."), current=found.version)
@@ -72,7 +72,7 @@ def undo_delete(*, post_id: UUID | str, deleted_at: datetime | None, actor: Acto
 
 @transaction.atomic
 def undo_restore(*, post_id: UUID | str, version: int, actor: Actor) -> Post:
-    """Put a post back into the trash."""
+    """Move a restored post back to the trash."""
     _lock_unchanged(post_id, version, actor)
     return delete_post(post_id=post_id, actor=actor)
 
@@ -81,7 +81,7 @@ def undo_restore(*, post_id: UUID | str, version: int, actor: Actor) -> Post:
 def undo_revert(
     *, post_id: UUID | str, version: int, revision_id: UUID | str, actor: Actor
 ) -> Post:
-    """Return to the revision that stood before another one was restored."""
+    """Restore the revision that was current before a revert."""
     _lock_unchanged(post_id, version, actor)
     return revert_to_revision(post_id=post_id, revision_id=revision_id, actor=actor, note="undo")
 

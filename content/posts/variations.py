@@ -1,4 +1,4 @@
-"""Variations: another version of a post's content beside it, and the one that wins put in its place."""
+"""Variations: alternative versions of a post's content for a test; the winner can replace the original."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ USUAL_WEIGHT: Final = 50
 MAX_VARIATIONS: Final = 20
 _NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
 _KEEPS: Final = frozenset({"robotsJson"})
-"""What the original keeps of what its variations copy: whether it is found is no matter of the test."""
+"""Copied fields that a promotion doesn't take over: indexing by search engines is not part of the test."""
 
 
 @transaction.atomic
 def create_variation(
     *, post_id: UUID | str, variation: str, actor: Actor, weight: int = USUAL_WEIGHT
 ) -> Post:
-    """A draft with a copy of the live content. Raises `RuleViolation` on `variation` where the name is taken."""
+    """Create a draft with a copy of the live content. Raises `RuleViolation` on `variation` if the name is in use."""
     actor.require_person("create variations of live content")
     actor.require("posts.create")
     original = lock_post(post_id, actor)
@@ -52,7 +52,7 @@ def create_variation(
     try:
         copy = check_changes(post=post, before=empty, after=copy, actor=actor, taken_over=document)
     except RuleViolation as error:
-        # The modules of the copy are not there yet: those of the source are.
+        # The user knows the modules of the original, not the new ids of the copy.
         names = {copied: of for of, copied in ids.items()}
         raise rekey_by_names(error, names) from None
     changes = insert(post, empty, copy, actor)
@@ -102,10 +102,10 @@ def promote_variation(
     expected_version: int | None = None,
     expected_variation_version: int | None = None,
 ) -> Post:
-    """Make the content of a variation that of its original, which keeps its place, its status and what is staged.
+    """Replace the content of the original with that of a variation. Place, status and staged changes stay.
 
-    The test ends: no variation of the post runs any more. Else the variation, its siblings and the translations
-    stay as they are. A revision is kept. Raises `Conflict` (`stale_version`) where either is not as it was seen.
+    Stops all variations of the post and creates a revision; otherwise the variations and the translations are
+    unchanged. Raises `Conflict` (`stale_version`) if either version differs from the expected one.
     """
     actor.require_person("promote variations")
     actor.require("posts.edit")
@@ -117,7 +117,7 @@ def promote_variation(
         }
         raise invalid("variationId", message, code="unknown_variation")
     check_version(expected_version, original.version, _("This post"))
-    # As of the post, by a name of its own: `version` is that of the post.
+    # Reported under its own key, because `version` means the version of the original.
     try:
         check_version(expected_variation_version, winner.version, _("The variation"))
     except Conflict as error:
@@ -136,7 +136,7 @@ def promote_variation(
 
 
 def winning_document(winner: Post, before: PostDocument) -> PostDocument:
-    """The original as the winner has it. A module that was copied from one of the original is that one again."""
+    """Return the original's document with the winner's content. Copied modules get the original's ids again."""
     won = post_repository.load(winner)
     fields = {
         name: value

@@ -1,4 +1,4 @@
-"""Adopts modules, and their order, from the source of a translation."""
+"""Copies modules and their order from the source of a translation."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ def add_source_module(
     layer: Layer | None = None,
     expected_version: int | None = None,
 ) -> str:
-    """Copy a module of the source into its translation, behind the copy of the one before it. Returns the copy's id.
+    """Copy a module of the source into its translation, after the copy of its predecessor, and return the copy's
+    id.
 
-    It is written live, or into Review. Raises `NotFound` where the post has no source, `RuleViolation` on `module`
-    for one that the source does not have or the translation has already.
+    Writes live content, or Review. Raises `NotFound` if the post has no source, `RuleViolation` on `module` if
+    the source doesn't have the module or the translation already does.
     """
     actor.require_person("change the modules of a translation")
     actor.require("posts.edit")
@@ -84,7 +85,8 @@ def adopt_source_order(
     layer: Layer | None = None,
     expected_version: int | None = None,
 ) -> None:
-    """Put the modules of a translation into the order of its source; its own ones stay behind what they follow."""
+    """Put the modules of a translation in the order of its source. Modules only in the translation stay after
+    their predecessor."""
     actor.require_person("change the modules of a translation")
     actor.require("posts.edit")
     origin, source = _source_of(post_id, actor)
@@ -106,7 +108,7 @@ def remove_own_module(
     layer: Layer | None = None,
     expected_version: int | None = None,
 ) -> None:
-    """Remove a module of a translation, whose source is gone. Raises `NotFound` where it has no such module."""
+    """Remove a module of a translation whose source module is gone. Raises `NotFound` if there is no such module."""
     actor.require_person("change the modules of a translation")
     actor.require("posts.edit")
     _write(

@@ -1,5 +1,5 @@
-"""A translation beside its source: which modules belong together, what of it is out of date, and what the source said
-when each value was translated."""
+"""Compares a translation with its source: paired modules, stale values, and the source's values at
+translation time."""
 
 from __future__ import annotations
 
@@ -27,14 +27,18 @@ from proofroom.core.content_scope import Scoped
 from proofroom.definitions import modules as module_types
 
 _MAX_REVISIONS: Final = 500
-"""Revisions of the source whose lists of changes are read to find an earlier text."""
+"""Number of source revisions whose changed paths are searched for an earlier text."""
 _MAX_DOCUMENTS: Final = 40
-"""Revisions of the source that are read whole."""
+"""Number of source revisions whose documents are loaded."""
 
 PairState = Literal["paired", "new", "waiting", "omitted", "removed", "own"]
 
 
 @dataclass(frozen=True, slots=True)
+# A module of the source with its copy in the translation.
+#
+# `new`: not copied yet; `waiting`: the copy is in a layer that is not shown; `omitted`: deliberately not
+# copied; `removed`: deleted from the source; `own`: only in the translation.
 class ModulePair:
     """A module of the source with its copy in the translation.
 
@@ -48,6 +52,10 @@ class ModulePair:
 
 
 @dataclass(frozen=True, slots=True)
+# A translation compared with its source.
+#
+# `compared`: source hashes by translation path. `earlier`: for stale paths the source's value at translation
+# time, if a revision has it.
 class SourceComparison:
     """`compared` has the paths of the translation that have a value in the source, with its hash.
     `earlier` has, for stale paths, what the source said when they were translated, where a revision still tells.
@@ -60,17 +68,24 @@ class SourceComparison:
     earlier: Mapping[str, Value]
     modules: tuple[ModulePair, ...]
     order: tuple[str, ...]
-    """The modules of the translation in the order of the source."""
+    """Module ids of the translation in the order of the source."""
     source_ids: Mapping[str, str]
-    """The module of the source for each one of the translation."""
+    """Source module ids by translation module id."""
 
     def source_path(self, path: str) -> str:
-        """The path in the source for a path of the translation."""
+        """Return the source path for a translation path."""
         return _source_path(path, self.source_ids)
 
 
 def compare_with_source(
-    post: Post, layers: Layers, shown: PostDocument, who: Scoped
+    # Compare the shown document of a translation with its source. Return None without a source visible to
+    # `who`.
+    #
+    # Four queries, and two more if a value is stale.
+    post: Post,
+    layers: Layers,
+    shown: PostDocument,
+    who: Scoped,
 ) -> SourceComparison | None:
     """Compare a translation, as `shown` has it, with its source. None for a post that has none that `who` may see.
 
@@ -106,7 +121,7 @@ def compare_with_source(
 
 
 def texts_to_translate(post: Post, document: PostDocument) -> list[str]:
-    """The texts of a translation that are out of date or not translated yet. Five queries."""
+    """Return the paths of texts that are stale or untranslated. Five queries."""
     state = states_of([post]).get(post.pk)
     return (
         [path for path in state.stale_or_untranslated_paths if is_translated_text(path, document)]
@@ -129,7 +144,8 @@ def _pair_modules(
     state: TranslationState,
     elsewhere: set[str],
 ) -> list[ModulePair]:
-    """The modules of both in reading order; those of the translation alone stand behind what they follow there."""
+    """Return the modules of both documents in reading order. Modules only in the translation follow
+    their predecessor."""
     pairs: list[ModulePair] = []
     new = {module.id for module in state.new_modules}
     for module in source.modules:
@@ -156,7 +172,8 @@ def _pair_modules(
 def order_of_source(
     source: PostDocument, own: PostDocument, source_ids: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """The modules of a translation as the source has them; its own ones stay behind what they follow."""
+    """Return the modules of a translation in source order. Modules only in the translation stay after their
+    predecessor."""
     places = {id_: at for at, id_ in enumerate(source.order)}
     known = [id_ for id_ in own.order if source_ids.get(id_) in places]
     ordered = sorted(known, key=lambda id_: places[source_ids[id_]])
@@ -169,10 +186,9 @@ def order_of_source(
 
 
 def find_earlier_values(source: Post, wanted: Mapping[str, tuple[str, str]]) -> dict[str, Value]:
-    """What the source said earlier: for each key of `wanted` its value at a path, which has a certain hash.
+    """Return earlier values of the source. `wanted` maps keys to a path and the hash of its value.
 
-    A revision holds what stood until the next one changed it, so only those before such a change are read, the
-    latest first. What no revision tells is left out. Two queries.
+    Values that no revision has are left out. Two queries.
     """
     if not wanted:
         return {}
@@ -180,6 +196,8 @@ def find_earlier_values(source: Post, wanted: Mapping[str, tuple[str, str]]) -> 
         source.revisions.order_by("-version").values_list("pk", "changed_paths")[:_MAX_REVISIONS]
     )
     paths = {path for path, _ in wanted.values()}
+    # A revision holds a value until the next revision changes it, so only revisions before a change of a path
+    # are candidates, newest first.
     candidates: list[UUID] = [
         older
         for (_newer, changed), (older, _changed) in pairwise(rows)
@@ -194,6 +212,7 @@ def find_earlier_values(source: Post, wanted: Mapping[str, tuple[str, str]]) -> 
             if key in found:
                 continue
             value = value_at(revision, path)
+            # Hashes of missing post fields were made from None.
             plain = None if value is ABSENT and path.startswith("post.") else value
             if plain is not ABSENT and hash_value(plain) == hashed:
                 found[key] = plain
@@ -201,7 +220,7 @@ def find_earlier_values(source: Post, wanted: Mapping[str, tuple[str, str]]) -> 
 
 
 def _touches(changed: Sequence[str], path: str) -> bool:
-    """Return whether a list of changed paths names this one, or the module that it stands in."""
+    """Return whether the changed paths include this path or its module."""
     return path in changed or (
         path.startswith("modules.") and ".".join(path.split(".")[:2]) in changed
     )

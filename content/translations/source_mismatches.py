@@ -1,4 +1,4 @@
-"""Where translations do not agree with their sources: of staged changes, and of what is live."""
+"""Mismatches between translations and their sources, in staged changes and live content."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _NONE: Final[Mapping[str, Mismatches]] = {}
 
 @dataclass(frozen=True, slots=True)
 class TranslationSource:
-    """What a translation was made from: live and in Review, and which of its modules is a copy of which."""
+    """The source of a translation: its live and Review documents, and the pairs of modules."""
 
     post: Post
     live: PostDocument
@@ -39,9 +39,10 @@ class TranslationSource:
     shared: Mapping[str, Mapping[str, Json]]
 
     def compare(self, target: PostDocument) -> Mismatches:
-        """What a document of the translation does not agree on with its source.
+        """Return the mismatches between a document of the translation and its source.
 
-        It may agree with either what is live of it or what waits in Review: a translation is made from both.
+        Agreement with either the live or the Review document is enough, because translations are made from
+        both.
         """
         if self.post.is_placeholder:
             return self._compare(self.review, target)
@@ -50,7 +51,7 @@ class TranslationSource:
             return found
         other = self._compare(self.review, target)
         paths = {one.path for one in other}
-        # Of modules that the source has in Review only, what is said there.
+        # For modules that exist only in the source's Review, its mismatches count.
         proposed = {own for of, own in (self.copies or {}).items() if of not in self.live.order}
         return tuple(one for one in found if one.path in paths) + tuple(
             one for one in other if one.path.split(".")[1] in proposed
@@ -58,11 +59,11 @@ class TranslationSource:
 
     @property
     def document(self) -> PostDocument:
-        """The source as a translation is made from it: live, or what is proposed where nothing is live yet."""
+        """The document that a translation is made from: live, or Review if nothing is live yet."""
         return self.review if self.post.is_placeholder else self.live
 
     def value_for(self, path: str) -> Value:
-        """The value of the source for a path of the translation; `ABSENT` for what it has none for."""
+        """Return the source's value for a path of the translation, or `ABSENT`."""
         if not path.startswith("modules."):
             return value_at(self.document, path)
         _modules, own, *rest = path.split(".", 3)
@@ -73,11 +74,11 @@ class TranslationSource:
         return props.get(rest[1], ABSENT)
 
     def is_copied(self, one: SourceMismatch, target: PostDocument) -> bool:
-        """Return whether a text in the wrong language is that of the source."""
+        """Return whether a text in the wrong language is identical to the source."""
         return one.kind == "language" and same(value_at(target, one.path), self.value_for(one.path))
 
     def module_for(self, own: str) -> ModuleDocument | None:
-        """The module of the source for one of the translation."""
+        """Return the source module for a module of the translation."""
         of = next((of for of, copy in (self.copies or {}).items() if copy == own), None)
         return self.document.module(of) if of is not None else None
 
@@ -128,11 +129,11 @@ def load_sources(
 def source_mismatches(
     post: Post, view: LayerView, *, who: Scoped | None = None
 ) -> Mapping[str, Mismatches]:
-    """Return what the staged changes of a translation do not agree on with its source, by the paths of the changes.
+    """Return the mismatches of a translation's staged changes by changed path.
 
-    A change without an entry agrees. The path of an added module has what is in it; each mismatch has its own path.
-    One query; none for a post that is no translation, or a layer without changes. With `who`, nothing where they may
-    not see the source: flags need none, whatever shows what the source says does.
+    Paths without mismatches are left out. The path of an added module has the mismatches of its contents. One
+    query; none for other posts and empty layers. With `who`, returns nothing if they may not see the source;
+    pass it wherever source text is shown, but not for mere flags.
     """
     return source_mismatches_of_many([(post, view)], who=who).get((post.pk, view.layer), _NONE)
 
@@ -140,7 +141,7 @@ def source_mismatches(
 def source_mismatches_of_many(
     staged: Iterable[tuple[Post, LayerView]], *, who: Scoped | None = None
 ) -> dict[tuple[UUID, Layer], Mapping[str, Mismatches]]:
-    """Return `source_mismatches` of several layers, by post and layer. One query for all of them."""
+    """Return `source_mismatches` of several layers by post and layer. One query."""
     listed = [(post, view) for post, view in staged if view.exists]
     sources = load_sources([post for post, _view in listed], who)
     return {
@@ -151,7 +152,7 @@ def source_mismatches_of_many(
 
 
 def changed_mismatches(view: LayerView, source: TranslationSource) -> Mapping[str, Mismatches]:
-    """Return the mismatches of what a layer changes, by the paths of the changes."""
+    """Return the mismatches of a layer's changes by changed path."""
     found: dict[str, list[SourceMismatch]] = defaultdict(list)
     paths = view.changes.paths
     for one in source.compare(view.document):
@@ -164,10 +165,9 @@ def changed_mismatches(view: LayerView, source: TranslationSource) -> Mapping[st
 def live_mismatches(
     translations: Sequence[Post], who: Scoped | None = None
 ) -> dict[UUID, Mismatches]:
-    """Return what live translations do not agree on with their sources, by their ids.
+    """Return the mismatches of live translations by post id.
 
-    Modules that one has and the other lacks, and texts that are not translated yet, are left out: the pages of
-    translations name those by themselves.
+    Leaves out missing modules and untranslated texts, which the translation pages list separately.
     """
     sources = load_sources([post for post in translations if not post.is_placeholder], who)
     documents = post_repository.load_many([post for post in translations if post.pk in sources])
@@ -182,9 +182,9 @@ def live_mismatches(
 
 
 def count_mismatches(translations: Sequence[Post], who: Scoped | None = None) -> dict[UUID, int]:
-    """Return how much live translations do not agree on with their sources, by their ids; nothing for what agrees.
+    """Return the number of mismatches of live translations by post id, without zeros.
 
-    Counted once for the versions of both, then remembered: at most one query where nothing changed.
+    Cached for the versions of both posts: at most one query if nothing changed.
     """
     found: dict[UUID, int] = {}
     listed = {post.pk: post for post in translations if post.translated_from_id}
@@ -209,7 +209,7 @@ _MAX_COUNTS: Final = 20_000
 
 
 def _count_keys(translations: Sequence[Post], who: Scoped | None) -> dict[UUID, _Key]:
-    """What the count of each depends on: both posts and their versions, and that of the source's Review."""
+    """Return cache keys: ids and versions of both posts, and the version of the source's Review."""
     posts = Post.objects.alive() if who is None else visible_to(Post.objects.alive(), who)
     review = Draft.objects.filter(post=OuterRef("pk"), layer=Layer.REVIEW, is_empty=False)
     rows = posts.filter(pk__in={post.translated_from_id for post in translations}).values_list(

@@ -1,4 +1,4 @@
-"""Translate: a translation of a post, made by copying it; and which of its values are up to date."""
+"""Translate: create translations by copying posts, and mark their values as up to date."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ from proofroom.definitions import find_module, find_post_type, translatable_path
 
 @dataclass(frozen=True, slots=True)
 class StagedTranslation:
-    """`modules` has the module of the translation for each of the source."""
+    """A staged translation. `modules` maps source module ids to translation module ids."""
 
     staged: Staged
     modules: Mapping[str, str]
     translatable: Mapping[str, tuple[str, ...]]
-    """The paths to translate in each module of the translation."""
+    """Paths to translate by translation module id."""
 
     @property
     def post(self) -> Post:
@@ -67,10 +67,10 @@ def create_translation(
     slug: str | None = None,
     title: str | None = None,
 ) -> Post:
-    """A draft in another language that says what the post says, to be translated.
+    """Create a draft in another language with a copy of the post's content, to be translated.
 
-    Raises `RuleViolation` on `locale` where there is one (`translation_exists`), on `slug` where the slug, which
-    is the source's unless another is given, is taken.
+    Raises `RuleViolation` on `locale` if the translation exists (`translation_exists`), on `slug` if the slug,
+    by default the source's, is in use.
     """
     actor.require_person("create translations of live content")
     actor.require("posts.translate")
@@ -82,14 +82,16 @@ def create_translation(
     copy, ids = _copied(document, empty, locale)
     own: JsonObject = {"title": title} if title is not None else {}
     own["slug"] = slug if slug is not None else str(document.fields["slug"])
-    # With its own slug: what stands at that address is told only to who may write there.
+    # Checked with the final slug: an error about a slug in use reveals the other page, so the actor must be
+    # allowed to write there.
     placed = copy.with_fields({"slug": own["slug"]})
     require_place_in_scope(post=post, before=empty, after=placed, actor=actor)
     try:
-        # Judged as content: whoever may translate a post may have it copied, locked modules and all.
+        # Checks content rules only: users who may translate a post may copy all of it, including locked
+        # modules.
         copy = clean_changes(post, empty, copy, document)
     except RuleViolation as error:
-        # The modules of the copy are not there yet: those of the source are.
+        # The user knows the modules of the source, not the new ids of the copy.
         names = {copied: of for of, copied in ids.items()}
         raise rekey_by_names(error, names) from None
     copy = check_changes(
@@ -113,10 +115,10 @@ def propose_translation(
     modules: Mapping[str, Mapping[str, Json]] | None = None,
     reason: str = "",
 ) -> StagedTranslation:
-    """A draft in another language whose content, a copy of the source with `fields` and the translatable props in
-    `modules` (by the id of the source's module) on top, stands in AI Review only.
+    """Create a draft in another language whose content is only in AI Review.
 
-    `reason` is what an agent or an AI client says of it.
+    Copies the source, then applies `fields` and the translatable props in `modules`, keyed by source module id.
+    `reason` is the explanation given by the agent or AI client.
     """
     actor.require("posts.create")
     source = lock_post(post_id, actor, is_source=True)
@@ -161,7 +163,7 @@ def propose_translation(
 
 
 def require_translatable(source: Post, layer: Layer | None = None) -> None:
-    """Raise `RuleViolation` where a post, as a layer has it (None is live), cannot be translated."""
+    """Raise `RuleViolation` if a post can't be translated from a layer (None is live)."""
     if source.variation_of_id is not None:
         message = _("Variations cannot be translated. Translate the original.")
         raise RuleViolation(message, code="is_variation")
@@ -176,7 +178,7 @@ def require_translatable(source: Post, layer: Layer | None = None) -> None:
 
 
 def _row(actor: Actor, source: Post, locale: str) -> Post:
-    """The translation, unsaved, where the source stands: below the translation of its parent."""
+    """Return the unsaved translation, below the translation of the source's parent."""
     if not locale:
         raise invalid("locale", _("locale must be a language of this site."))
     if locale == source.locale:
@@ -188,7 +190,7 @@ def _row(actor: Actor, source: Post, locale: str) -> Post:
         }
         raise invalid("locale", message, code="translation_exists")
     if not all(locale in scope.locales for scope in actor.scopes if scope.locales):
-        # Before anything is looked up: whether there is a translation is no business of theirs.
+        # Before any lookup: the error for an existing translation would reveal posts outside the scope.
         raise outside_of_scope()
     post = new_row(actor, source.type, locale, source)
     post.order_index = source.order_index
@@ -209,9 +211,11 @@ def _copied(
 def mark_up_to_date(
     *, post_id: UUID | str, actor: Actor, paths: Collection[str]
 ) -> TranslationState:
-    """Say that a translation is right at these paths although its source changed or says the same: stale and
-    untranslated paths, and `modules.<id>` of a new module of the source that it does without or of an own one that
-    it keeps."""
+    """Mark paths of a translation as correct although the source changed or has the same value.
+
+    Accepts stale and untranslated paths, and `modules.<id>` of a new source module to omit or of an own module
+    to keep.
+    """
     actor.require_person("say that a translation is up to date")
     actor.require("posts.translate")
     post = lock_post(post_id, actor)
@@ -246,10 +250,10 @@ def mark_up_to_date(
 
 @dataclass(frozen=True, slots=True)
 class LanguageOutcome:
-    """Of one language: the proposed translation, or why there is none.
+    """The result for one language: the proposed translation, or an error.
 
-    `existed`: the translation, still a proposal made from this post, was there already, as after a call that broke
-    off. With an error, `post_id` is that of the translation in the way, where the actor may see it.
+    `existed`: a proposal from this source already existed, for example after an interrupted call. With an
+    error, `post_id` is the conflicting translation if the actor may see it.
     """
 
     locale: str
@@ -268,8 +272,8 @@ def propose_translations(
 ) -> list[LanguageOutcome]:
     """Propose a translation into each language that has none.
 
-    May be called again after it broke off: what is there is told, not made twice. Raises `NotFound`, `NotAllowed` or
-    `RuleViolation` where no translation of the post could be made at all.
+    Can be repeated after an interruption: existing proposals are reported, not duplicated. Raises `NotFound`,
+    `NotAllowed` or `RuleViolation` if the post can't be translated at all.
     """
     actor.require("posts.create")
     source = visible_to(Post.objects.kept(), actor).filter(pk=post_id).first()
