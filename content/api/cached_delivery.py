@@ -1,4 +1,4 @@
-"""Whole answers for frontends and CDNs: counted, and kept per address until what they show changes."""
+"""Delivery responses for frontends and CDNs: rate limited, and cached per URL until their content changes."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from proofroom.core.database.replica import from_replica
 
 CACHE_CONTROL = "public, max-age=60"
 SCOPE: Final = "public"
-"""The limit of calls."""
+"""Name of the rate limit."""
 
 
 class DeliveredViewSet(ApiViewSet):
-    """Public reads. Whole answers are kept per address; the front cache answers their ETags and dates with 304."""
+    """Public reads. Responses are cached per URL; the front cache answers conditional requests with 304."""
 
     authentication_classes = ()
     throttle_classes = ()  # `dispatch` counts, hits included
     content_negotiation_class = OneAnswer
     cache_control = CACHE_CONTROL
     tagged: ClassVar[frozenset[str]] = frozenset()
-    """Actions that say with `depend_on` what their answers show; others depend on everything."""
+    """Actions that report their dependencies with `depend_on`; responses of others depend on everything."""
     parameters: ClassVar[Mapping[str, Collection[str]]] = {}
-    """The names of the query parameters that the answers of an action depend on; all of them where it names none."""
+    """Query parameters that an action's responses depend on; for actions without an entry, all parameters."""
     live_state = NO_STATE
-    """The state of the content that is answered, or an earlier one."""
+    """State of the content in the response, or an earlier state."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count the call, then answer from what is kept, else from the database."""
+        """Count the call, then answer from the cache or the database."""
         count = count_caller(SCOPE, request)
         if count is not None:
             show_rate_limit(request, count)
@@ -68,7 +68,8 @@ class DeliveredViewSet(ApiViewSet):
     def _answer(
         self, request: HttpRequest, count: HitCount | None, *args: Any, **kwargs: Any
     ) -> HttpResponseBase:
-        # Whoever shows who they are may just have written what they read.
+        # Clients with credentials may read what they just wrote, so they get the current state instead of a
+        # leased one.
         meta = request.META
         names_somebody = bool(meta.get("HTTP_AUTHORIZATION") or meta.get("HTTP_COOKIE"))
         state = live_state() if names_somebody else leased_state()
@@ -77,6 +78,7 @@ class DeliveredViewSet(ApiViewSet):
         action = self.action_map.get(str(request.method).lower(), "")
         parameters = self.parameters.get(action)
         query = request.META.get("QUERY_STRING", "")
+        # Unknown parameters don't change the response, and could be used to fill the cache.
         if query and parameters is not None:
             query = reduced_query(query, parameters)
         key = f"{request.path}?{query}"
@@ -98,6 +100,6 @@ class DeliveredViewSet(ApiViewSet):
 
 
 def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:
-    """An answer with what conditions are judged by."""
+    """Return a cached answer with ETag and modification time."""
     modified = int(state.moved_at.timestamp()) if state.moved_at is not None else None
     return CachedAnswer(body, etag_of(body), modified=modified, tags=frozenset(tags))

@@ -1,4 +1,4 @@
-"""`/api/modules/registry`, `/static`, `/:type/schema`: the module types that are code."""
+"""`/api/modules/registry`, `/static`, `/:type/schema`: the module types defined in code."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class GuidanceAnswer(Answer):
 
 
 class StaticModuleAnswer(Answer):
-    """A module type without props to edit."""
+    """A module type without editable props."""
 
     type: str
     label: str
@@ -42,7 +42,7 @@ class StaticModuleAnswer(Answer):
 
 
 class RegisteredModuleAnswer(StaticModuleAnswer):
-    """A module type, and whether posts of the type that was asked for may hold it."""
+    """A module type, and whether the given post type allows it."""
 
     allowed_scopes: list[ScopeText]
     allowed_post_types: list[str] = Field(description="Empty: every post type.")
@@ -59,7 +59,7 @@ class ModuleTypeListAnswer(Answer):
 
 
 class ModuleTypeAnswer(StaticModuleAnswer):
-    """A module type with all that is needed to fill it."""
+    """A module type with its schema and defaults."""
 
     allowed_scopes: list[ScopeText]
     allowed_post_types: list[str]
@@ -70,7 +70,7 @@ class ModuleTypeAnswer(StaticModuleAnswer):
 
 
 class ModuleDefinitionViewSet(ApiViewSet):
-    """Module types: which there are, what they are made of."""
+    """Module types and their schemas."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "registry": "posts.view",
@@ -80,7 +80,7 @@ class ModuleDefinitionViewSet(ApiViewSet):
 
     @extend_schema(parameters=REGISTRY_PARAMETERS, responses=ModuleTypeListAnswer)
     def registry(self, request: Request) -> Response:
-        """Every module type. With `postType`, `allowed` and `excludedBecause` are about posts of that type."""
+        """List all module types. With `postType`, `allowed` and `excludedBecause` refer to that type."""
         page = page_of(request)
         post_type = request.query_params.get("postType")
         if post_type is not None:
@@ -106,7 +106,7 @@ class ModuleDefinitionViewSet(ApiViewSet):
         parameters=STATIC_PARAMETERS, responses=list_of(StaticModuleAnswer, "Static modules.")
     )
     def static(self, request: Request) -> Response:
-        """Module types without props to edit, by the words of their name and description."""
+        """List module types without editable props, searched by name and description."""
         page = page_of(request)
         words = request.query_params.get("q", "").lower()
         if len(words) > WORD_MAX:
@@ -122,7 +122,7 @@ class ModuleDefinitionViewSet(ApiViewSet):
 
     @extend_schema(responses=ModuleTypeAnswer)
     def describe(self, request: Request, module_type: str) -> Response:
-        """One module type with its props as JSON Schema, the defaults, and the field type of each prop."""
+        """Return a module type with its props as JSON Schema, the defaults, and the field types."""
         definition = modules.get(module_type)
         if definition is None:
             raise NotFound(f"There is no module type {module_type[:80]!r}.")

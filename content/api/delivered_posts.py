@@ -1,7 +1,7 @@
-"""Published posts as the delivery API answers them.
+"""Published posts of the delivery API.
 
-The database writes the JSON of a post with all that belongs to it, in one statement: it is neither parsed nor made
-into objects on its way.
+The database builds the JSON of a post and everything in it in one statement, so Python neither parses it nor
+creates model instances.
 """
 
 from __future__ import annotations
@@ -38,17 +38,18 @@ COLUMNS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "publishedAt": "published_at",
 }
-"""The columns of a post by their names on the wire."""
+"""Columns of a post by API name."""
 ASSET_COLUMNS: Final = (
     "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x", "focal_y",
     "alt_text", "alt_texts", "is_decorative",
 )  # fmt: skip
 _NONE: Final = "[]"
 _MOST_SHAPES: Final = 100
-"""Sets of fields whose statement is kept compiled."""
+"""Number of field sets whose compiled statements are cached."""
 
 
 @dataclass(frozen=True, slots=True)
+# The body of an answer, and the cache tags of its contents.
 class RenderedAnswer:
     """The bytes of an answer, and the tags of what they depend on."""
 
@@ -57,7 +58,12 @@ class RenderedAnswer:
 
 
 def render_post(
-    post_id: UUID, fields: Collection[str] | None = None, variation: str = ""
+    # Return a published post by id, or its running variation with this name; None if there is none.
+    #
+    # Reads only the columns for `fields`. One statement, two with a variation.
+    post_id: UUID,
+    fields: Collection[str] | None = None,
+    variation: str = "",
 ) -> RenderedAnswer | None:
     """A published post by its id, or its running variation of that name; None where there is none.
 
@@ -69,7 +75,7 @@ def render_post(
 
 
 def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
-    """The published post at a path of the site, as `render_post` answers it."""
+    """Return the published post at a path, as `render_post` does."""
     rows = _published(None, "path").rows(path)
     return _render(rows[0], None, variation) if rows else None
 
@@ -77,7 +83,7 @@ def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
 def _render(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
     arms = arms_in(row["arms"])
     arm = next((arm for arm in arms if arm.name == variation), None)
-    # The original where the variation was stopped between the two statements.
+    # The variation may have been stopped between the two statements; then the original is shown.
     rows = _variation(fields).rows(arm.post_id) if arm is not None else []
     shown = rows[0] if rows else row
     members: dict[str, Any] = {}
@@ -92,6 +98,7 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
         members = {name: value for name, value in members.items() if name in fields}
     body: bytes = shown["body"].encode()
     if members:
+        # The body is spliced, not parsed: its closing brace is replaced by the members.
         body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]
     tags = [f"post:{row['original_id'].hex}", f"group:{row['group_id'].hex}"]
     tags += [f"post:{arm.post_id.hex}" for arm in arms]
@@ -100,7 +107,7 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
 
 
 def _media(row: Row) -> dict[str, JsonObject]:
-    """The files that a row names, by id, in words of its language."""
+    """Return the files named by a row, by id, in the row's language."""
     found: dict[str, JsonObject] = {}
     for text in (row.get("own_media", _NONE), row.get("shared_media", _NONE)):
         for entry in orjson.loads(text) if text != _NONE else ():
@@ -112,7 +119,7 @@ def _media(row: Row) -> dict[str, JsonObject]:
 
 @lru_cache(maxsize=_MOST_SHAPES)
 def _published(fields: frozenset[str] | None, column: str) -> Statement:
-    """The published post whose `column` has a value, with its running variations."""
+    """Return the statement for a published post by `column`, with its running variations."""
     identity = {"original_id": F("pk"), "group_id": F("translation_group"), "arms": running_arms()}
     return Statement(
         lambda value: (
@@ -126,7 +133,7 @@ def _published(fields: frozenset[str] | None, column: str) -> Statement:
 
 @lru_cache(maxsize=_MOST_SHAPES)
 def _variation(fields: frozenset[str] | None) -> Statement:
-    """A running variation where its original stands: what it says is its own, the place is not."""
+    """Return the statement for a running variation with its own content at the original's place."""
     return Statement(
         lambda post_id: (
             Post.objects.running()
@@ -137,7 +144,8 @@ def _variation(fields: frozenset[str] | None) -> Statement:
 
 
 def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Combinable]:
-    """The `body` of a post, its language, and the files that it names. `original` leads to the post of its place."""
+    """Return expressions for `body`, language and files of a post. `original` is the relation to the post of its
+    place."""
     prefix = f"{original}__" if original else ""
     values: dict[str, str | Combinable] = {
         name: f"{prefix}{column}" if column in OF_THE_PLACE else column
@@ -164,6 +172,7 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
         "post_locale": F("locale"),
     }
     if fields is None or "media" in fields:
+        # `_references` uses this inside another subquery, so the post is two levels up.
         shared = _placements(OuterRef(OuterRef("pk"))).filter(instance__scope="global")
         found["own_media"] = _references(POST, holder_id=OuterRef("pk"))
         found["shared_media"] = _references(GLOBAL, holder_id__in=shared.values("instance_id"))
@@ -175,7 +184,7 @@ def _placements(post_id: OuterRef | None = None) -> models.QuerySet[PostModule]:
 
 
 def _references(holder_kind: str, **holders: Any) -> Cast:
-    """The files that live holders of a kind name, as JSON."""
+    """Return the files used by live holders of a kind, as JSON."""
     found = MediaReference.objects.filter(holder_kind=holder_kind, layer=LIVE, **holders)
     columns = {name: f"asset__{name}" for name in ASSET_COLUMNS}
     entries = found.order_by("asset_id").values(entry=JSONObject(id="asset_id", **columns))

@@ -1,4 +1,4 @@
-"""What is staged on posts, and their revisions, in an archive."""
+"""Drafts and revisions of posts in an archive."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from proofroom.core.json import Json, JsonObject
 DRAFTS: Final = "drafts"
 REVISIONS: Final = "revisions"
 _HERE_ONLY: Final = ("user_id", "principal")
-"""What a mark says that only this installation knows."""
+"""Fields of a mark that are specific to one installation."""
 
 
 class MarkRow(ArchiveRow):
@@ -71,7 +71,7 @@ class DraftRow(ArchiveRow):
 
 
 class DraftArchive(ArchiveKind[DraftRow]):
-    """Drafts of Review and AI Review that hold something. They come in with posts that are new here."""
+    """Non-empty drafts of Review and AI Review. An import creates them only for posts it creates."""
 
     name = DRAFTS
     unique = (("post", "layer"),)
@@ -121,13 +121,13 @@ class DraftArchive(ArchiveKind[DraftRow]):
             drafts.append(draft)
             job.tell(DRAFTS, Outcome.CREATED, post.title, row.post)
         Draft.objects.bulk_create(drafts)
-        # The column takes the time of the insert; what is brought in keeps its own.
+        # `auto_now` overwrites `updated_at` on insert, so the archived time is set in a second step.
         for draft, row in zip(drafts, rows, strict=True):
             draft.updated_at = read_moment(row.updated_at)
         Draft.objects.bulk_update(drafts, ["updated_at"])
 
     def _leave(self, rows: Sequence[DraftRow], job: ArchiveImport) -> None:
-        """Of posts that were here before, what is staged is decided on here."""
+        """Report drafts of existing posts without importing them."""
         posts = Post.objects.filter(pk__in=[row.post for row in rows])
         titles = {str(post.pk): post.title for post in posts}
         here = {
@@ -178,7 +178,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
 
 
 def _require_marks_of(paths: Collection[str], marks: Collection[str]) -> None:
-    """Raise `RuleViolation` where a mark names the writer of something that the draft does not change."""
+    """Raise `RuleViolation` if a mark names the author of a path that the draft doesn't change."""
     for marked in marks:
         if not any(paths_overlap(marked, path) for path in paths):
             message = _("The draft names an author of this field, but does not change the field.")
@@ -228,7 +228,7 @@ class RevisionRow(ArchiveRow):
 
 
 class RevisionArchive(ArchiveKind[RevisionRow]):
-    """Revisions, where they are asked for. They come in with posts that are new here."""
+    """Revisions, if the archive has them. An import creates them only for posts it creates."""
 
     name = REVISIONS
     unique = (("id",), ("post", "version"))
@@ -293,6 +293,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
             )
             job.tell(REVISIONS, Outcome.CREATED)
         Revision.objects.bulk_create(made)
+        # `auto_now_add` overwrites `created_at` on insert.
         for revision, row in zip(made, rows, strict=True):
             revision.created_at = read_moment(row.created_at)
         Revision.objects.bulk_update(made, ["created_at"])

@@ -1,4 +1,4 @@
-"""The posts of an archive, stored: found by id or place, inserted, checked by the rules, or staged where they are."""
+"""Import of archived posts: match by id or place, insert and validate new ones, update or stage existing ones."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ from proofroom.definitions import find_post_type
 
 NAME: Final = "posts"
 IMPORTED: Final = "imported"
-"""The reason of the revision that an import makes."""
+"""Reason of the revision that an import creates."""
 BATCH: Final = 100
 
 
@@ -98,7 +98,7 @@ class ArchivedPost(ArchiveRow):
 
 
 class InsertedPost(NamedTuple):
-    """A row of a post that is not here, and what is made of it."""
+    """An archived row with the new post and document made from it."""
 
     row: ArchivedPost
     post: Post
@@ -111,7 +111,7 @@ def title_of(row: ArchivedPost) -> str:
 
 
 def match_post(row: ArchivedPost, job: ArchiveImport) -> None:
-    """Find the post by its place: type, language, slug and parent; a variation by its name."""
+    """Match an archived post by type, language, slug and parent, or a variation by its name."""
     post = row.document.get("post")
     fields = post if isinstance(post, dict) else {}
     found: Post | None
@@ -134,7 +134,7 @@ def match_post(row: ArchivedPost, job: ArchiveImport) -> None:
 
 
 def _hangs_on_left_out(row: ArchivedPost, job: ArchiveImport) -> bool:
-    """Whether the post stands below one that is left out, or is a variation of it. It is left out then too."""
+    """Leave the post out if its parent or original is left out. Return True in this case."""
     fields = row.document.get("post")
     parent = fields.get("parentId") if isinstance(fields, dict) else None
     if job.left_out.isdisjoint({str(parent), str(row.variation_of)}):
@@ -145,7 +145,7 @@ def _hangs_on_left_out(row: ArchivedPost, job: ArchiveImport) -> bool:
 
 
 def _leave_out_taken(new: Sequence[InsertedPost], job: ArchiveImport) -> list[InsertedPost]:
-    """The new posts but those whose address, or language of a translation, another post of this site has."""
+    """Return the new posts without those whose path or translation another post already has."""
     created = job.created[NAME]
     paths = find_posts_at({one.post.path for one in new if one.post.path})
     at = {other.path: other for other in paths if str(other.pk) not in created}
@@ -201,7 +201,7 @@ def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     posts = [one.post for one in new]
     moments = [(post.created_at, post.updated_at) for post in posts]
     Post.objects.bulk_create(posts)
-    # The columns take the time of the insert; what is brought in keeps its own.
+    # `auto_now` and `auto_now_add` overwrite the dates on insert.
     for post, moment in zip(posts, moments, strict=True):
         post.created_at, post.updated_at = moment
     Post.objects.bulk_update(posts, ["created_at", "updated_at"])
@@ -240,7 +240,7 @@ def _new_post(
     post = Post(id=UUID(row.id), type=row.type, locale=row.locale)
     try:
         set_columns(post, document)
-        # From a document they come as text.
+        # The document holds the parent's id as text.
         if post.parent_id is not None:
             post.parent_id = UUID(str(post.parent_id))
     except (ValueError, TypeError):
@@ -263,7 +263,7 @@ def _new_post(
 
 
 def _set_paths(new: Sequence[InsertedPost]) -> None:
-    """The addresses of new posts, by the patterns of this installation."""
+    """Set the paths of new posts with the URL patterns of this installation."""
     tree = {one.post.pk: (one.post.slug, one.post.parent_id) for one in new}
     missing = {parent for _slug, parent in tree.values() if parent and parent not in tree}
     while missing:
@@ -284,7 +284,7 @@ def _set_paths(new: Sequence[InsertedPost]) -> None:
 
 
 def complete_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
-    """Check new posts by the rules, now that all they name is there, and store what follows from them."""
+    """Validate new posts after all referenced objects are imported, and store derived data."""
     listed = {row.id: row for row in rows}
     _drop_lost_sources(rows, job)
     _require_globals(rows)
@@ -313,6 +313,7 @@ def complete_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
         check_paths_are_free([post for post, _none, _document in written], job.actor)
     except CmsError as error:
         raise refused(NAME, "", error) from error
+    # Otherwise the archive's own revisions include the latest one.
     if not (job.reader.manifest.revisions and job.keeps_history):
         Revision.objects.bulk_create([revision for revision, _rows in revisions])
         store_provenance(revisions, job)
@@ -328,7 +329,7 @@ def complete_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
 
 
 def require_parents(ids: Iterable[str]) -> None:
-    """Before any rule walks up the tree, where a parent that is nowhere would break it."""
+    """Raise `ArchiveError` for a missing parent. Runs before other rules, which walk up the tree."""
     there = Exists(Post.objects.filter(pk=OuterRef("parent_id")))
     for part in batches(ids):
         lost = Post.objects.filter(~there, pk__in=part).exclude(parent_id=None)
@@ -366,14 +367,14 @@ def _drop_lost_sources(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None
 
 
 def _require_globals(rows: Sequence[ArchivedPost]) -> None:
-    """Every global module that a post places is there: a place without one would not even be read."""
+    """Raise `ArchiveError` if a global module of a post is missing. A placement without it can't be loaded."""
     placed = {
         (module["moduleInstanceId"], module["type"], module["globalSlug"]): row
         for row in rows
         for module in row.document["modules"]
         if module["scope"] == "global"
     }
-    # Of the same type and slug: a place in one post must never lead to the module of another one.
+    # Type and slug must match too, so that a placement never shows another module.
     there = ModuleInstance.objects.filter(
         pk__in={id_ for id_, _type, _slug in placed}, scope="global"
     )
@@ -398,6 +399,7 @@ def _clean(post: Post, stored: PostDocument, row: ArchivedPost, job: ArchiveImpo
         updated_at = post.updated_at
         post_repository.save(post, stored, document, changes)
         post.save()
+        # `save()` set `updated_at` to now; this restores the archived time.
         Post.objects.filter(pk=post.pk).update(updated_at=updated_at)
         job.note(
             _("%(title)s: converted to the format of this version: %(paths)s.")
@@ -407,7 +409,7 @@ def _clean(post: Post, stored: PostDocument, row: ArchivedPost, job: ArchiveImpo
 
 
 def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: ArchiveImport) -> None:
-    """Make a post that is here what the archive says, or stage that in Review."""
+    """Apply the archived version to an existing post, or stage it in Review."""
     if (post.type, post.locale) != (row.type, row.locale):
         sentence = _("The post has another type or language on this site.")
         job.leave_out(NAME, post.title, row.id, sentence)
@@ -417,7 +419,7 @@ def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: Archive
         archived = keep_unsaid(archived, row.document, live)
     except RuleViolation as error:
         raise refused(NAME, post.title, error) from error
-    # When it is published is decided here.
+    # An import doesn't change the schedule of an existing post.
     archived = archived.with_fields({"publishAt": live.fields.get("publishAt")})
     changes = diff(live, archived)
     for change in changes:
@@ -439,7 +441,7 @@ def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: Archive
     if job.mode == Mode.UPDATE:
         _update(row, post, changes, moves, job)
         return
-    # What people have staged here is theirs.
+    # Changes that users have already staged are not overwritten.
     changes = changes.only(set(changes.paths) - waiting)
     if not changes:
         moves = moves or bool(waiting)
@@ -460,7 +462,7 @@ def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: Archive
 def _waiting_paths(
     post: Post, live: PostDocument, archived: PostDocument, changes: Changes
 ) -> frozenset[str]:
-    """The fields that Review changes here already, to something other than the archive."""
+    """Return the changed paths where Review already holds another value than the archive."""
     drafts = Draft.objects.filter(post=post, layer=Layer.REVIEW, is_empty=False)
     document = drafts.values_list("document", flat=True).first()
     if document is None:
@@ -487,7 +489,7 @@ def _update(
 
 
 def _shown(value: object) -> Json:
-    """A value of a change as a report shows it: a whole module by its type, nothing as null."""
+    """Return a value for the report: a module as its type, a missing value as None."""
     if isinstance(value, ModuleDocument):
         return value.type
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""Posts in an archive: their live content, place, state and the writers of each value."""
+"""Posts in an archive: live content, place, state and the author of each value."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from proofroom.core.i18n.words import cut_slug
 from proofroom.core.json import Json, JsonObject
 
 _KNOWN: Final = "posts.known"
-"""Of the state of a job: whether posts of the archive were here before."""
+"""Job state key: True if posts of the archive already existed."""
 _TREE: Final = """
     WITH RECURSIVE tree (id, level) AS (
         SELECT post.id, 0 FROM content_post post
@@ -58,7 +58,7 @@ _TREE: Final = """
 
 
 class PostArchive(ArchiveKind[ArchivedPost]):
-    """Posts that are not in the trash. `created` of a job are the ids of those that the import made."""
+    """Posts outside the trash. The job's `created` holds the ids of imported posts."""
 
     name = NAME
     label = gettext_lazy("Posts")
@@ -100,7 +100,7 @@ class PostArchive(ArchiveKind[ArchivedPost]):
                     match_post(row, job)
 
     def write(self, rows: Iterator[ArchivedPost], job: ArchiveImport) -> None:
-        """New posts as rows. Nobody sees them before the commit; `finish` judges them."""
+        """Insert new posts. They are not visible before the commit; `finish` validates them."""
         for part in batches(rows, BATCH):
             ids = [row.id for row in part]
             rows_here = Post.objects.filter(pk__in=ids).values_list("pk", "deleted_at")
@@ -118,7 +118,8 @@ class PostArchive(ArchiveKind[ArchivedPost]):
     def finish(self, rows: Iterator[ArchivedPost], job: ArchiveImport) -> None:
         created = job.created[NAME]
         if created:
-            # What follows asks for a hundred posts at a time, of tables that were empty a moment ago.
+            # Without statistics, PostgreSQL plans the following queries for the almost empty tables of
+            # before.
             refresh_statistics(Post, ModuleInstance, PostModule, PostTerm)
         require_parents(created)
         for part in batches(rows, BATCH):
@@ -132,7 +133,7 @@ class PostArchive(ArchiveKind[ArchivedPost]):
 
 
 def ordered_ids() -> Iterator[UUID]:
-    """The ids of all posts that are not in the trash: what stands above others first, variations last."""
+    """Yield the ids of all posts outside the trash: parents before children, variations last."""
     with connection.cursor() as cursor:
         cursor.execute(_TREE)
         while found := cursor.fetchmany(1000):
@@ -143,7 +144,7 @@ def ordered_ids() -> Iterator[UUID]:
 
 
 def chosen_posts(export: Export, kind: str, ids: Collection[UUID]) -> QuerySet[Post]:
-    """Those of the posts whose rows of that kind are exported."""
+    """Return the posts whose rows of this kind are exported."""
     wanted = export.of_kind(kind)
     if wanted is not None:
         ids = [id_ for id_ in ids if str(id_) in wanted]
@@ -151,9 +152,10 @@ def chosen_posts(export: Export, kind: str, ids: Collection[UUID]) -> QuerySet[P
 
 
 def _free_slugs(posts: Sequence[Post]) -> dict[UUID, str]:
-    """Slugs for posts below the trash, which is in no archive, where another post would have theirs at the top.
+    """Return new slugs for posts below the trash that would collide at the top level.
 
-    The same for the same content: made of the id. One query where there are such posts.
+    Archives don't contain the trash. The slugs are derived from ids, so equal content gives equal archives. At
+    most one query.
     """
     below_trash = [post for post in posts if post.parent and post.parent.deleted_at]
     if not below_trash:
@@ -175,7 +177,7 @@ def _free_slugs(posts: Sequence[Post]) -> dict[UUID, str]:
 def _at_the_top(
     post: Post, document: PostDocument, slug: str | None, export: Export
 ) -> PostDocument:
-    """The document of a post below one in the trash, as it stands where that one is not."""
+    """Return the document of a post without its parent, which is in the trash."""
     text = _("%(title)s: at the top level, because its parent page is in the trash.")
     if slug is not None:
         document = document.with_fields({"slug": slug})
@@ -220,13 +222,13 @@ def _row(
 
 
 def _latest_writers(posts: Sequence[Post], export: Export) -> Mapping[UUID, list[Json]]:
-    """Who wrote each value last that changed since its post was made. One query."""
+    """Return the author of each value changed after the creation of its post. One query."""
     later = Provenance.objects.filter(post__in=posts).exclude(revision__reason="created")
     latest = later.values("post", "path").annotate(last=Max("id")).values("last")
     found: dict[UUID, list[Json]] = defaultdict(list)
     for row in Provenance.objects.filter(pk__in=latest).order_by("post", "path"):
         found[row.post_id].append(provenance_row(row, export))
     for rows in found.values():
-        # Databases order text in ways of their own.
+        # Sorted here, because databases sort text by different collations.
         rows.sort(key=lambda row: str(row["path"]) if isinstance(row, dict) else "")
     return found

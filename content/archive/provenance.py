@@ -1,4 +1,4 @@
-"""Who wrote what, in an archive: people by their reference."""
+"""Provenance in an archive, with references instead of user ids."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ProvenanceRow(ArchiveRow):
 
 
 def provenance_row(row: Provenance, export: Export) -> JsonObject:
-    """A row without the credential of an AI client, which only this installation knows."""
+    """Return an archive row without the AI client's credential, which is specific to one installation."""
     return {
         **{name: getattr(row, column) for name, column in _COLUMNS.items()},
         "person": export.person(row.author_id),
@@ -52,7 +52,7 @@ def provenance_row(row: Provenance, export: Export) -> JsonObject:
 def store_provenance(
     revisions: Iterable[tuple[Revision, Sequence[ProvenanceRow]]], job: ArchiveImport
 ) -> None:
-    """Store the rows of these revisions, in their order."""
+    """Store the provenance of these revisions, in order."""
     made, moments = [], []
     for revision, rows in revisions:
         for row in rows:
@@ -74,7 +74,7 @@ def store_provenance(
                 )
             )
     Provenance.objects.bulk_create(made, batch_size=500)
-    # The time of a new row is set by its column; what is brought in has its own.
+    # `auto_now_add` overwrites `created_at` on insert.
     for stored, moment in zip(made, moments, strict=True):
         stored.created_at = moment
     Provenance.objects.bulk_update(made, ["created_at"], batch_size=500)

@@ -1,4 +1,4 @@
-"""Some of the posts in an archive, with what they refer to: what stands above them, files, terms, forms, globals."""
+"""Selection of posts for an archive, with their ancestors, files, terms, forms and global modules."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _BATCH: Final = 100
 
 
 def select_posts(export: Export) -> None:
-    """Put the chosen posts, and what they refer to, into `export.wanted`. Raises `RuleViolation`."""
+    """Add the chosen posts and the objects they refer to, to `export.wanted`. Raises `RuleViolation`."""
     choice = export.choice
     ids = _chosen(choice)
     above = _with_related(ids, lambda part: Post.objects.filter(children__in=part)) - ids
@@ -85,7 +85,7 @@ def _staged_on(ids: Collection[UUID]) -> Iterator[PostDocument]:
 
 
 def _chosen(choice: Choice) -> set[UUID]:
-    """The posts that the choice names, with their variations."""
+    """Return the ids of the chosen posts, with their variations."""
     for name in choice.post_types:
         find_post_type(name)
     unknown = sorted(choice.locales - set(settings.CMS_ENV.locales))
@@ -120,10 +120,11 @@ def _chosen(choice: Choice) -> set[UUID]:
 
 
 def find_posts_named(name: str) -> set[UUID]:
-    """The posts with that id, address or slug; several may have one slug. Raises `RuleViolation`."""
+    """Return the posts with this id, path or slug; several posts may share a slug. Raises `RuleViolation`."""
     name = name.strip()
     rows = Post.objects.alive()
     try:
+        # Types differ in the trailing slash of their paths.
         found = set(rows.filter(pk=UUID(name)).values_list("pk", flat=True))
     except ValueError:
         if "/" in name:
@@ -140,7 +141,9 @@ def find_posts_named(name: str) -> set[UUID]:
 
 
 def _with_related(
-    ids: set[UUID], related: Callable[[Collection[UUID]], QuerySet[Post]]
+    # Return the ids with all related ids outside the trash, level by level.
+    ids: set[UUID],
+    related: Callable[[Collection[UUID]], QuerySet[Post]],
 ) -> set[UUID]:
     """The posts and all that are related to them, level by level; those in the trash are left out."""
     found, new = set(ids), set(ids)

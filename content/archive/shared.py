@@ -71,6 +71,7 @@ class GlobalArchive(TableKind[GlobalRow, ModuleInstance]):
     def write_row(self, row: GlobalRow, module: ModuleInstance | None, job: ArchiveImport) -> None:
         if module is None:
             try:
+                # A savepoint, so that the first attempt leaves nothing behind if its references are missing.
                 with transaction.atomic():
                     self._create(row, job)
             except RuleViolation as error:
@@ -106,6 +107,7 @@ class GroupRow(IdentifiedRow):
     name: str = Field(max_length=80)
     label: str
     description: str
+    # Module groups made by users. Groups defined in code are not archived.
     post_type: str
     modules: list[Any]
 

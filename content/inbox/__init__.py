@@ -1,1 +1,1 @@
-"""The inbox: rows of undecided changes, made from the drafts in the transaction of each write."""
+"""The inbox: rows of undecided changes, updated with each write of a draft."""

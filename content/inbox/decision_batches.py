@@ -1,4 +1,4 @@
-"""Decisions on many waiting changes at once: begun and cancelled by a person, carried out by a worker."""
+"""Decision batches: decisions on many changes, started and cancelled by a user, run by a worker."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ MAX_BATCH_CHANGES: Final = 2_000
 _SEES_ALL: Final = "users.manage"
 
 
+# Decides on one layer of one post at a time. A refused post doesn't stop the others.
 class BatchRunner(PartRunner[DecisionBatch, DecisionItem]):
     """Decides on one layer of one post at a time. A post that is refused keeps no other one back."""
 
@@ -49,7 +50,7 @@ class BatchRunner(PartRunner[DecisionBatch, DecisionItem]):
 
     def do_part(self, job: DecisionBatch, part: Sequence[DecisionItem], actor: Actor) -> None:
         actor.require_person("decide on what waits")
-        # Asked for anew: it may have been deleted for good since the items were read.
+        # Loaded again, because the post may have been purged since the items were created.
         post = Post.objects.filter(pk=part[0].post_id).first() if part[0].post_id else None
         outcomes: dict[str, DecisionOutcome] = {}
         why = ""
@@ -89,6 +90,10 @@ DECISION_BATCHES: Final = BatchRunner()
 
 
 @transaction.atomic
+# Start a task that decides on these changes, post by post, if they are still as seen.
+#
+# Raises `RuleViolation` on `marks` for none or too many, `NotAllowed` if the actor may not make all the
+# decisions.
 def begin_batch(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> DecisionBatch:
     """Have all of this decided on by a task, post by post; each change as it was seen.
 
@@ -123,14 +128,14 @@ def begin_batch(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> Dec
 
 
 def cancel_batch(*, batch_id: UUID, actor: Actor) -> DecisionBatch:
-    """Decide on nothing more; what is done stays. Raises `Conflict` (`batch_finished`) where it is over."""
+    """Stop a batch; decisions already made stay. Raises `Conflict` (`batch_finished`) if it has ended."""
     actor.require_person("cancel decisions")
     find_batch(batch_id=batch_id, actor=actor)
     return DECISION_BATCHES.cancel(batch_id, actor)
 
 
 def find_batch(*, batch_id: UUID, actor: Actor) -> DecisionBatch:
-    """The batch, for whoever made it and for admins. Raises `NotFound` for everybody else."""
+    """Return a batch of the actor, or any for administrators. Raises `NotFound` otherwise."""
     batch = batches_for(actor).filter(pk=batch_id).first()
     if batch is None:
         raise NotFound(_("There are no decisions with the ID %(id)s.") % {"id": batch_id})
@@ -138,14 +143,14 @@ def find_batch(*, batch_id: UUID, actor: Actor) -> DecisionBatch:
 
 
 def batches_for(actor: Actor) -> QuerySet[DecisionBatch]:
-    """The batches that the actor may see, the latest first."""
+    """Return the batches the actor may see, newest first."""
     actor.require("posts.view")
     own = Q() if actor.can(_SEES_ALL) else Q(by_id=actor.user.pk)
     return DecisionBatch.objects.filter(own).order_by("-created_at", "pk")
 
 
 def counts_of(batch_ids: Collection[UUID]) -> dict[UUID, Counter[str]]:
-    """Return how many changes of each batch came to what. One query."""
+    """Return the number of changes by outcome for each batch. One query."""
     found: dict[UUID, Counter[str]] = {batch_id: Counter() for batch_id in batch_ids}
     rows = DecisionItem.objects.filter(batch__in=batch_ids).values_list("batch", "outcome")
     for batch_id, outcome, count in rows.annotate(count=Count("pk")).order_by():

@@ -1,4 +1,5 @@
-"""Decisions on changes of several posts: each post is its own transaction, and what moved since is left out."""
+"""Decisions on changes of several posts, one transaction per post. Changes that differ from what the reviewer saw
+are skipped."""
 
 from __future__ import annotations
 
@@ -23,13 +24,13 @@ from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid
 
 MAX_DECISIONS: Final = 40
 Word = Literal["accept", "reject", "publish"]
-"""`publish` brings a change of AI Review live at once; a post that is a draft is left as it is."""
+"""`publish` makes an AI Review change live directly; drafts are refused."""
 Grouped = dict[tuple[UUID, str], list[QueuedChange]]
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A decision on a row of the queue; `seen` is the change as the reviewer saw it."""
+    """A decision on a queue row. `seen` is the fingerprint of the change the reviewer saw."""
 
     id: int
     seen: str
@@ -38,12 +39,11 @@ class Marked:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The result for one layer of one post, by path. What `is_approved` is content of the post now, not in Review;
-    what `is_live` visitors see, too.
+    """The result for one layer of one post, as paths.
 
-    `gone` did not wait any more, `moved` is not what was seen, `held` stays because a person staged something else
-    in Review, and `refused` stays for the reason that `why` says. By the ids of `rejections` what was rejected can
-    be taken back.
+    `gone`: no longer waiting; `moved`: changed since seen; `held`: Review holds another change by a person;
+    `refused`: failed because of `why`. `rejections`: ids for undoing the rejections. `is_approved`: the taken
+    changes are post content now; `is_live`: also visible to visitors.
     """
 
     post: Post
@@ -66,24 +66,24 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class InboxOutcome:
-    """`gone` is how many of the changes do not wait any more."""
+    """The results by post and layer. `gone`: number of changes no longer waiting."""
 
     decisions: tuple[Decision, ...]
     gone: int
 
     @property
     def submitted(self) -> int:
-        """How many changes went from AI Review into Review."""
+        """Number of changes moved from AI Review to Review."""
         return sum(len(one.taken) for one in self.decisions) - self.approved
 
     @property
     def approved(self) -> int:
-        """How many changes were approved, of posts of every status."""
+        """Number of approved changes, of posts with any status."""
         return sum(len(one.taken) for one in self.decisions if one.is_approved)
 
     @property
     def live(self) -> int:
-        """How many of the approved visitors see now."""
+        """Number of approved changes that are public."""
         return sum(len(one.taken) for one in self.decisions if one.is_live)
 
     @property
@@ -96,10 +96,10 @@ class InboxOutcome:
 
 
 def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> InboxOutcome:
-    """Take what is marked accept into the layer below, which is live for Review, and drop what is marked reject.
+    """Move accepted changes to the next layer (from Review: live) and reject the others.
 
-    What moved since it was seen stays, and is said. Raises `RuleViolation` on `marks` for none or too many,
-    `NotAllowed` where the actor may not.
+    Changes that differ from what the reviewer saw stay and are reported. Raises `RuleViolation` on `marks` for
+    none or too many, `NotAllowed` without permission.
     """
     actor.require_person("decide on what waits")
     if not 1 <= len(marks) <= MAX_DECISIONS:
@@ -127,7 +127,7 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> I
 
 
 def find_waiting_rows(marks: Iterable[Marked], who: Scoped) -> Grouped:
-    """The rows of these marks that still wait for somebody, by post and layer. One query."""
+    """Return the rows of these marks that still wait, by post and layer. One query."""
     rows = queue(who).filter(pk__in={mark.id for mark in marks})
     groups: Grouped = {}
     for row in rows.order_by("post_id", "layer", "pk"):
@@ -136,7 +136,7 @@ def find_waiting_rows(marks: Iterable[Marked], who: Scoped) -> Grouped:
 
 
 def require_all(actor: Actor, groups: Grouped, marks: Mapping[int, Marked]) -> None:
-    """Before the first post is written: who may not decide on all of it decides on none."""
+    """Raise `NotAllowed` if the actor may not make all the decisions, before anything is written."""
     for (_, layer), rows in groups.items():
         for row in rows:
             if marks[row.pk].word == "publish":
@@ -152,14 +152,14 @@ def require_all(actor: Actor, groups: Grouped, marks: Mapping[int, Marked]) -> N
 def decide_of_post(
     *, post: Post, layer: Layer, marks: Mapping[str, Marked], actor: Actor, note: str
 ) -> Decision:
-    """Decide on what is marked of one layer, by path, as far as it is what was seen. Raises only `NotAllowed`."""
+    """Decide on the marked paths of one layer that are still as seen. Raises only `NotAllowed`."""
     try:
-        # Locked before it is read: of two people who decide at once, the second finds the changes gone.
+        # Locked before reading, so that of two concurrent decisions the second finds the changes gone.
         locked = lock_post(post.pk, actor)
         view = open_layers(locked).view(layer)
     except NotFound:
         return Decision(post, layer, gone=tuple(marks))
-    # The paths whose change is still the one that was seen.
+    # Only paths whose change still has the fingerprint the reviewer saw.
     present = [
         change.path
         for change in view.changes

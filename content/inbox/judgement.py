@@ -1,6 +1,6 @@
-"""Judges the staged changes of a layer: what is proven harmless, what must be looked at, and how much it could hurt.
+"""Risk assessment of staged changes: proven harmless differences, findings to check, and a risk level.
 
-A judgement is made where a change is staged and stored with its row of the inbox, so that pages only read it.
+A judgement is made when a change is staged and stored in its inbox row, so pages only read it.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from proofroom.definitions import custom_text_of, text_of
 from proofroom.taxonomies.models import Term
 
 _MOST_MISMATCHES: Final = 8
-"""Places of one change that do not agree with the source and are named; the card names all of them."""
+"""Maximum number of source mismatches stored per change; the card shows all."""
 _MOST_ASKED: Final = 200
-"""Words of all changes together that are looked up on the site; the others count as found nowhere."""
+"""Maximum number of words looked up on the site; the others count as not found."""
 
 change_sources: Hook[[Collection[str]], Iterable[str]] = Hook()
-"""Called with the ids of the runs that proposed changes; returns the texts that they were given to work from."""
+"""Called with ids of runs that proposed changes; returns the texts the runs were given as input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What was found in a change, and its risk where the post is published (`live`) and where it is not."""
+    """The findings in a change, and its risk for a published post (`live`) and for others (`draft`)."""
 
     findings: Findings
     draft: Risk
@@ -58,7 +58,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class JudgedChange:
-    """A change with its comparison, as it is without what was found in it."""
+    """A change with its comparison and its judgement. The comparison doesn't include the findings."""
 
     change: Change
     comparison: Comparison
@@ -66,7 +66,7 @@ class JudgedChange:
 
 
 def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[JudgedChange]:
-    """Judge changes of a layer. Five queries at most, beside those of `change_sources`."""
+    """Assess changes of a layer. At most five queries, plus those of `change_sources`."""
     listed = list(changes)
     shared = shared_props(listed, view.document, view.below)
     language = view.document.locale
@@ -77,7 +77,7 @@ def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[Judged
         _examine(change, comparison, language)
         for change, comparison in zip(listed, compared, strict=True)
     ]
-    # A translation must agree with its source, which grounds its names and numbers.
+    # Names and numbers from the source of a translation count as known.
     source = load_sources([post]).get(post.pk) if listed else None
     mismatches = changed_mismatches(view, source) if source is not None else {}
     used, known = _look_up(post, view, examined, source.document if source else None)
@@ -120,7 +120,7 @@ def _look_up(
     examined: Iterable[Examination],
     source: PostDocument | None,
 ) -> tuple[set[str], set[str]]:
-    """Return the words that occur elsewhere, of those that a correction replaces, and those that ground new ones."""
+    """Return the replaced words that occur elsewhere, and the new words that occur in a source."""
     spelled: set[str] = set()
     asked: set[str] = set()
     for one in examined:
@@ -147,14 +147,14 @@ def _look_up(
         for word, is_there in zip(unknown, find_present(TABLE, questions), strict=True)
         if is_there
     }
-    # What was not asked for is no proof either.
+    # A word over the limit was not looked up, so it counts as used: it doesn't prove a spelling correction.
     used |= (spelled - set(unknown)) | (there & spelled)
     used |= _said_beside_posts(view.below, spelled - used)
     return used, known | (there & asked)
 
 
 def _said_beside_posts(document: PostDocument, words: set[str]) -> set[str]:
-    """Return which of the words a term says, or a module that the post shares. Two queries at most."""
+    """Return the words that occur in terms or in shared modules of the post. At most two queries."""
     if not words:
         return set()
     texts: list[str] = []
@@ -164,6 +164,7 @@ def _said_beside_posts(document: PostDocument, words: set[str]) -> set[str]:
         texts += [text_of(kind, props) for kind, props in rows]
     asked = Q()
     # SQLite folds the case of ASCII letters only.
+    # SQLite folds the case of ASCII letters only, so capitalized forms are searched too.
     for form in sorted({*words, *map(str.capitalize, words)}):
         asked |= Q(name__icontains=form)
     texts += Term.objects.filter(asked).values_list("name", flat=True)

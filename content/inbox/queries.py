@@ -1,4 +1,4 @@
-"""The queue as lists read it. Each function is one query."""
+"""Queries of the inbox lists. One query per function, if not stated otherwise."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LIKE_LEAST: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class QueueFilter:
-    """The filter of a list; empty is everything. `age` is one of `AGES`, after `older-` what is older than that."""
+    """The filter of a list; empty values match everything. `age` is a key of `AGES`, or `older-` and a key."""
 
     layer: str = ""
     risk: str = ""
@@ -47,7 +47,7 @@ class QueueFilter:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """The values that a list can be narrowed to, each with its number."""
+    """Filter values with their number of changes."""
 
     layer: Counter[str] = field(default_factory=Counter)
     risk: Counter[str] = field(default_factory=Counter)
@@ -59,7 +59,7 @@ class Facets:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """Changes of several posts that are the same in every piece and came the same way."""
+    """Identical changes of several posts with the same kind of origin."""
 
     like: str
     count: int
@@ -68,12 +68,12 @@ class Alike:
 
 
 def queue(who: Scoped) -> QuerySet[QueuedChange]:
-    """Everything that waits for somebody: of posts that are not deleted, and that they may change."""
+    """Return the waiting changes of posts that are not deleted and in the user's scope."""
     return about_in_scope(QueuedChange.objects.filter(post__deleted_at__isnull=True), who)
 
 
 def filter_queue(asked: QueueFilter, who: Scoped) -> QuerySet[QueuedChange]:
-    """Return what was asked for, the riskiest first."""
+    """Return the changes that match the filter, riskiest first."""
     rows = queue(who)
     if asked.risk:
         rows = rows.filter(weight=int(asked.risk))
@@ -99,7 +99,7 @@ def filter_queue(asked: QueueFilter, who: Scoped) -> QuerySet[QueuedChange]:
 
 
 def join_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
-    """With what a line says of the post, and no more of it; `proposed_title` is null but for placeholders."""
+    """Add the post columns of a list line. `proposed_title` is None except for placeholders."""
     columns = ("type", "locale", "title", "status", "is_placeholder", "path")
     return (
         rows.annotate(proposed_title=Case(When(post__is_placeholder=True, then=_PROPOSED)))
@@ -112,7 +112,7 @@ def join_posts(rows: QuerySet[QueuedChange]) -> QuerySet[QueuedChange]:
 
 
 def count_facets(who: Scoped) -> Facets:
-    """Return how much waits, by everything that a list can be narrowed by."""
+    """Return the number of waiting changes by filter value."""
     found = Facets()
     by = ("layer", "weight", "agent_id", "author_name", "post__type", "post__locale")
     for row in queue(who).order_by().values(*by).annotate(count=Count("pk")):
@@ -129,7 +129,7 @@ def count_facets(who: Scoped) -> Facets:
 
 
 def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[Alike]:
-    """The largest groups of like changes among what was asked for. Two queries."""
+    """Return the largest groups of similar changes that match the filter. Two queries."""
     counted = (
         filter_queue(asked, who)
         .filter(is_whole=True)
@@ -149,14 +149,15 @@ def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[Alike]:
 
 
 def filter_safe_rows(ids: Collection[int], who: Scoped) -> set[int]:
-    """Return the rows that may be taken without being opened: safe by today’s rules, and shown whole. One query."""
+    """Return the rows that may be accepted from the list: safe by the current rules and shown
+    completely. One query."""
     rows = queue(who).filter(pk__in=ids, weight=1, is_whole=True, state__startswith=mark_of_rows())
     return set(rows.values_list("pk", flat=True))
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingPost:
-    """A layer of a post with something in it."""
+    """A layer of a post with waiting changes."""
 
     change: QueuedChange
     count: int
@@ -166,7 +167,7 @@ class WaitingPost:
 def list_waiting_posts(
     layers: Iterable[str], most: int, who: Scoped
 ) -> dict[str, list[WaitingPost]]:
-    """The posts of each layer, the riskiest first, then the newest. One query more than layers."""
+    """Return posts by layer, riskiest first, then newest. One query per layer, plus one."""
     groups = {
         layer: list(
             queue(who)
@@ -192,7 +193,7 @@ def list_waiting_posts(
 
 
 def read_inbox_metrics() -> list[MetricReading]:
-    """Return how many changes wait for a decision, by layer. One query."""
+    """Return the number of waiting changes by layer. One query."""
     counts = QueuedChange.objects.values_list("layer").annotate(Count("pk")).order_by("layer")
     return count_readings(
         "proofroom_changes_waiting", "Changes that wait for a decision.", "layer", counts

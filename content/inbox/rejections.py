@@ -1,4 +1,4 @@
-"""Rejections taken back: what was dropped out of a layer is proposed there again, by whoever had proposed it."""
+"""Undo of rejections: propose rejected changes again, with their original authors."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 
 _AT_ONCE: Final = 500
+# Larger ids don't fit into a bigint column, and PostgreSQL refuses them.
 _NO_ID: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
 class TakenBack:
-    """`paths` wait in the layer again."""
+    """The result of an undo. `paths` are staged in the layer again."""
 
     post: Post
     layer: Layer
@@ -41,13 +42,13 @@ class TakenBack:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A rejected change that can be proposed again, with the proposal read."""
+    """A rejected change whose proposal is still stored."""
 
     row: RejectedChange
     proposal: Proposal
 
     def change(self, view: LayerView) -> Change:
-        """Return what it would change now."""
+        """Return the change relative to the layer's current document."""
         return self.proposal.change(self.row.path, value_at(view.document, self.row.path))
 
 
@@ -59,10 +60,10 @@ def take_back_rejections(
     actor: Actor,
     paths: Collection[str] | None = None,
 ) -> TakenBack:
-    """Propose again what these rejections of one layer dropped, or these paths of it. The words stay whose they were.
+    """Propose again the changes rejected from one layer, or only `paths`. The original authors stay.
 
-    Raises `NotFound` where none of it is known, `RuleViolation` for what is not kept or not allowed any more, and
-    `Conflict` where it was taken back already or something newer stands there; then nothing changes.
+    Raises `NotFound` if none is known, `RuleViolation` if a proposal is not stored or not allowed any more, and
+    `Conflict` if it was already undone or the path changed since; then nothing changes.
     """
     actor.require_person("take a rejection back")
     actor.require("posts.review.approve")
@@ -104,30 +105,31 @@ def take_back_rejections(
 
 
 def find_rejections(post: Post, rejections: Collection[int]) -> list[RejectedChange]:
-    """Return what is known of these rejections of a post, the first one first. Raises `NotFound` where nothing is."""
+    """Return the stored changes of these rejections of a post, oldest first. Raises `NotFound`."""
     known = [id_ for id_ in rejections if 0 < id_ < _NO_ID]
     found = RejectedChange.objects.filter(post=post, rejection__in=known)
     rows = list(found.order_by("rejection", "pk"))
     paths = {row.path for row in rows}
-    # One decision drops a path once: of two proposals for it only one could come back.
+    # The ids must belong to one layer, and no path may occur twice: only one of two proposals for it can be
+    # restored.
     if not rows or len(paths) < len(rows) or len({row.layer for row in rows}) > 1:
         raise NotFound(_("This rejection does not exist, or is no longer stored."))
     return rows
 
 
 def filter_kept(rows: Iterable[RejectedChange]) -> list[Kept]:
-    """Those that are kept still."""
+    """Return the rejected changes that still have a proposal."""
     return [Kept(row, Proposal.from_json(row.proposal)) for row in rows if row.proposal is not None]
 
 
 def changes_of(kept: Sequence[Kept], view: LayerView) -> Changes:
-    """Return what they would change now, placing modules as the layer had them when the first was rejected."""
+    """Return the changes, with the module order at the time of the first rejection."""
     order = next((one.proposal.order for one in kept if one.proposal.order), ())
     return Changes(tuple(one.change(view) for one in kept), order)
 
 
 def _asked(rows: Sequence[RejectedChange], paths: Collection[str] | None) -> list[RejectedChange]:
-    """Those that were asked for and are kept. An order is one thing: its positions come back together."""
+    """Return the requested rows that are still stored. All positions of an order are restored together."""
     if paths is not None and not set(paths) <= {row.path for row in rows}:
         raise invalid("path", _("This rejection has no change with that name."))
     is_order = paths is None or any(map(_is_position, paths))
@@ -145,12 +147,13 @@ def _asked(rows: Sequence[RejectedChange], paths: Collection[str] | None) -> lis
 
 
 def is_untouched(kept: Kept, view: LayerView) -> bool:
-    """Return whether the layer still holds just what the proposal was to change."""
+    """Return whether the layer still holds the value that the proposal was to change."""
     change = kept.change(view)
     module_id = change.module_id
     is_there = module_id is None or view.document.module(module_id) is not None
     if change.kind == "moved":
         is_moved = any(other.kind == "moved" for other in view.changes)
+        # Modules added or removed since don't matter, only the order of those in both.
         was, now = kept.proposal.below, view.below.order
         is_same_order = [id_ for id_ in was if id_ in now] == [id_ for id_ in now if id_ in was]
         return is_there and not is_moved and is_same_order
@@ -164,7 +167,7 @@ def _is_position(path: str) -> bool:
 
 
 def _record(post: Post, layer: Layer, kept: Sequence[Kept], actor: Actor) -> None:
-    """An entry for each rejection, as rejecting left one."""
+    """Record one event per rejection, as rejecting does."""
     for rejection in dict.fromkeys(one.row.rejection for one in kept):
         of = [one for one in kept if one.row.rejection == rejection]
         paths: list[Json] = [one.row.path for one in of]
@@ -179,7 +182,7 @@ def _record(post: Post, layer: Layer, kept: Sequence[Kept], actor: Actor) -> Non
 
 
 def forget_old_rejections() -> int:
-    """Delete what was rejected long ago, so many at a time. Safe to run twice. Answers how many."""
+    """Delete old rejections in batches and return their number. Safe to run twice."""
     old = RejectedChange.objects.filter(created_at__lt=timezone.now() - KEPT)
     total = 0
     while ids := list(old.order_by("created_at").values_list("pk", flat=True)[:_AT_ONCE]):

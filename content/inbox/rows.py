@@ -1,4 +1,4 @@
-"""The rows of the inbox: made from the drafts, they follow every write of a layer in its transaction."""
+"""Inbox rows: derived from the drafts and updated in the same transaction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
 
 _ROWS_VERSION: Final = 4
-"""Grows when rows come to say something else of the same change: then all of them are made anew."""
+"""Increase when equal changes get different rows: then all rows are rebuilt."""
 _MARK_LENGTH: Final = 8
 _NOBODY: Final = Mark(user_id=None, user="", via="", at="")
 _BATCH: Final = 100
@@ -49,12 +49,12 @@ _COLUMNS: Final = [
     if field.name not in ("id", "draft", "path")
 ]
 SHORT_VALUE_LENGTH: Final = 300
-"""Characters of a text that goes or comes, beyond which a change must be opened."""
+"""Maximum number of characters of a removed or added text that a list shows completely."""
 MAX_EXCERPT_LENGTH: Final = 2_000
-"""So much of it is shown at most."""
+"""Maximum number of characters shown of such a text."""
 MAX_EXCERPT_LINES: Final = 120
 _WORDS_AROUND: Final = 8
-"""Words that stay before and after what changed."""
+"""Number of unchanged words shown before and after a change."""
 _FORGET: Final = Update(
     lambda post_id, layers: (
         QueuedChange.objects.filter(post_id=post_id, layer__in=layers).order_by(),
@@ -62,16 +62,16 @@ _FORGET: Final = Update(
     )
 )
 _CHARACTERS_AROUND: Final = 60
-"""The same in characters, for scripts without spaces."""
+"""Same as `_WORDS_AROUND` in characters, for scripts without spaces."""
 
 
 def mark_of_rows() -> str:
-    """Return what the state of each row begins with: another key, or another way to make rows, has another one."""
+    """Return the prefix of current row states. It changes with the secret key and with `_ROWS_VERSION`."""
     return keyed_hash("rows", _ROWS_VERSION)[:_MARK_LENGTH]
 
 
 def states_of(view: LayerView) -> dict[str, str]:
-    """Return what each row of the layer is to be made from, by path, as a hash: cheap beside the row."""
+    """Return a hash of the inputs of each row by path. Much cheaper than building the row."""
     begin = mark_of_rows()
     found: dict[str, str] = {}
     for change in view.changes:
@@ -86,7 +86,12 @@ def states_of(view: LayerView) -> dict[str, str]:
 
 
 def build_row(
-    post: Post, view: LayerView, draft: Draft, judged: JudgedChange, state: str
+    # Return the unsaved row of one change.
+    post: Post,
+    view: LayerView,
+    draft: Draft,
+    judged: JudgedChange,
+    state: str,
 ) -> QueuedChange:
     """The row of one change, not yet stored."""
     change, comparison, judgement = judged.change, judged.comparison, judged.judgement
@@ -125,9 +130,9 @@ def build_row(
 
 
 def read_judgements(post: Post, view: LayerView) -> dict[str, Judgement]:
-    """Return the judgement of each change of a layer by its path, as it was stored when the change was staged.
+    """Return the stored judgements of a layer's changes by path.
 
-    One query. A change whose row is missing or of another state is judged now.
+    One query. A change with a missing or outdated row is judged now.
     """
     if not view.exists:
         return {}
@@ -144,14 +149,14 @@ def read_judgements(post: Post, view: LayerView) -> dict[str, Judgement]:
 
 
 def stored_judgement(row: QueuedChange) -> Judgement:
-    """Return the judgement that a row was stored with. No query."""
+    """Return the judgement stored in a row. No query."""
     flags = tuple(row.flags)
     draft, live = (Risk(cast(Level, level), flags) for level in (row.risk, row.risk_live))
     return Judgement(findings_from_json(row.findings), draft, live)
 
 
 def similarity_key(view: LayerView, change: Change, by: Mark, comparison: Comparison) -> str:
-    """Return what like changes have in common: all that differs, places aside; door, credential and kind of run."""
+    """Return a key that similar changes share: equal differences, ignoring places, and the same kind of origin."""
     who = by.agent_id or [by.user_id, by.user]
     hands = [by.via, by.principal, who, bool(by.run_id), bool(by.edited_by), by.conflict]
     differences = [one.content for one in comparison.differences]
@@ -159,7 +164,7 @@ def similarity_key(view: LayerView, change: Change, by: Mark, comparison: Compar
 
 
 def subject_of(view: LayerView, change: Change) -> str:
-    """The place of a change without the ids in it."""
+    """Return the path of a change, with the module type instead of its id."""
     if change.module_id is None:
         return change.path[:200]
     is_there = view.document.module(change.module_id) is not None
@@ -169,7 +174,7 @@ def subject_of(view: LayerView, change: Change) -> str:
 
 
 def follow(post: Post, views: Sequence[LayerView]) -> None:
-    """Make the rows of these layers say what they hold now. Only what moved is written."""
+    """Update the rows of these layers. Writes only rows whose state changed."""
     layers = [str(view.layer) for view in views]
     if not any(view.exists for view in views):
         _FORGET.execute(post.pk, layers)
@@ -202,7 +207,7 @@ def follow(post: Post, views: Sequence[LayerView]) -> None:
 
 
 def rebuild() -> int:
-    """Make every row anew from the drafts. Safe to run twice, and beside writers. Answers how many there are then."""
+    """Rebuild all rows from the drafts and return their number. Safe to run twice, also concurrently with writers."""
     ids = list(
         Post.objects.filter(drafts__is_empty=False)
         .distinct()
@@ -220,7 +225,7 @@ def rebuild() -> int:
 
 
 def needs_rebuild() -> bool:
-    """Whether a draft that holds something has no row, or rows are of nothing, of another key or made another way."""
+    """Return whether rows are missing, left over, or built with another key or version."""
     wrong = Q(draft__is_empty=True) | ~Q(state__startswith=mark_of_rows())
     return (
         Draft.objects.filter(is_empty=False, queued__isnull=True).exists()
@@ -229,13 +234,13 @@ def needs_rebuild() -> bool:
 
 
 def excerpt(comparison: Comparison) -> tuple[Comparison, bool]:
-    """The comparison without what stays the same, and whether nothing that differs is left out."""
+    """Return the comparison without unchanged parts, and True if it shows all differences."""
     lines = [line for line in comparison.lines if line.differences]
     is_whole = len(lines) <= MAX_EXCERPT_LINES
     found: list[DiffLine] = []
     for line in lines[:MAX_EXCERPT_LINES]:
         segments = [_cut(segment, line.segments, at) for at, segment in enumerate(line.segments)]
-        # What goes or comes is drawn as text already.
+        # Removed and added text is already shown in the segments.
         differences = [
             one for one in line.differences if not (line.segments and one.kind == "text")
         ]
@@ -278,7 +283,7 @@ def findings_to_json(findings: Findings) -> JsonObject:
 
 
 def findings_from_json(value: Mapping[str, Json]) -> Findings:
-    """Read what `findings_to_json` wrote."""
+    """Parse the result of `findings_to_json`."""
     found = cast("list[tuple[int, JsonObject]]", value.get("found", []))
     return Findings(
         frozenset(cast("list[int]", value.get("proven", []))),
@@ -309,7 +314,7 @@ def _difference_from_json(one: JsonObject) -> Difference:
 
 
 def from_json(value: Sequence[Mapping[str, Json]]) -> Comparison:
-    """Read what `to_json` wrote."""
+    """Parse the result of `to_json`."""
     lines: list[DiffLine] = []
     for line in value:
         differences = map(_difference_from_json, cast("list[JsonObject]", line["differences"]))
@@ -359,7 +364,7 @@ def _cut(segment: Segment, among: Sequence[Segment], at: int) -> Segment:
 
 
 def check_queue() -> Iterator[CheckResult]:
-    """Yield whether everything that waits stands in the inbox."""
+    """Yield a warning if inbox rows are missing or outdated."""
     if needs_rebuild():
         found = _("some drafts are not listed correctly")
         yield CheckResult("warn", "inbox", found, _("run manage.py rebuild_inbox"))

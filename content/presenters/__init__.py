@@ -1,4 +1,4 @@
-"""Content as the wire has it. The one place where names turn into camelCase."""
+"""Content in the format of the API, with camelCase names."""
 
 from content.presenters.layers import layer_changes, present_submitted, value_as_json
 from content.presenters.posts import (

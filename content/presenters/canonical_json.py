@@ -1,4 +1,4 @@
-"""Posts as canonical JSON: exported, which is recorded, and imported as new drafts, here or at another site."""
+"""Posts as canonical JSON: export, and import as new drafts on this or another site."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from proofroom.core.json import JsonObject
 
 
 def export_post(*, post: Post, actor: Actor) -> JsonObject:
-    """The live post, without anything staged."""
+    """Return the live post as canonical JSON, without staged changes, and record the export."""
     actor.require("posts.view")
     document = open_layers(post).live
     payload: JsonObject = {"id": str(post.pk), "locale": post.locale}
@@ -42,12 +42,10 @@ def import_post(
     locale: str | None = None,
     published_at: datetime | None = None,
 ) -> Post:
-    """Make a draft of the document. It publishes nothing, now or on schedule, and no id in it becomes one here.
+    """Create a draft from a document. It is not published or scheduled, and all ids are new.
 
-    It keeps the date of a publication in the past, for an actor who may publish.
-
-    What it refers to must exist: terms, parent, media, global modules. Raises `RuleViolation` keyed by field, and
-    by `modules.<n>`.
+    A publication date in the past is used if the actor may publish. Referenced terms, parents, media and global
+    modules must exist. Raises `RuleViolation` by field, and by `modules.<n>`.
     """
     actor.require("posts.create")
     modules = []
@@ -90,5 +88,6 @@ def import_post(
             dates=PostDates(published_at) if keeps_date else NO_DATES,
         )
     except RuleViolation as error:
+        # The client knows the modules by their number, not by their new ids.
         names = {module.id: str(number) for number, module in enumerate(modules)}
         raise rekey_by_names(error, names) from None

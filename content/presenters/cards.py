@@ -1,4 +1,4 @@
-"""Changes as cards: what changes, in which words, what to look at, who proposed it. Pure: no queries."""
+"""Changes as cards for review: differences, warnings and authors. No queries."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from content.models import Layer
 from content.store.layer_state import Mark, mark_of
 
 _MIN_FOLDED: Final = 5
-"""Unchanged blocks in a row that are folded, but for the one beside each change."""
+"""Number of consecutive unchanged blocks from which they are folded, except those next to a change."""
 _NOTES_SHOWN: Final = 12
 
 
@@ -41,7 +41,7 @@ class Flag:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A part of a change that is decided on by itself; `name` is that of its radio group."""
+    """A part of a change with its own decision. `name` is the name of its radio group."""
 
     name: str
     label: str
@@ -50,9 +50,9 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class ShownLine:
-    """A line as it is drawn.
+    """A line of a comparison for the template.
 
-    `place` is empty where it is that of the line before; `notes` are those outside of passages.
+    `place` is empty if equal to that of the previous line; `notes` are notes outside of passages.
     """
 
     place: str
@@ -67,7 +67,7 @@ class ShownLine:
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is words and notes alone, which are drawn without a template."""
+        """True if it has only text and notes, which are rendered without a template."""
         return not (self.has_media or self.passages or self.more_notes)
 
     @property
@@ -76,7 +76,7 @@ class ShownLine:
 
     @property
     def has_two_images(self) -> bool:
-        """Whether one picture can be laid over the other."""
+        """True if two images can be overlaid."""
         return all(side and side.url for side in (self.media_before, self.media_after))
 
     @property
@@ -85,13 +85,13 @@ class ShownLine:
 
     @property
     def more_notes(self) -> tuple[Note, ...]:
-        """Those that are folded where there are many: closed, but there."""
+        """Notes that are collapsed."""
         return self.notes[_NOTES_SHOWN:]
 
 
 @dataclass(frozen=True, slots=True)
 class DiffStretch:
-    """Lines that follow one another; `is_folded` where they are unchanged and far from what changed."""
+    """Consecutive lines. `is_folded`: unchanged and not next to a change."""
 
     lines: tuple[ShownLine, ...]
     is_folded: bool
@@ -99,7 +99,7 @@ class DiffStretch:
 
 @dataclass(frozen=True, slots=True)
 class ChangeCard:
-    """One change to decide on; `path` names its radio group."""
+    """One change to decide on. `path` is the name of its radio group."""
 
     path: str
     kind: str
@@ -122,17 +122,17 @@ class ChangeCard:
 
     @property
     def is_flagged(self) -> bool:
-        """Whether a careful reader looks twice."""
+        """True if the change is not safe."""
         return not self.risk.is_safe
 
     @property
     def flagged_by(self) -> str:
-        """`hand` where somebody else was here too, `fact` where what it says changed, else empty."""
+        """`hand` after a conflict or drift, `fact` for an unsafe change, else empty."""
         return "hand" if self.flags else "fact" if self.is_flagged else ""
 
     @property
     def short(self) -> str:
-        """The label without the module's name, for a list below that name."""
+        """The label without the module's name."""
         return self.label.rpartition(" › ")[2]
 
     @property
@@ -168,10 +168,9 @@ def cards_of_layer(
     *,
     is_live: bool,
 ) -> list[CardGroup]:
-    """Return the cards of a layer, with who wrote each and what moved below it.
+    """Return the cards of a layer, with authors and warnings.
 
-    `judgements` are those of its changes by path: a change without one is not safe. `is_live` where the post is
-    published.
+    A change without an entry in `judgements` is not safe. `is_live`: the post is published.
     """
     return cards_between(
         view.below,
@@ -194,7 +193,7 @@ def cards_between(
     judgements: Mapping[str, Judgement] = _NOT_JUDGED,
     is_live: bool = True,
 ) -> list[CardGroup]:
-    """Return the cards that lead from one document to another; those of `view` can be decided on.
+    """Return the cards of the changes between two documents; with `view`, they can be decided on.
 
     A change without a judgement is not safe.
     """
@@ -258,7 +257,7 @@ def _flags_of(view: LayerView, mark: Mark | None, path: str) -> tuple[Flag, ...]
 
 
 def fold_lines(lines: Iterable[ShownLine]) -> list[DiffStretch]:
-    """The lines with long unchanged runs folded, but for the one beside each change."""
+    """Return the lines with long unchanged runs folded, except the lines next to a change."""
     found: list[DiffStretch] = []
     for is_same, run in groupby(lines, lambda line: line.status == "same"):
         listed = tuple(run)
@@ -280,7 +279,7 @@ def lines_of(
     path: str = "",
     passages: Mapping[int, str] | None = None,
 ) -> tuple[ShownLine, ...]:
-    """A comparison as it is drawn, every difference of it in words or in the text."""
+    """Return a comparison as lines, with all differences as notes or in the text."""
     names = passages or {}
     grouped = comparison.by_passage() if names else {}
     shown: set[int] = set()
@@ -310,7 +309,7 @@ def lines_of(
                 role=role_text(line.role),
                 status=line.status,
                 segments=line.segments,
-                # What goes or comes of a text is drawn already.
+                # Removed and added text is already shown in the segments.
                 notes=tuple(
                     sorted(
                         (
@@ -333,14 +332,14 @@ def lines_of(
 
 
 def _rank(note: Note) -> int:
-    """The place of a note among others of its line: what would hurt most first."""
+    """Return the sort key of a note, most harmful first."""
     return flag_rank(note.kind)
 
 
 def lines_of_value(
     value: Value, shape: ValueShape, references: References
 ) -> tuple[ShownLine, ...]:
-    """A value as it stands, drawn as a comparison is."""
+    """Return a single value as lines of a comparison."""
     drawn = lines_of(compare(ABSENT, value, shape), references)
     return tuple(
         replace(

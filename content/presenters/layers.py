@@ -1,4 +1,4 @@
-"""Staged changes in the shape of the API."""
+"""Staged changes in the format of the API."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ KINDS: Final = list(get_args(Kind))
 VIAS: Final = list(get_args(Via))
 STAGED_LAYERS: Final = list(Layer.values)
 StagedLayerText = Annotated[str, one_of(STAGED_LAYERS)]
-"""A layer that is not the live one."""
+"""A layer other than the live one."""
 ViaText = Annotated[str, one_of(VIAS)]
-"""What somebody wrote through."""
+"""The interface of a write."""
 
 
 class DifferenceAnswer(TypedDict):
@@ -48,7 +48,7 @@ class DifferenceAnswer(TypedDict):
 
 
 class EarlierRejectionAnswer(TypedDict):
-    """A rejection of the same path, which was not taken back."""
+    """A rejection of the same path that was not undone."""
 
     at: datetime
     by: Person | None
@@ -57,7 +57,7 @@ class EarlierRejectionAnswer(TypedDict):
 
 
 class ChangeAnswer(DifferenceAnswer):
-    """One path that a layer changes, and whose hand it is."""
+    """One changed path of a layer, and its author."""
 
     by: Person | None
     agentId: str | None
@@ -86,7 +86,7 @@ class ChangeAnswer(DifferenceAnswer):
 
 
 class ChangesAnswer(TypedDict):
-    """The changes of a layer. The digest stands for exactly these changes."""
+    """The changes of a layer. The digest identifies exactly these changes."""
 
     postId: UUID
     layer: StagedLayerText
@@ -97,7 +97,7 @@ class ChangesAnswer(TypedDict):
 
 
 class ConflictAnswer(TypedDict):
-    """A path that a person staged differently; both values stay where they are."""
+    """A path with another staged value by a person; both values stay."""
 
     path: str
     review: Any
@@ -105,7 +105,7 @@ class ConflictAnswer(TypedDict):
 
 
 class SubmittedAnswer(TypedDict):
-    """The changes that went from AI Review into Review, and those that did not."""
+    """The changes moved from AI Review to Review, and the conflicts."""
 
     postId: UUID
     submitted: list[str]
@@ -114,7 +114,7 @@ class SubmittedAnswer(TypedDict):
 
 
 def layer_changes(post: Post, view: LayerView, references: References) -> ChangesAnswer:
-    """Return what a layer changes, as its review shows it. Two queries: earlier rejections and judgements."""
+    """Return the changes of a layer. Two queries: earlier rejections and judgements."""
     names = module_names(view.document, view.below)
     earlier = rejections_before(post, view.changes)
     judgements = read_judgements(post, view)
@@ -140,7 +140,7 @@ def layer_changes(post: Post, view: LayerView, references: References) -> Change
 
 
 def present_submitted(done: SubmitOutcome) -> SubmittedAnswer:
-    """Return what a submit moved, and what it left behind."""
+    """Return the result of a submit."""
     return {
         "postId": done.post.pk,
         "submitted": list(done.submitted),
@@ -204,7 +204,7 @@ def _change(
 
 
 def value_as_json(value: Value) -> Json:
-    """A value of a change as JSON."""
+    """Return a value of a change as JSON."""
     if value is ABSENT:
         return None
     if isinstance(value, ModuleDocument):

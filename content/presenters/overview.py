@@ -1,4 +1,4 @@
-"""What the changes of a layer come to, in one line: language, length, facts, links and reading level."""
+"""Summary of a layer's changes: language, length, facts, links and reading level."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ FACTS: Final = frozenset(
 )
 LINKS: Final = frozenset({"host", "link", "embed", "reference", "slug"})
 _NOTICED: Final = 10.0
-"""Points of reading ease (of 100) that a reader notices."""
+"""Difference in reading ease (of 100 points) that counts as harder to read."""
 _GROWN: Final = 10
-"""Texts that are as many times as long as before are new."""
+"""Growth factor from which a text counts as new."""
 
 
 @dataclass(frozen=True, slots=True)
+# One check over all changes. `path` is the first change that failed it.
 class OverviewCheck:
     """One thing that was looked at over all changes. `path` is the first change that failed it."""
 
@@ -51,7 +52,10 @@ class OverviewCheck:
 
 
 def check_changes(
-    cards: Sequence[ChangeCard], before: PostDocument, after: PostDocument
+    # Return the checks over all changes between two documents.
+    cards: Sequence[ChangeCard],
+    before: PostDocument,
+    after: PostDocument,
 ) -> list[OverviewCheck]:
     """Return the checks over all changes that lead from one document to the other."""
     old, new = text_of_document(before), text_of_document(after)
@@ -65,7 +69,7 @@ def check_changes(
 
 
 def text_of_document(document: PostDocument) -> str:
-    """Return the words that a reader of the page sees."""
+    """Return the text visible to readers of the page."""
     texts = [str(document.fields.get(name) or "") for name in ("title", "excerpt")]
     texts.append(custom_text_of(document.type, document.custom_fields))
     texts += [
@@ -88,7 +92,7 @@ def _language(cards: Sequence[ChangeCard], locale: str) -> OverviewCheck:
 def _length(cards: Sequence[ChangeCard], old: int, new: int) -> OverviewCheck:
     path = _first(cards, frozenset({"length"}))
     words = ngettext("%(count)s word", "%(count)s words", new) % {"count": new}
-    # Beside a few words, such as the title of a draft that an agent proposed, a share says nothing.
+    # For very short texts, such as a placeholder's title, a percentage means nothing.
     if old != new and new < _GROWN * old:
         words = f"{words} ({100 * (new - old) / old:+.0f} %)"
     return OverviewCheck("length", _("Length"), words, not path, path)
@@ -110,7 +114,7 @@ def _flagged(
 
 
 def _reading(old: str, new: str, locale: str) -> list[OverviewCheck]:
-    """How easy the text is to read, where the language has a formula and the text is long enough for it."""
+    """Return the reading level check, or nothing if the language has no formula or the text is too short."""
     ease, before = reading_ease(new, locale), reading_ease(old, locale)
     if ease is None:
         return []
@@ -122,7 +126,7 @@ def _reading(old: str, new: str, locale: str) -> list[OverviewCheck]:
 
 
 def _describe_ease(ease: float) -> str:
-    """A score in words, by the bands of Flesch (1949)."""
+    """Return a label for a score, by the bands of Flesch (1949)."""
     if ease >= 70:
         return _("easy")
     if ease >= 50:

@@ -1,4 +1,4 @@
-"""Posts and their modules in the shape of the API."""
+"""Posts and their modules in the format of the API."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from proofroom.definitions.module import Scope
 Wire = dict[str, Any]
 _LISTED_VALUES = itemgetter(*LISTED_NAMES)
 JsonText = Annotated[Any, WithJsonSchema({"type": "object", "additionalProperties": {}})]
-"""An object that goes through as the text of its column."""
+"""A JSON object copied as text from its database column."""
 JsonTextOrNull = Annotated[
     Any, WithJsonSchema({"type": ["object", "null"], "additionalProperties": {}})
 ]
@@ -35,7 +35,7 @@ Index = Annotated[int, Field(ge=0)]
 
 
 class LiveModuleAnswer(TypedDict):
-    """A module as visitors get it. Put `overrides` on top of `props`."""
+    """A module as delivered to visitors. Apply `overrides` on top of `props`."""
 
     postModuleId: UUID
     moduleInstanceId: UUID
@@ -49,7 +49,7 @@ class LiveModuleAnswer(TypedDict):
 
 
 class ModuleShapeAnswer(TypedDict):
-    """What a module of a type may hold."""
+    """The schema of a module type."""
 
     type: str
     propsSchema: Annotated[JsonText, Field(description="JSON Schema 2020-12.")]
@@ -79,7 +79,8 @@ class ModuleAnswer(TypedDict):
 
 @cache
 def module_schema(type_name: str) -> orjson.Fragment:
-    """`{type, propsSchema, defaultProps}` of a module; null where the type no longer exists."""
+    """Return `{type, propsSchema, defaultProps}` of a module type, or JSON null if it doesn't exist. Cached as
+    encoded JSON."""
     definition = module_registry.get(type_name)
     if definition is None:
         return orjson.Fragment(b"null")
@@ -97,8 +98,9 @@ def module_schema(type_name: str) -> orjson.Fragment:
 def layered_modules(
     layers: Layers, shared: Mapping[str, JsonObject], *, may_see_staged: bool
 ) -> list[Wire]:
-    """Every module of a post with its values in each layer. `shared` are the props of global instances by id."""
-    # Where a module stands: live, else in the lowest layer that has it.
+    """Return all modules of a post with their values in each layer. `shared`: props of global instances by id."""
+    # The live position, else that of the lowest layer that has the module: later documents overwrite earlier
+    # ones.
     indexes: dict[str, int] = {}
     for document in (layers.ai_review.document, layers.review.document, layers.live):
         indexes |= {module.id: index for index, module in enumerate(document.modules)}
@@ -160,7 +162,7 @@ def _props(module: ModuleDocument | None, shared: Mapping[str, JsonObject]) -> o
 
 
 class LayerStateAnswer(TypedDict):
-    """The state of a layer: whether something is staged, and who was there last."""
+    """The state of a layer: whether it has changes, and its last editor."""
 
     exists: bool
     updatedAt: datetime | None
@@ -183,7 +185,7 @@ class TranslationAnswer(TypedDict):
 
 
 def listed_post(row: Row) -> Wire:
-    """A post in a list, with its modules and what is staged, where the row of `queries.listed_rows` has them."""
+    """Return a post of a list, with modules and layers if the row of `queries.listed_rows` has them."""
     wire: Wire = dict(zip(LISTED_COLUMNS, _LISTED_VALUES(row), strict=True))
     if "live_modules" in row:
         wire["modules"] = orjson.Fragment(row["live_modules"])
@@ -193,7 +195,7 @@ def listed_post(row: Row) -> Wire:
 
 
 def layer_states(layers: Mapping[str, Row]) -> LayersAnswer:
-    """Return what waits in the layers, by their rows."""
+    """Return the state of the layers from their rows."""
     states: dict[str, LayerStateAnswer] = {
         layer: {"exists": False, "updatedAt": None, "updatedBy": None, "version": 0}
         for layer in ("review", "ai-review")
@@ -209,7 +211,7 @@ def layer_states(layers: Mapping[str, Row]) -> LayersAnswer:
 
 
 def post_fields(post: Post) -> Wire:
-    """The fields of a post that every reader may see."""
+    """Return the fields of a post that every reader may see."""
     wire: Wire = {"id": post.pk, "type": post.type, "locale": post.locale, "status": post.status}
     for name, value in fields_of(post).items():
         if not name.startswith("customFields."):
@@ -224,12 +226,12 @@ def post_fields(post: Post) -> Wire:
 
 
 def translations(rows: Iterable[Row]) -> list[TranslationAnswer]:
-    """The other posts of a translation group."""
+    """Return the other posts of a translation group."""
     return [{"id": row["id"], "locale": row["locale"]} for row in rows]
 
 
 def canonical(post: Post, document: PostDocument, others: Iterable[Row]) -> Wire:
-    """The canonical export: the document with the status and the translations beside it."""
+    """Return the canonical export: the document with status and translations."""
     wire: Wire = dict(document.to_json())
     published_at = format_time(post.published_at)
     wire["post"] = {**wire["post"], "status": post.status, "publishedAt": published_at}

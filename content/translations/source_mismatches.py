@@ -89,10 +89,9 @@ class TranslationSource:
 def load_sources(
     translations: Sequence[Post], who: Scoped | None = None
 ) -> dict[UUID, TranslationSource]:
-    """Return the sources of translations, by the ids of the translations; a post that is none is left out.
+    """Return the sources of translations by translation id; other posts are left out.
 
-    One query, however many there are, and none where no post is a translation. With `who`, only sources that they may
-    see.
+    One query, or none if no post is a translation. With `who`, only sources visible to them.
     """
     wanted = {post.pk: post.translated_from_id for post in translations if post.translated_from_id}
     if not wanted:
