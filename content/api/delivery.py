@@ -1,4 +1,4 @@
-"""`/api/public/…`: live, published content for frontends and CDNs. Nothing staged is ever read here."""
+"""`/api/public/…`: live, published content for frontends and CDNs. Never reads staged content."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from proofroom.core.json import JsonObject
 
 
 class DeliveredMediaAnswer(TypedDict):
-    """A file that a post uses. `variants` are there once they are made."""
+    """A file used by a post. `variants` is empty until they are generated."""
 
     url: str
     mime: str
@@ -59,7 +59,7 @@ class ArmAnswer(TypedDict):
 
 
 class DeliveredPostAnswer(LivePostFields):
-    """A published post, with the files that its fields and modules name, by id."""
+    """A published post, with the files of its fields and modules by id."""
 
     modules: list[LiveModuleAnswer]
     media: dict[str, DeliveredMediaAnswer]
@@ -74,7 +74,7 @@ class DeliveredPostAnswer(LivePostFields):
 
 LISTED: Final = frozenset(get_type_hints(ListedLivePostAnswer))
 LISTABLE: Final = LISTED | {"media"}
-"""What a list can be asked for: the files are not there unless `fields` names them."""
+"""Fields available in lists. Files are included only if `fields` names them."""
 WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer))
 FIELDS_MAX: Final = 500
 
@@ -98,7 +98,7 @@ LIST_FIELDS: Final = _fields(LISTABLE)
 
 
 def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
-    """The shape of what answers some of these keys."""
+    """Return a TypedDict class with optional keys."""
     shape = TypedDict(name, hints, total=False)  # type: ignore[misc]  # a class made at run time
     shape.__doc__ = doc
     return shape
@@ -145,12 +145,12 @@ class PublicPostViewSet(DeliveredViewSet):
         responses=SparseLivePostListAnswer,
     )
     def list(self, request: Request) -> Response:
-        """Published posts with their modules, or of each the `fields` that are asked for."""
+        """List published posts with their modules, or only the requested `fields`."""
         return Response(list_posts(request, self.live_state))
 
     @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
-        """One published post, or the `fields` of it that are asked for."""
+        """Return a published post, or only the requested `fields`."""
         body = read_post(request, post_id)
         if body is None:
             raise post_not_found(post_id)
@@ -158,12 +158,14 @@ class PublicPostViewSet(DeliveredViewSet):
 
 
 def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
-    """A page of the published posts that a query asks for, as they are at a state of the content."""
+    """Return a page of published posts that match the query, at a state of the content."""
     fields = fields_of(request, LISTABLE)
     tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
     depend_on(tag)
     if fields and "media" in fields:
+        # A page's files are not tracked as dependencies.
         depend_on(EVERYTHING)  # nobody says which files
+    # Counting is the slow part, and all pages of a list with the same filters share the count.
     filters = post_reads.filters_of(request, staged=False)
     counted = f"count {urlencode(sorted(filters.items()))}"
     kept = cast("tuple[int, bool] | None", answers.get_value(state, counted))
@@ -176,7 +178,7 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
 
 
 def read_post(request: HasQuery, post_id: str) -> bytes | None:
-    """The JSON of a published post, or of the fields of it that a query asks for; None where there is none."""
+    """Return the JSON of a published post, or of the fields in the query; None if there is none."""
     fields = fields_of(request, WHOLE)
     variation = variation_of(request)
     try:
@@ -189,7 +191,7 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
 
 
 def variation_of(request: HasQuery) -> str:
-    """The variation that the query names; empty for none. 422 for what names none."""
+    """Return the variation name from the query, or an empty string. 422 for an invalid name."""
     name = request.query_params.get("variation", "")
     if name and not _NAME.fullmatch(name):
         raise invalid("variation", "variation names one, like B.")
@@ -197,10 +199,11 @@ def variation_of(request: HasQuery) -> str:
 
 
 def fields_of(request: HasQuery, known: Collection[str]) -> Collection[str] | None:
-    """Return what the query asks for of a post; None for all of it. 422 where a name is not one of `known`."""
+    """Return the field names from the query, or None for all. 422 for a name outside `known`."""
     text = request.query_params.get("fields")
     if text is None:
         return None
+    # Cut before splitting, so that a huge parameter isn't processed; the length is refused below.
     wanted = {name.strip() for name in text[:FIELDS_MAX].split(",")}
     unknown = sorted(wanted.difference(known))
     if unknown or len(text) > FIELDS_MAX:

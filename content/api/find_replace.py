@@ -1,4 +1,4 @@
-"""`/api/database/find-replace`: one text for another over the whole site, and back."""
+"""`/api/database/find-replace`: replace a text on the whole site, and undo it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Count = Annotated[int, Field(ge=0)]
 
 
 class KeptPlaceAnswer(Answer):
-    """A place that stayed as it is."""
+    """A place that was not restored."""
 
     table: str
     id: str
@@ -39,7 +39,7 @@ class KeptPlaceAnswer(Answer):
 
 
 class ReplacedPlaceAnswer(Answer):
-    """A place, with the texts around where they differ."""
+    """A place, with both texts around the difference."""
 
     table: str
     id: str
@@ -59,7 +59,7 @@ class ReplacedAnswer(Answer):
 
 
 class ReplacementAnswer(Answer):
-    """A text that was replaced by another."""
+    """A replacement of a text."""
 
     id: UUID
     find: str
@@ -92,11 +92,11 @@ class FindReplace(Body):
 
 
 class FindReplaceUndo(Body):
-    """Nothing is said beside the address."""
+    """An empty body."""
 
 
 class FindReplaceViewSet(ApiViewSet):
-    """Find and replace: do it, list what was done, undo it."""
+    """Find and replace: run, list, undo."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "database.manage",
@@ -109,13 +109,13 @@ class FindReplaceViewSet(ApiViewSet):
         responses=list_of(ReplacementAnswer, "What was replaced, the latest first."),
     )
     def list(self, request: Request) -> Response:
-        """What was replaced, the latest first."""
+        """List replacements, newest first."""
         page = page_of(request)
         rows = Replacement.objects.order_by("-created_at", "id")
         data = [
             ReplacementAnswer.of(
                 row,
-                # `tables` of a row are those that were asked for.
+                # A row's own `tables` are the requested ones, also those without a hit.
                 tables=row.counts,
                 by=PersonAnswer(id=row.by_id, username=row.by_name),
             )
@@ -125,7 +125,7 @@ class FindReplaceViewSet(ApiViewSet):
 
     @extend_schema(request=FindReplace, responses={200: ReplacedAnswer})
     def create(self, request: Request) -> Response:
-        """Replace a text in these tables, in one transaction. With `dryRun`, say what that would do."""
+        """Replace a text in these tables, in one transaction. With `dryRun`, only report the effects."""
         body = read_body(request, FindReplace)
         done = find_and_replace(
             actor=self.actor,
@@ -148,7 +148,7 @@ class FindReplaceViewSet(ApiViewSet):
 
     @extend_schema(request=FindReplaceUndo, responses={200: UndoneAnswer})
     def undo(self, request: Request, replacement_id: str) -> Response:
-        """Put back what stood there before; what somebody changed since stays, and is named."""
+        """Restore the earlier values; values changed since stay and are listed."""
         read_body(request, FindReplaceUndo)
         done = undo_replacement(actor=self.actor, replacement_id=replacement_id)
         return Response(

@@ -1,4 +1,4 @@
-"""`/api/modules/global`: modules that several posts share."""
+"""`/api/modules/global`: modules shared by several posts."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _REASONS: Final = ["before", "created", "edited", "reverted", "find-replace", "a
 
 
 class GlobalModuleAnswer(Answer):
-    """A module that several posts share."""
+    """A module shared by several posts."""
 
     id: UUID
     global_slug: str
@@ -49,7 +49,7 @@ class GlobalModuleAnswer(Answer):
         ge=0, validation_alias="affected", description="Posts that show it."
     )
     updated_at: datetime
-    # JSON that is made once for each type; a list leaves it out.
+    # Cached JSON of the type; lists omit it.
     module_schema: Any = Field(
         None,
         serialization_alias="schema",
@@ -67,7 +67,7 @@ class GlobalModuleDeletedAnswer(Answer):
 
 
 class GlobalModuleUseAnswer(Answer):
-    """A post that places a global module."""
+    """A post that contains a global module."""
 
     id: UUID
     title: str
@@ -79,7 +79,7 @@ class GlobalModuleUseAnswer(Answer):
 
 
 class GlobalModuleUsageListAnswer(Answer):
-    """The places of a global module."""
+    """The posts that contain a global module."""
 
     data: list[GlobalModuleUseAnswer]
     meta: MetaAnswer
@@ -105,7 +105,7 @@ class NewGlobalModule(Body):
 
 
 class GlobalModuleChange(Body, answered_by=GlobalModuleAnswer):
-    """Props are merged; what is absent stays. The type and the slug cannot change."""
+    """Props are merged; absent keys stay. Type and slug can't be changed."""
 
     type: Words | None = None
     label: Words | None = None
@@ -118,7 +118,7 @@ class GlobalModuleRevert(Body):
 
 
 class GlobalModuleViewSet(ApiViewSet):
-    """Global modules: list, create, read, change, delete; where they are used, and what they were."""
+    """Global modules: list, create, read, change, delete, usage and revisions."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "posts.view",
@@ -136,7 +136,7 @@ class GlobalModuleViewSet(ApiViewSet):
         parameters=GLOBAL_PARAMETERS, responses=list_of(GlobalModuleAnswer, "Global modules.")
     )
     def list(self, request: Request) -> Response:
-        """Global modules by slug, each with the number of posts that show it."""
+        """List global modules by slug, with the number of posts that show each."""
         page = page_of(request)
         words, type_ = _word(request, "q"), _word(request, "type")
         rows = global_module_queries.globals_list(words, type_)
@@ -148,7 +148,7 @@ class GlobalModuleViewSet(ApiViewSet):
 
     @extend_schema(request=NewGlobalModule, responses={201: GlobalModuleAnswer})
     def create(self, request: Request) -> Response:
-        """Make a global module, which no post places yet."""
+        """Create a global module, not used by any post yet."""
         body = read_body(request, NewGlobalModule)
         module = create_global(
             actor=self.actor,
@@ -162,12 +162,13 @@ class GlobalModuleViewSet(ApiViewSet):
 
     @extend_schema(responses=GlobalModuleAnswer)
     def retrieve(self, request: Request, global_slug: str) -> Response:
-        """One global module; `affectedPosts` says how many posts a change of it touches."""
+        """Return a global module; `affectedPosts` is the number of posts a change affects."""
         return Response(_whole(global_module_queries.find_global(global_slug)))
 
     @extend_schema(request=GlobalModuleChange, responses=GlobalModuleAnswer)
     def update(self, request: Request, global_slug: str) -> Response:
-        """Change a global module on every post that places it, at once."""
+        """Change a global module, live in all posts that contain it."""
+        # Checked in the raw body, because clients may send back a whole module that they read.
         if body_object(request).get("globalSlug", global_slug) != global_slug:
             raise invalid("globalSlug", "The slug of a global module cannot change.")
         body = read_body(request, GlobalModuleChange)
@@ -183,13 +184,13 @@ class GlobalModuleViewSet(ApiViewSet):
 
     @extend_schema(responses=GlobalModuleDeletedAnswer)
     def destroy(self, request: Request, global_slug: str) -> Response:
-        """Delete a global module that no post places, in any layer; else 409 `in_use`."""
+        """Delete a global module that no post contains in any layer; else 409 `in_use`."""
         module = delete_global(actor=self.actor, slug=global_slug)
         return Response(GlobalModuleDeletedAnswer.of(module, deleted=True))
 
     @extend_schema(parameters=PAGES, responses=GlobalModuleUsageListAnswer)
     def usage(self, request: Request, global_slug: str) -> Response:
-        """The posts that place the module: live (`layer` is source), or proposed in a draft."""
+        """List the posts that contain the module: live (`layer` is source), or in a draft."""
         page = page_of(request)
         posts = visible_to(
             global_module_queries.usage(global_module_queries.find_global(global_slug)), self.actor
@@ -203,7 +204,7 @@ class GlobalModuleViewSet(ApiViewSet):
         responses=list_of(ModuleRevisionAnswer, "What a global module was, newest first."),
     )
     def revisions(self, request: Request, global_slug: str) -> Response:
-        """What the module was, newest first."""
+        """List earlier states of the module, newest first."""
         page = page_of(request)
         rows = list_revisions(GLOBAL_MODULE, global_module_queries.find_global(global_slug).pk)
         data = [
@@ -222,7 +223,7 @@ class GlobalModuleViewSet(ApiViewSet):
 
     @extend_schema(request=GlobalModuleRevert, responses=GlobalModuleAnswer)
     def revert(self, request: Request, global_slug: str, revision_id: str) -> Response:
-        """Make the module what one of its revisions holds."""
+        """Restore one of the module's revisions."""
         body = read_body(request, GlobalModuleRevert)
         module = revert_global(
             actor=self.actor,

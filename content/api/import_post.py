@@ -1,4 +1,4 @@
-"""`/api/posts/import`: a new draft from what `/export` answers."""
+"""`/api/posts/import`: create a draft from an `/export` response."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ else:
 
 
 class ImportedModule(Body):
-    """A module. Its ids are not looked at: it gets its own."""
+    """A module. Its ids are ignored and replaced."""
 
     type: Words
     scope: Words = "local"
@@ -65,7 +65,7 @@ class ImportedModule(Body):
 
 
 class ImportedDocument(Body):
-    """A document as `/export` answers it. `translations` is not looked at."""
+    """A document from `/export`. `translations` is ignored."""
 
     schema_version: Annotated[int, Field(ge=SCHEMA_VERSION, le=SCHEMA_VERSION)]
     post: ImportedFields
@@ -75,7 +75,7 @@ class ImportedDocument(Body):
 
 
 class Import(Body):
-    """A document, and what of it to replace. A bare document is taken as well."""
+    """A document, with values to replace. A bare document is accepted too."""
 
     document: ImportedDocument
     slug: Words | None = None
@@ -89,11 +89,11 @@ class ImportViewSet(ApiViewSet):
 
     @extend_schema(parameters=MADE, request=Import, responses={201: described(PostAnswer)})
     def create(self, request: Request) -> Response:
-        """Make a draft from the canonical JSON of a post. What it refers to must exist here."""
+        """Create a draft from a post's canonical JSON. Referenced objects must exist here."""
         body = body_object(request)
         if "schemaVersion" in body:
             body = {"document": body}
-        # Before the shape, which another version may have another of.
+        # Before validation, because another version may have another schema and would give misleading errors.
         document = body.get("document")
         version = document.get("schemaVersion") if isinstance(document, dict) else None
         if version is not None and (isinstance(version, bool) or version != SCHEMA_VERSION):

@@ -1,4 +1,4 @@
-"""Modules as callers send them: `{type, props, scope?, globalSlug?, overrides?, locked?}`."""
+"""Modules in requests: `{type, props, scope?, globalSlug?, overrides?, locked?}`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from proofroom.core.validation.errors import validate_input
 MOST = 300
 
 
+# A module of a new post.
 class ModuleEntry(Body):
     """A module of a new post."""
 
@@ -27,6 +28,7 @@ class ModuleEntry(Body):
     locked: bool = False
 
 
+# A module for an existing post.
 class NewModule(ModuleEntry):
     """A module sent to a post that exists."""
 
@@ -35,6 +37,7 @@ class NewModule(ModuleEntry):
 
 
 @dataclass(frozen=True, slots=True)
+# An edit that adds modules to an empty document. Errors are keyed by `modules.<n>`.
 class NewModules:
     """An edit that fills an empty document with modules. Refusals are keyed by `modules.<n>`."""
 
@@ -51,6 +54,7 @@ class NewModules:
             self.ids.append(id_)
         return document
 
+    # Return the error with module ids replaced by positions in the request.
     def by_number(self, error: RuleViolation) -> RuleViolation:
         """A later refusal, which knows modules by id, keyed by their places in what the caller sent."""
         numbers = {id_: number for number, id_ in enumerate(self.ids)}
@@ -64,6 +68,7 @@ class NewModules:
         return RuleViolation(error.message, code=error.code, details=details)
 
 
+# Return the modules that a client sent with a new post.
 def build_modules(value: object, actor: Actor) -> NewModules:
     """The modules that a caller sends with a new post."""
     if not isinstance(value, list) or len(value) > MOST:
@@ -83,7 +88,7 @@ def build_modules(value: object, actor: Actor) -> NewModules:
 def add(
     document: PostDocument, entry: ModuleEntry, actor: Actor, index: int | None = None
 ) -> tuple[PostDocument, str]:
-    """The document with the module, and the module's id."""
+    """Return the document with the new module, and the module's id."""
     if entry.locked:
         actor.require("posts.edit")
     return document_edits.add_module(

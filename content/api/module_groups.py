@@ -1,4 +1,4 @@
-"""`/api/module-groups`: the layout templates of post types, those that are code and those that people made."""
+"""`/api/module-groups`: layout templates of post types, defined in code or by users."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PlaceAnswer(Answer):
 
 
 class ModuleGroupAnswer(Answer):
-    """The modules that a new post starts with."""
+    """The modules of a new post."""
 
     id: UUID
     name: str
@@ -80,7 +80,7 @@ class GroupPlace(Body):
     props: Props = {}
     global_slug: Words | None = None
     order_index: int | None = None
-    """Read back, and ignored: the order of the list counts."""
+    """Accepted for round trips and ignored; the list's order counts."""
 
 
 Places = Annotated[list[GroupPlace], Field(max_length=300)]
@@ -117,7 +117,7 @@ class ModuleGroupViewSet(ApiViewSet):
         parameters=GROUP_PARAMETERS, responses=list_of(ModuleGroupAnswer, "Module groups.")
     )
     def list(self, request: Request) -> Response:
-        """Module groups by name; `source` says whether one is code."""
+        """List module groups by name; `source` is code or stored."""
         page = page_of(request)
         words = request.query_params.get("q", "")
         if len(words) > WORD_MAX:
@@ -127,7 +127,7 @@ class ModuleGroupViewSet(ApiViewSet):
 
     @extend_schema(request=NewModuleGroup, responses={201: ModuleGroupAnswer})
     def create(self, request: Request) -> Response:
-        """Make a module group. A name that is code is 422."""
+        """Create a module group. 422 for a name defined in code."""
         body = read_body(request, NewModuleGroup)
         row = create_group(
             actor=self.actor,
@@ -142,13 +142,13 @@ class ModuleGroupViewSet(ApiViewSet):
 
     @extend_schema(responses=ModuleGroupAnswer)
     def retrieve(self, request: Request, name: str) -> Response:
-        """One module group, by its name or id."""
+        """Return one module group, by name or id."""
         return Response(_answer(_require_group(name)))
 
     @extend_schema(request=ModuleGroupChange, responses=ModuleGroupAnswer)
     def update(self, request: Request, name: str) -> Response:
-        """Change a module group; posts made with it stay as they are. One that is code is 422."""
-        # The name and the post type of a group can be put back, but not changed.
+        """Change a module group; existing posts stay unchanged. 422 if defined in code."""
+        # Clients may send back the group they read, so equal values are accepted.
         sent = body_object(request)
         for key, attribute in (("name", "name"), ("postType", "post_type")):
             value = sent.get(key)
@@ -167,7 +167,7 @@ class ModuleGroupViewSet(ApiViewSet):
 
     @extend_schema(responses=ModuleGroupDeletedAnswer)
     def destroy(self, request: Request, name: str) -> Response:
-        """Delete a module group; posts made with it stay as they are. One that is code is 422."""
+        """Delete a module group; existing posts stay unchanged. 422 if defined in code."""
         row = delete_group(actor=self.actor, name=name)
         return Response(ModuleGroupDeletedAnswer(id=row.pk, name=row.name, deleted=True))
 

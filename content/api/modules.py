@@ -1,4 +1,4 @@
-"""`/api/posts/:id/modules` and `/api/post-modules/:id`: modules, read in every layer, written live by people."""
+"""`/api/posts/:id/modules` and `/api/post-modules/:id`: modules of all layers; writes are live and for people."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ PostVersion = Annotated[int, Field(ge=1, description="Of the post.")]
 
 
 class WrittenModuleAnswer(ModuleAnswer):
-    """A module after a write, with the post that it stands in."""
+    """A module after a write, with its post."""
 
     postId: UUID
     version: PostVersion
 
 
 class ModuleListAnswer(Answer):
-    """Every module of a post, in order; those that are staged only come last."""
+    """Every module of a post, in order; modules that are only staged come last."""
 
     data: list[ModuleAnswer]
     meta: MetaAnswer
@@ -55,7 +55,7 @@ class RemovedModuleAnswer(Answer):
 
 
 class OrderedModulesAnswer(Answer):
-    """The modules of the live post in their order."""
+    """The modules of the live post in order."""
 
     order: list[UUID]
     version: PostVersion
@@ -88,7 +88,7 @@ class ModuleViewSet(ApiViewSet):
 
     @extend_schema(responses=ModuleListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
-        """Every module of a post, with its values in each layer."""
+        """List every module of a post, with its values in each layer."""
         post = post_reads.require_post(post_id, self.actor)
         rows = post_reads.modules_of(open_layers(post), staged=True)
         meta = {"total": len(rows), "per_page": len(rows), "current_page": 1, "last_page": 1}
@@ -111,10 +111,11 @@ class ModuleViewSet(ApiViewSet):
 
     @extend_schema(request=ModulePatch, responses=described(WrittenModuleAnswer))
     def update(self, request: Request, module_id: str) -> Response:
-        """Merge props and overrides into a live module. A global module takes overrides."""
+        """Merge props and overrides into a live module. Global modules accept overrides only."""
         patch = read_body(request, ModulePatch)
         row = _require_row(module_id, self.actor)
         id_ = str(row.pk)
+        # Clients may send back the module they read, so equal values are accepted below.
         if patch.type is not None and patch.type != row.instance.type:
             raise invalid("type", "The type of a module cannot be changed.", code="module_type")
         if patch.locked is not None and patch.locked != row.locked:
@@ -156,12 +157,13 @@ class ModuleViewSet(ApiViewSet):
 
     @extend_schema(request=ModuleOrder, responses={200: OrderedModulesAnswer})
     def reorder(self, request: Request, post_id: str) -> Response:
-        """Put the modules of the live post into an order that names each once."""
+        """Reorder the modules of the live post. Each must be named once."""
         body = read_body(request, ModuleOrder)
         post = post_reads.require_post(post_id, self.actor)
         post = edit_post(
             post_id=post.pk,
             actor=self.actor,
+            # Stored ids are lower case; a UUID may be sent in either case.
             edit=lambda document: document_edits.reorder_modules(
                 document, [id_.lower() for id_ in body.order]
             ),

@@ -1,4 +1,5 @@
-"""Answers and bodies of posts, in the management and the delivery API. Declared post fields stand in each of them."""
+"""Response and request schemas of posts, for the management and the delivery API. They include the declared post
+fields."""
 
 from __future__ import annotations
 
@@ -71,12 +72,12 @@ _TYPES: Final[dict[str, Any]] = {
     "moment": datetime,
     "number": int,
 }
-"""How the values of the kinds read that are no text."""
+"""Python types of field kinds that are not text."""
 _ORDER_MAX: Final = 1_000_000
 
 
 def _read(fields: Iterable[PostField]) -> dict[str, Any]:
-    """The types that the API answers."""
+    """Return the types of fields in responses."""
     found: dict[str, Any] = {}
     for field in fields:
         type_ = _TYPES.get(field.kind, Annotated[str, Field(max_length=field.max_length)])
@@ -85,7 +86,7 @@ def _read(fields: Iterable[PostField]) -> dict[str, Any]:
 
 
 def _written(fields: Iterable[PostField]) -> dict[str, Any]:
-    """The types that a caller may write. Null empties a field that may be empty."""
+    """Return the types of fields in requests. Null clears an optional field."""
     found: dict[str, Any] = {}
     for field in fields:
         type_ = _TYPES.get(
@@ -105,6 +106,7 @@ def _written(fields: Iterable[PostField]) -> dict[str, Any]:
     return found
 
 
+# Type checkers can't see TypedDicts that are built at runtime.
 if TYPE_CHECKING:
 
     class _ListedFields(TypedDict): ...
@@ -130,7 +132,7 @@ else:
     _OwnFields = TypedDict(
         "_OwnFields", _read(field for field in POST_FIELDS.values() if not field.delivered)
     )
-    # A document of an earlier version may lack any field, and had other limits.
+    # Documents of earlier versions may lack fields and may exceed today's limits.
     _StoredFields = TypedDict(
         "_StoredFields",
         {field.name: _TYPES.get(field.kind, str) | None for field in POST_FIELDS.values()},
@@ -179,7 +181,7 @@ class PostListAnswer(Answer):
 
 
 class LivePostFields(_ListedPost, _LiveFields):
-    """The fields of a published post, with what belongs to it."""
+    """The fields of a published post, with related data."""
 
     customFields: Annotated[
         dict[str, Any], Field(description="By the names that the post type gives.")
@@ -210,7 +212,7 @@ class PostAnswer(LivePostFields, _OwnFields):
 
 
 class DeletedAnswer(Answer):
-    """The answer to putting something into the trash."""
+    """The result of moving a post to the trash."""
 
     id: UUID
     deleted_at: datetime
@@ -231,13 +233,13 @@ class _DocumentParts(TypedDict):
 
 
 class DocumentAnswer(_DocumentParts):
-    """The content of a post, as revisions keep it."""
+    """The content of a post, as in revisions."""
 
     post: DocumentFieldsAnswer
 
 
 class ExportFieldsAnswer(DocumentFieldsAnswer):
-    """The fields of a post, with its status and its date of publication."""
+    """The fields of a post, with status and publication date."""
 
     status: StatusText
     publishedAt: datetime | None
@@ -258,7 +260,7 @@ class ExportAnswer(_DocumentParts):
 
 
 class PostFields(_WrittenFields, total=False):
-    """The fields of a post that can be written."""
+    """The writable fields of a post."""
 
     customFields: Annotated[dict[str, Any], Field(description="Merged name by name.")]
     taxonomyTermIds: list[UUID]
@@ -272,7 +274,7 @@ class PostFields(_WrittenFields, total=False):
 
 
 class NewPost(PostFields, total=False):
-    """A new post. Without `modules`, a module group is seeded."""
+    """A new post. Without `modules`, a module group is used."""
 
     type: Required[Annotated[str, Field(min_length=1)]]
     title: Required[Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]]
@@ -283,7 +285,7 @@ class NewPost(PostFields, total=False):
 
 
 class PostChanges(PostFields, total=False):
-    """Changes of a post; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a post; absent keys stay. Other keys of a GET response are ignored."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]
     status: StatusText | None

@@ -1,4 +1,4 @@
-"""Answers of the endpoints of posts, read from the database."""
+"""Responses of the post endpoints, read from the database."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _locales() -> list[tuple[str, str]]:
 
 
 class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the package has no types
-    """The public filter: live values only. Without `locale` and `allLocales`, the default locale."""
+    """The public filter, for live values only. Without `locale` and `allLocales`, the default locale."""
 
     type = django_filters.ChoiceFilter(choices=_types)
     locale = django_filters.ChoiceFilter(choices=_locales)
@@ -63,7 +63,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
 
 
 class ManagedPostFilter(PublicPostFilter):
-    """The spec's filters, with those that tell what is staged."""
+    """The management filter, which also filters by staged changes."""
 
     status = django_filters.ChoiceFilter(choices=Status.choices)
     hasReview = django_filters.ChoiceFilter(  # the name on the wire
@@ -84,7 +84,7 @@ def filter_class(staged: bool) -> type[PublicPostFilter]:
 
 
 def filters_of(request: HasQuery, *, staged: bool) -> dict[str, str]:
-    """What the query narrows a list by. Most narrow nothing, and building the form is slow."""
+    """Return the filter values in the query. Usually there are none, and then the slow filter form isn't built."""
     names = filter_class(staged).base_filters
     params = request.query_params
     return {name: params[name] for name in names if name in params}
@@ -93,10 +93,9 @@ def filters_of(request: HasQuery, *, staged: bool) -> dict[str, str]:
 def filter_posts(
     request: HasQuery, posts: QuerySet[Post], *, staged: bool
 ) -> QuerySet[Post] | RankedInstances[Post]:
-    """The posts that the query asks for, in its order; 422 on a value that does not fit.
+    """Return the posts that match the query, in its order; 422 for an invalid value.
 
-    Without `staged`, nothing that waits in a layer can be asked about. Words without an order of their own come
-    by how well a post fits them.
+    Staged changes can only be filtered with `staged`. A search without `ordering` sorts by relevance.
     """
     params = request.query_params
     found = filter_class(staged)(params, queryset=posts)
@@ -122,14 +121,14 @@ def filter_posts(
 
 
 def locale_of(params: Mapping[str, str]) -> str | None:
-    """The locale that all posts of the list have; None where there are several."""
+    """Return the locale of all listed posts, or None if there are several."""
     if params.get("locale"):
         return params["locale"]
     return None if params.get("allLocales") == "true" else settings.CMS_ENV.default_locale
 
 
 def ordering_of(request: HasQuery, errors: Mapping[str, list[str]] | None = None) -> str:
-    """The order that the query asks for; 422 with all `errors` where there are any."""
+    """Return the order from the query; 422 with all `errors` if there are any."""
     found = dict(errors or {})
     ordering = request.query_params.get("ordering", post_queries.NEWEST_FIRST)
     if ordering.removeprefix("-") not in post_queries.ORDERINGS:
@@ -150,10 +149,11 @@ def post_list(
     fields: Collection[str] | None = None,
     total: RowCount | None = None,
 ) -> JsonObject:
-    """A page of posts with their live modules: those that the actor may see, without one those that are published.
+    """Return a page of posts with their live modules: posts visible to the actor, or published ones without an
+    actor.
 
-    With `fields`, only those of each post. They are counted where `total` does not say how many there are. One
-    statement, three with filters or a scope, one more with files, one more for an estimate of their number.
+    `fields` selects keys of each post. Without `total`, the rows are counted. One statement; three with filters
+    or a scope; one more each for files and for an estimated count.
     """
     page, staged = page_of(request), actor is not None
     has_media = fields is not None and "media" in fields
@@ -204,12 +204,12 @@ def post_list(
 
 
 def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:
-    """A post without what was not asked for."""
+    """Return a post with only the requested fields."""
     return {name: value for name, value in wire.items() if name in fields}
 
 
 def require_post(post_id: UUID | str, actor: Actor) -> Post:
-    """The post of that id, unless it is in the trash or out of the actor's sight; `NotFound` then."""
+    """Return the post with this id. Raises `NotFound` if it is in the trash or not visible to the actor."""
     id_ = parse_uuid(post_id)
     found = post_queries.find_post_with_author(id_) if id_ is not None else None
     if found is None:
@@ -227,9 +227,9 @@ def whole_post(
     translations: Iterable[tuple[str, str]] | None = None,
     shared: Mapping[str, JsonObject] | None = None,
 ) -> JsonObject:
-    """A post with everything that a reader of the management API may see of it.
+    """Return a post with everything a reader of the management API may see.
 
-    `translations`, by id and locale, and the props of `shared` modules are asked for where they are not at hand.
+    `translations` (id and locale) and the props of `shared` modules are loaded if not given.
     """
     wire = presenters.post_fields(post)
     author = post.author
@@ -267,7 +267,12 @@ def whole_post(
 
 
 def modules_of(
-    layers: Layers, *, staged: bool, known: Mapping[str, JsonObject] = MappingProxyType({})
+    # Return the modules of a post in every layer; one more statement if props of a shared module are not in
+    # `known`.
+    layers: Layers,
+    *,
+    staged: bool,
+    known: Mapping[str, JsonObject] = MappingProxyType({}),
 ) -> list[presenters.Wire]:
     """The modules of a post in every layer; one more statement where one is shared whose props are not `known`."""
     shared_ids = {
@@ -284,9 +289,9 @@ def modules_of(
 
 
 def read_post(post_id: UUID | str, actor: Actor) -> JsonObject:
-    """`whole_post` of that id; `NotFound` as `require_post` raises it.
+    """Return `whole_post` for this id. Raises `NotFound` as `require_post` does.
 
-    One statement; more for who is limited, and where a layer places a shared module that is not live.
+    One statement; more for users with scopes, and if a layer adds a shared module.
     """
     id_ = parse_uuid(post_id)
     read = read_layered_post(id_, actor) if id_ is not None else None
@@ -297,7 +302,7 @@ def read_post(post_id: UUID | str, actor: Actor) -> JsonObject:
 
 
 def present(post: Post, who: Scoped) -> JsonObject:
-    """The post as it stands after a write, for whoever wrote it. One statement."""
+    """Return the post after a write, for its author. One statement."""
     read = read_layered_post(post.pk, who)
     if read is None:
         raise post_not_found(post.pk)

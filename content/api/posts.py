@@ -1,4 +1,4 @@
-"""`/api/posts` and `/api/posts/trash`: posts, read and written live by people, and what was deleted."""
+"""`/api/posts` and `/api/posts/trash`: posts, written live by people, and deleted posts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class TrashViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=TrashAnswer)
     def list(self, request: Request) -> Response:
-        """Deleted posts, the last deleted first."""
+        """List deleted posts, last deleted first."""
         page = page_of(request)
         rows = visible_to(post_queries.deleted_posts(), self.actor)
         data = [TrashedPostAnswer.of(row) for row in rows[page.slice]]
@@ -95,7 +95,7 @@ class PostViewSet(ApiViewSet):
 
     @extend_schema(parameters=LIST_PARAMETERS, responses=PostListAnswer)
     def list(self, request: Request) -> Response:
-        """Posts with their live modules; `layers` says what is staged."""
+        """List posts with their live modules; `layers` has the state of staged changes."""
         return Response(post_reads.post_list(request, actor=self.actor))
 
     @extend_schema(
@@ -105,7 +105,7 @@ class PostViewSet(ApiViewSet):
         examples=[NEW_POST],
     )
     def create(self, request: Request) -> Response:
-        """Create a post. Without `modules`, the default module group is seeded."""
+        """Create a post. Without `modules`, the default module group is used."""
         body = body_object(request)
         modules = build_modules(body.pop("modules"), self.actor) if "modules" in body else None
         published_at = read_published_at(body.pop("publishedAt", None))
@@ -133,7 +133,7 @@ class PostViewSet(ApiViewSet):
 
     @extend_schema(responses=described(PostAnswer))
     def retrieve(self, request: Request, post_id: str) -> Response:
-        """One post with its modules in all three layers."""
+        """Return one post with its modules in all three layers."""
         return Response(post_reads.read_post(post_id, self.actor))
 
     @extend_schema(
@@ -142,7 +142,7 @@ class PostViewSet(ApiViewSet):
         examples=[CHANGED_POST],
     )
     def update(self, request: Request, post_id: str) -> Response:
-        """Change live fields, status, the date of publication, or several of them; what is absent stays."""
+        """Change live fields, status or publication date; absent keys stay."""
         body = body_object(request)
         version = expected_version(request, body.pop("version", None))
         status = _optional_text(body, "status")
@@ -150,6 +150,7 @@ class PostViewSet(ApiViewSet):
         if "publishedAt" in body:
             published_at = read_published_at(body.pop("publishedAt"))
         post = post_reads.require_post(post_id, self.actor)
+        # Clients may send back a post they read; its modules are accepted if unchanged.
         if "modules" in body and not _as_they_are(body.pop("modules"), post):
             raise invalid(
                 "modules", "Change modules through /api/posts/:id/modules and /api/post-modules."
@@ -166,27 +167,27 @@ class PostViewSet(ApiViewSet):
 
     @extend_schema(responses={200: DeletedAnswer})
     def destroy(self, request: Request, post_id: str) -> Response:
-        """Put the post into the trash."""
+        """Move the post to the trash."""
         post = post_reads.require_post(post_id, self.actor)
         post = trash.delete_post(post_id=post.pk, actor=self.actor)
         return Response(DeletedAnswer.of(post))
 
     @extend_schema(request=None, responses={200: described(PostAnswer)})
     def restore(self, request: Request, post_id: str) -> Response:
-        """Take the post out of the trash."""
+        """Restore the post from the trash."""
         return Response(
             post_reads.present(trash.restore_post(post_id=post_id, actor=self.actor), self.actor)
         )
 
     @extend_schema(responses=described(ExportAnswer))
     def export(self, request: Request, post_id: str) -> Response:
-        """The live post as canonical JSON."""
+        """Return the live post as canonical JSON."""
         post = post_reads.require_post(post_id, self.actor)
         return Response(export_post(post=post, actor=self.actor))
 
 
 def _as_they_are(modules: object, post: Post) -> bool:
-    """Return whether a caller only puts back the modules that it read."""
+    """Return whether the modules in the request equal the current ones."""
     if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
         return False
     names = ("postModuleId", "type", "locked", "props", "overrides")

@@ -1,4 +1,4 @@
-"""`/api/posts/:id/changes`, `/review`, `/ai-review`: what is staged, and the decisions about it."""
+"""`/api/posts/:id/changes`, `/review`, `/ai-review`: staged changes and decisions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from proofroom.core.errors import invalid
 
 Note = Annotated[Words, Field(max_length=NOTE_MAX)]
 Paths = Annotated[list[Annotated[Words, Field(max_length=320)]], Field(max_length=20_000)]
-"""Paths of changes; `<path>#<passage>` names a passage of one."""
+"""Paths of changes; `<path>#<passage>` is a passage of one."""
 
 
 LAYER_PARAMETER: Final = [
@@ -68,7 +68,7 @@ class StagedModule(TypedDict, total=False):
 
 
 class ReviewInput(PostFields, total=False):
-    """Changes to stage in Review; what is absent stays as it is there."""
+    """Changes to stage in Review; absent keys stay unchanged."""
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]
     modules: list[StagedModule]
@@ -76,7 +76,7 @@ class ReviewInput(PostFields, total=False):
 
 
 class StagedAnswer(Answer):
-    """The paths that a save staged."""
+    """The paths staged by a save."""
 
     post_id: UUID
     layer: StagedLayerText
@@ -85,7 +85,7 @@ class StagedAnswer(Answer):
 
 
 class RejectedAnswer(Answer):
-    """The paths that were dropped."""
+    """The rejected paths."""
 
     post_id: UUID
     layer: StagedLayerText
@@ -124,7 +124,7 @@ class ReviewViewSet(ApiViewSet):
 
     @extend_schema(parameters=LAYER_PARAMETER, responses=described(ChangesAnswer))
     def changes(self, request: Request, post_id: str) -> Response:
-        """What a layer changes, with the digest that an approval must send back."""
+        """List a layer's changes, with the digest that an approval requires."""
         try:
             layer = Layer(request.query_params.get("layer", Layer.REVIEW))
         except ValueError:
@@ -140,7 +140,7 @@ class ReviewViewSet(ApiViewSet):
         examples=[STAGED_EXAMPLE],
     )
     def save_review(self, request: Request, post_id: str) -> Response:
-        """Stage in Review: post fields flat, `taxonomyTermIds`, and `modules` as a list; what is absent stays."""
+        """Stage in Review: post fields, `taxonomyTermIds`, and a list of `modules`; absent keys stay."""
         body = body_object(request)
         version = version_of_body(body.pop("version", None))
         modules = body.pop("modules", [])
@@ -170,7 +170,7 @@ class ReviewViewSet(ApiViewSet):
 
     @extend_schema(request=Submission, responses={200: described(SubmittedAnswer)})
     def submit(self, request: Request, post_id: str) -> Response:
-        """Carry AI Review into Review. What a person staged differently stays behind as a conflict."""
+        """Move AI Review to Review. Paths a person staged differently stay as conflicts."""
         body = read_body(request, Submission)
         done = layers.submit(
             post_id=post_reads.require_post(post_id, self.actor).pk,
@@ -183,7 +183,7 @@ class ReviewViewSet(ApiViewSet):
 
     @extend_schema(request=Approval, responses={200: described(PostAnswer)}, examples=[APPROVED])
     def approve(self, request: Request, post_id: str) -> Response:
-        """Bring Review, or `paths` of it, live, for exactly what the digest says was seen."""
+        """Make Review, or `paths` of it, live, if it still matches the digest."""
         body = read_body(request, Approval)
         post, _ = layers.approve(
             post_id=post_id,
@@ -196,12 +196,12 @@ class ReviewViewSet(ApiViewSet):
 
     @extend_schema(request=Rejection, responses={200: RejectedAnswer})
     def reject_review(self, request: Request, post_id: str) -> Response:
-        """Drop Review, or `paths` of it."""
+        """Reject Review, or `paths` of it."""
         return self._reject(request, post_id, Layer.REVIEW)
 
     @extend_schema(request=Rejection, responses={200: RejectedAnswer})
     def reject_ai_review(self, request: Request, post_id: str) -> Response:
-        """Drop AI Review, or `paths` of it."""
+        """Reject AI Review, or `paths` of it."""
         return self._reject(request, post_id, Layer.AI_REVIEW)
 
     def _reject(self, request: Request, post_id: str, layer: Layer) -> Response:

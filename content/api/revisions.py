@@ -1,4 +1,4 @@
-"""`/api/posts/:id/revisions` and `/provenance`: what was, and where each word came from."""
+"""`/api/posts/:id/revisions` and `/provenance`: earlier versions, and the author of each value."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PROVENANCE_PARAMETERS: Final = [
 
 
 class RevisionAnswer(Answer):
-    """A version of the live content, and who made it."""
+    """A version of the live content, with its author."""
 
     id: UUID
     version: int = Field(ge=0)
@@ -74,7 +74,7 @@ class ComparisonAnswer(Answer):
 
 
 class ProvenanceAnswer(Answer):
-    """The writer and the approver of the value at a path."""
+    """The author and the approver of the value at a path."""
 
     path: str
     author: PersonAnswer
@@ -106,7 +106,7 @@ class RevisionViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=list_of(RevisionAnswer, "Revisions, newest first."))
     def list(self, request: Request, post_id: str) -> Response:
-        """Newest first, without their documents."""
+        """List revisions without documents, newest first."""
         post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         rows = revisions_of(post)
@@ -116,13 +116,13 @@ class RevisionViewSet(ApiViewSet):
 
     @extend_schema(responses=WholeRevisionAnswer)
     def retrieve(self, request: Request, post_id: str, revision_id: str) -> Response:
-        """One revision with its document."""
+        """Return one revision with its document."""
         row = _revision(post_reads.require_post(post_id, self.actor), revision_id, "id")
         return Response(WholeRevisionAnswer.of(row, **_signature(row)))
 
     @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparisonAnswer)
     def compare(self, request: Request, post_id: str) -> Response:
-        """What changed between two revisions of the post."""
+        """Compare two revisions of the post."""
         post = post_reads.require_post(post_id, self.actor)
         one = _revision(post, request.query_params.get("from", ""), "from")
         other = _revision(post, request.query_params.get("to", ""), "to")
@@ -140,7 +140,7 @@ class RevisionViewSet(ApiViewSet):
 
     @extend_schema(request=Reversion, responses={200: described(PostAnswer)})
     def revert(self, request: Request, post_id: str, revision_id: str) -> Response:
-        """Make the live content what the revision holds; status and drafts stay."""
+        """Restore the revision as live content; status and drafts stay."""
         body = read_body(request, Reversion)
         post = post_reads.require_post(post_id, self.actor)
         row = _revision(post, revision_id, "id")
@@ -154,13 +154,13 @@ class RevisionViewSet(ApiViewSet):
         responses=list_of(ProvenanceAnswer, "Provenance, the latest first."),
     )
     def provenance(self, request: Request, post_id: str) -> Response:
-        """Who wrote and who approved each path of the live content, the latest first."""
+        """List author and approver of each live path, latest first."""
         post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         rows = Provenance.objects.filter(post=post).order_by("-id")
         path = request.query_params.get("path")
         if path:
-            # A path holds no NUL, and PostgreSQL would refuse to look for one.
+            # PostgreSQL refuses queries for a text with NUL.
             rows = rows.filter(path=path) if "\x00" not in path else rows.none()
         total = rows.count()
         data = [

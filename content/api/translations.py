@@ -1,4 +1,4 @@
-"""`/api/posts/:id/translations`: a post in other languages, and what of them is older than its source."""
+"""`/api/posts/:id/translations`: a post in other languages, with values older than the source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_PATHS = 5_000
 
 
 class UntranslatedModuleAnswer(Answer):
-    """A module of the source that the translation has none for."""
+    """A source module that the translation lacks."""
 
     source_post_module_id: UUID
     type: str
@@ -45,7 +45,7 @@ class OrphanedModuleAnswer(Answer):
 
 
 class TranslationStateAnswer(Answer):
-    """A translation, and how it stands to the post that it was made from."""
+    """A translation, compared with the post it was made from."""
 
     id: UUID
     locale: str
@@ -75,7 +75,7 @@ class TranslationListAnswer(Answer):
 
 
 class NewTranslation(Body):
-    """Without `slug` and `title`, those of the post."""
+    """`slug` and `title` default to the post's."""
 
     locale: Annotated[Words, Field(min_length=1, max_length=LOCALE_MAX)]
     slug: Annotated[Words, Field(min_length=1, max_length=SLUG_MAX)] | None = None
@@ -83,7 +83,7 @@ class NewTranslation(Body):
 
 
 class UpToDate(Body):
-    """Stale and untranslated paths, and `modules.<id>` of what stands in `newModules` or `removedModules`."""
+    """Stale and untranslated paths, and `modules.<id>` for entries of `newModules` or `removedModules`."""
 
     paths: Annotated[
         list[Annotated[Words, Field(max_length=300)]],
@@ -102,7 +102,7 @@ class TranslationViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=TranslationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
-        """The other languages of a post, each with what is older in it than in its source."""
+        """List the other languages of a post, each with its stale values."""
         post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         seen = visible_to(post_queries.listed_posts(), self.actor)
@@ -115,7 +115,7 @@ class TranslationViewSet(ApiViewSet):
 
     @extend_schema(parameters=MADE, request=NewTranslation, responses={201: described(PostAnswer)})
     def create(self, request: Request, post_id: str) -> Response:
-        """Make a draft in another language with the content of the post, to be translated there."""
+        """Create a draft in another language with the post's content, to translate."""
         body = read_body(request, NewTranslation)
         post = create_translation(
             post_id=post_reads.require_post(post_id, self.actor).pk,
@@ -129,7 +129,7 @@ class TranslationViewSet(ApiViewSet):
 
     @extend_schema(request=UpToDate, responses={200: TranslationStateAnswer})
     def up_to_date(self, request: Request, post_id: str) -> Response:
-        """Say that this translation is right although its source changed, or says the same."""
+        """Mark the translation as correct although its source changed or is identical."""
         body = read_body(request, UpToDate)
         post = post_reads.require_post(post_id, self.actor)
         state = mark_up_to_date(post_id=post.pk, actor=self.actor, paths=body.paths)

@@ -1,4 +1,4 @@
-"""`/api/url-patterns`: what the addresses of a post type look like in a locale."""
+"""`/api/url-patterns`: the path patterns of a post type in a locale."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proofroom.core.api.views import ApiViewSet, expected_version
 
 
 class UrlPatternGoneAnswer(Answer):
-    """The pattern that was deleted."""
+    """The deleted pattern."""
 
     id: UUID
 
@@ -37,7 +37,7 @@ class UrlPatternViewSet(ApiViewSet):
         parameters=PAGES, responses=list_of(UrlPatternAnswer, "URL patterns, by type and locale.")
     )
     def list(self, request: Request) -> Response:
-        """The patterns that take the place of a type's own, by type and locale."""
+        """List the patterns that replace those of types, by type and locale."""
         page = page_of(request)
         rows = UrlPattern.objects.filter(is_removed=False).order_by("type", "locale")
         data = [UrlPatternAnswer.of(row) for row in rows[page.slice]]
@@ -45,7 +45,7 @@ class UrlPatternViewSet(ApiViewSet):
 
     @extend_schema(request=NewPattern, responses={201: UrlPatternAnswer}, parameters=[LOCATION])
     def create(self, request: Request) -> Response:
-        """Give the posts of a type other addresses in a locale. Those that visitors know lead on."""
+        """Change the addresses of a type's posts in a locale. Public addresses redirect."""
         body = read_body(request, NewPattern)
         row = create_pattern(actor=self.actor, **body.model_dump(exclude={"version"}))
         return Response(
@@ -56,7 +56,7 @@ class UrlPatternViewSet(ApiViewSet):
 
     @extend_schema(request=PatternChanges, responses=UrlPatternAnswer)
     def update(self, request: Request, pattern_id: str) -> Response:
-        """Change a pattern. Addresses that visitors know lead on."""
+        """Change a pattern. Public addresses redirect."""
         body = read_body(request, PatternChanges)
         row = change_pattern(
             pattern_id=pattern_id,
@@ -68,6 +68,6 @@ class UrlPatternViewSet(ApiViewSet):
 
     @extend_schema(responses={200: UrlPatternGoneAnswer})
     def destroy(self, request: Request, pattern_id: str) -> Response:
-        """Go back to the type's own pattern. Addresses that visitors know lead on."""
+        """Restore the type's own pattern. Public addresses redirect."""
         id_ = delete_pattern(pattern_id=pattern_id, actor=self.actor)
         return Response(UrlPatternGoneAnswer(id=id_))

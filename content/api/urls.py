@@ -1,4 +1,4 @@
-"""Addresses of content under `/api/`. Those that visitors ask for come first."""
+"""URLs of content under `/api/`. Public URLs come first, because they get most requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/api/posts/:id/variations`: other versions of a post's content, and the one that wins."""
+"""`/api/posts/:id/variations`: alternative versions of a post's content, and the winner's promotion."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from proofroom.core.api.views import ApiViewSet, expected_version
 
 
 class VariationAnswer(Answer):
-    """Another version of a post's content."""
+    """An alternative version of a post's content."""
 
     id: UUID
     variation_of: UUID = Field(validation_alias="variation_of_id")
@@ -68,7 +68,7 @@ class VariationListAnswer(Answer):
 
 
 class NewVariation(Body):
-    """`weight` is percent of the visitors, once it runs."""
+    """`weight`: percent of the visitors while it runs."""
 
     variation: Annotated[
         str, Field(min_length=1, max_length=VARIATION_MAX, pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")
@@ -77,7 +77,7 @@ class NewVariation(Body):
 
 
 class Promotion(Body):
-    """The winner. With the versions of the post and of the variation that were read, 409 where one is another now."""
+    """The winner. 409 if a given version of the post or variation is outdated."""
 
     variation_id: Annotated[Words, Field(max_length=64, json_schema_extra={"format": "uuid"})]
     version: Whole | None = None
@@ -85,9 +85,9 @@ class Promotion(Body):
 
 
 class VariationChanges(Body, answered_by=VariationAnswer):
-    """Changes of a variation; what is absent stays, and other keys that a GET answers are ignored.
+    """Changes of a variation; absent keys stay, and other keys of a GET response are ignored.
 
-    All that run have at most 100 percent of the visitors; the original has the rest.
+    Running variations together have at most 100 percent of the visitors; the original has the rest.
     """
 
     weight: Annotated[int, Field(ge=WEIGHTS[0], le=WEIGHTS[-1])] | None = None
@@ -106,7 +106,7 @@ class VariationViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=VariationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
-        """The variations of a post, by name. They are in no other list."""
+        """List the variations of a post by name. Other lists omit them."""
         post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         rows = post_queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
@@ -116,7 +116,7 @@ class VariationViewSet(ApiViewSet):
 
     @extend_schema(parameters=MADE, request=NewVariation, responses={201: described(PostAnswer)})
     def create(self, request: Request, post_id: str) -> Response:
-        """Make a draft with the content of the post, to be changed there."""
+        """Create a draft with the post's content, to be changed there."""
         body = read_body(request, NewVariation)
         post = create_variation(
             post_id=post_reads.require_post(post_id, self.actor).pk,
@@ -129,7 +129,7 @@ class VariationViewSet(ApiViewSet):
 
     @extend_schema(request=VariationChanges, responses=VariationAnswer)
     def change(self, request: Request, post_id: str, variation_id: str) -> Response:
-        """Change the weight of a variation, start or stop it. It runs in the place of a published original."""
+        """Change a variation's weight, start or stop it. It replaces a published original."""
         body = read_body(request, VariationChanges)
         post = change_variation(
             post_id=post_reads.require_post(post_id, self.actor).pk,
@@ -142,7 +142,7 @@ class VariationViewSet(ApiViewSet):
 
     @extend_schema(request=Promotion, responses={200: described(PostAnswer)})
     def promote(self, request: Request, post_id: str) -> Response:
-        """Give the post the content of one of its variations. Its address, status and drafts stay; its test ends."""
+        """Give the post a variation's content. Address, status and drafts stay; its test ends."""
         body = read_body(request, Promotion)
         post = promote_variation(
             post_id=post_reads.require_post(post_id, self.actor).pk,

@@ -1,4 +1,4 @@
-"""Arguments that several tools share: the post they name, the author they write as, and what may be staged."""
+"""Arguments shared by several tools: the post, the author, and the fields that can be staged."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ _FINDERS: Final[Mapping[str, str]] = {
 }
 
 
+# Return the error of a missing reference with the tool that finds valid ones; other errors unchanged.
 def with_finder(error: RuleViolation) -> RuleViolation:
     """The refusal of a reference with the tool that finds what can be named; any other as it is."""
     finder = _FINDERS.get(error.code)
@@ -65,7 +66,7 @@ class OnPost(Arguments):
 
 
 class Proposal(Arguments):
-    """Arguments of a tool that stages: `agentId` names the author, `note` is the reason that its review shows."""
+    """Arguments of a staging tool: `agentId` selects the author, `note` is the reason shown in review."""
 
     agent_id: str | None = Field(None, max_length=80)
     note: str = Field("", max_length=REASON_MAX)
@@ -81,12 +82,14 @@ _PEOPLE: Final = (READ_ONLY | frozenset(FIELD_NAMES) | {"status", "layer", "mode
 )
 
 
+# Return ` Did you mean 'x'?`, or an empty string if no known name is similar.
 def hint(name: str, known: Iterable[str]) -> str:
     """` Did you mean 'x'?`, or nothing where no known name is near."""
     close = get_close_matches(name.lower(), list(known), 1, cutoff=0.6)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
+# Raise `RuleViolation` on the argument `field` unless the module type exists.
 def require_module_type(name: str, field: str) -> None:
     """Raise `RuleViolation` on the argument `field` unless a module of that name is defined."""
     if name not in modules:
@@ -98,7 +101,8 @@ def require_module_type(name: str, field: str) -> None:
 
 
 def require_stageable(patch: Mapping[str, object]) -> None:
-    """A tool's patch is no document that was read: what cannot be staged is said, not ignored."""
+    """Raise `RuleViolation` for fields that can't be staged. Unlike in the REST API, they are not ignored, because
+    a patch is no document that the client read."""
     for name in patch:
         if name in (*_STAGEABLE, "taxonomyTermIds"):
             continue
@@ -120,10 +124,8 @@ def require_stageable(patch: Mapping[str, object]) -> None:
 
 
 def require_post(post_id: UUID | str, actor: Actor) -> Post:
-    """The post of that id, unless it is in the trash or out of the actor's sight.
-
-    Raises `NotFound` with the tool that finds it.
-    """
+    """Return the post with this id. Raises `NotFound`, with the tool to find it, if it is in the trash
+    or not visible."""
     post = post_queries.find_post_with_author(UUID(str(post_id)))
     if post is None or not sees(actor, post):
         raise unknown_post(post_id)
@@ -137,14 +139,14 @@ def unknown_post(post_id: UUID | str) -> NotFound:
 
 
 def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
-    """The actor that a staging tool writes as: the named agent's account, the system's AI user where the agent
-    named has none, and where none is named the caller.
+    """Return the actor that a staging tool writes as.
 
-    What an agent's account writes is that agent's, also where the client named none.
-    The caller's own right to stage is asked first, and what they are limited to goes on to hold, so that no name
-    lends a right. Raises `NotAllowed` for an agent that was switched off, or its account, and where a run names
-    another agent than its own.
+    That is the named agent's account, the system's AI user if this agent has no account, or the caller if none
+    is named. An agent's own account always writes as that agent. Raises `NotAllowed` if the agent or its
+    account is disabled, and if a run names another agent.
     """
+    # The caller's own permission is checked first and their limits stay in effect, so naming an agent never
+    # adds a permission.
     require_layer(actor, Layer.AI_REVIEW)
     if actor.run_id is not None:
         if agent_id and agent_id != actor.agent_id:
@@ -175,7 +177,7 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
 
 
 def present_author(writer: Actor, agent_id: str | None) -> JsonObject:
-    """Return who the author is, where it is another than the one that the call named."""
+    """Return the actual author if it is not the named agent."""
     if not agent_id or writer.agent_id == agent_id:
         return {}
     return {
@@ -193,7 +195,7 @@ def _as(actor: Actor, user: object) -> Actor:
 
 
 def _speaking_for(actor: Actor, user: User, agent_id: str | None) -> Actor:
-    """The actor in that name: within what limits the caller, and within what limits the agent."""
+    """Return the actor in the user's name, with the limits of both the caller and the agent."""
     limits = limits_of_agent(agent_id) if agent_id else []
     if user == actor.user and not limits:
         return replace(actor, agent_id=agent_id)

@@ -1,4 +1,4 @@
-"""Proposing a post that does not exist yet."""
+"""The tool that proposes a new post."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NO_PROSE = (
 
 
 class ModuleEdit(Arguments):
-    """A change of a seeded module, found by its id or by type and orderIndex."""
+    """A change of a template's module, found by id or by type and orderIndex."""
 
     post_module_id: UUID | None = None
     type: str | None = Field(None, max_length=80)
@@ -109,7 +109,8 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
         if markdown is not None and prose is None:
             results.append({"ok": False, "error": NO_PROSE})
         elif markdown is not None and prose:
-            # First, so that an edit of the same prose wins where it succeeds, and nothing is lost where it fails.
+            # Before the edits, so that a later edit of the same prose wins if it succeeds, and the text stays
+            # if it fails.
             document = document_edits.update_module(document, prose.id, content_markdown=markdown)
         for item in arguments.module_edits:
             document, result = _apply(probe, document, item, writer)
@@ -155,7 +156,8 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
 
 
 def _target(document: PostDocument, item: dict[str, Any]) -> str | None:
-    """The id of the module that an edit means: by its id, else by type and orderIndex, else the first of its type."""
+    """Return the id of the module an edit refers to: by id, else by type and orderIndex, else the first
+    of its type."""
     wanted = item.get("postModuleId")
     if wanted is not None:
         return str(wanted).lower() if document.module(str(wanted).lower()) else None
@@ -169,7 +171,7 @@ def _target(document: PostDocument, item: dict[str, Any]) -> str | None:
 def _apply(
     probe: Post, document: PostDocument, item: dict[str, Any], actor: Actor
 ) -> tuple[PostDocument, JsonObject]:
-    """The document with one edit, or without it and with its reason."""
+    """Return the document with one edit, or unchanged with the error."""
     item = without_absent(ModuleEdit, item)
     id_ = _target(document, item)
     try:

@@ -122,7 +122,7 @@ class ModuleSchema(Result):
 
 
 class InspectedModule(ModuleSchema):
-    """`usageCount` are posts that show one, drafts aside."""
+    """`usageCount`: posts that show one, without drafts."""
 
     field_types: dict[str, str]
     template: str
@@ -132,7 +132,7 @@ class InspectedModule(ModuleSchema):
 
 @tool(title="Post types", kind="read", permission="posts.view", group="context", result=TypePage)
 def list_post_types(actor: Actor, arguments: Paged) -> JsonObject:
-    """The post types of this site, each with the names of its module groups."""
+    """List post types, each with the names of its module groups."""
     present = partial(_post_type, groups=all_groups(), full=arguments.is_full)
     return page(arguments, "list_post_types", list(post_types), present)
 
@@ -185,13 +185,14 @@ def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
 
 @tool(title="Modules", kind="read", permission="posts.view", group="context", result=ModulePage)
 def list_modules(actor: Actor, arguments: MaybeOfPostType) -> JsonObject:
-    """Module types that posts are made of, with when to use each; with postType those it allows."""
+    """List module types and when to use each; with postType only allowed ones."""
     rows = allowed_modules(arguments.post_type) if arguments.post_type else list(modules)
     return page(arguments, "list_modules", rows, partial(_module, full=arguments.is_full))
 
 
 def _module(row: type[Module], full: bool = False) -> JsonObject:
-    # How to choose; how to fill it as well, which get_module_schema says again, in full.
+    # Composition notes explain how to fill a module, which get_module_schema returns. Omitting them here
+    # saves context.
     guidance = row.ai.as_json()
     if not full:
         del guidance["compositionNotes"]
@@ -215,7 +216,7 @@ def _module(row: type[Module], full: bool = False) -> JsonObject:
     result=AllowedModules,
 )
 def get_allowed_modules_for_post_type(actor: Actor, arguments: ModulesOfPostType) -> JsonObject:
-    """The modules a post type allows, as list_modules has them, and why each other one is excluded."""
+    """List modules a post type allows, as list_modules does, and why others are excluded."""
     find_post_type(arguments.post_type)
     excluded = {row.name: why_excluded(arguments.post_type, row.name) for row in modules}
     rows = [row for row in modules if excluded[row.name] is None]
@@ -261,8 +262,8 @@ def _schema(found: type[Module]) -> JsonObject:
     result=InspectedModule,
 )
 def inspect_module_definition(actor: Actor, arguments: OfModule) -> JsonObject:
-    """All about a module type: as get_module_schema, with field types, template, where it is defined, and in how
-    many posts it stands."""
+    """All about a module type: as get_module_schema, with field types, template, defining code and
+    number of posts."""
     require_module_type(arguments.module_slug, "moduleSlug")
     found = find_module(arguments.module_slug)
     return {

@@ -1,4 +1,4 @@
-"""Global modules, which several posts share."""
+"""Tools for global modules, which several posts share."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from proofroom.core.tools.pagination import Paged, ToolPage, page_after
 from proofroom.definitions import modules
 
 _NAMED = 50
-"""Slugs that a refusal looks through for the one that was meant."""
+"""Number of slugs searched for a suggestion in the error."""
 
 
 class Globals(Paged):
@@ -57,7 +57,7 @@ class OneGlobal(ListedGlobal):
     result=GlobalPage,
 )
 def list_global_modules(actor: Actor, arguments: Globals) -> JsonObject:
-    """Modules that posts share, by slug, with the number of posts that show each."""
+    """List modules that posts share by slug, with the number of posts."""
     rows = globals_list(arguments.q or "", arguments.type or "")
     if arguments.type and not rows.exists():
         require_module_type(arguments.type, "type")
@@ -76,7 +76,7 @@ def list_global_modules(actor: Actor, arguments: Globals) -> JsonObject:
     result=OneGlobal,
 )
 def get_global_module(actor: Actor, arguments: OneOfGlobals) -> JsonObject:
-    """A shared module with its props and their schema. Agents place it with globalSlug; people edit it."""
+    """A shared module with props and schema. Agents place it with globalSlug; people edit it."""
     try:
         row = find_global(arguments.global_slug)
     except NotFound as error:

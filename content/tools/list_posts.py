@@ -1,4 +1,4 @@
-"""Finding posts."""
+"""The tool that finds posts."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _describe_listed(schema: dict[str, Any]) -> None:
 
 
 class ListedPost(Result):
-    """A post in a list, with the declared fields that lists answer."""
+    """A post in a list, with the declared list fields."""
 
     model_config = ConfigDict(json_schema_extra=_describe_listed)
 
@@ -94,7 +94,7 @@ class PostPage(ToolPage):
     on_event_loop=True,
 )
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
-    """Find posts, also by what waits in a layer; the newest change first, with q the best match."""
+    """Find posts, also by staged layer; newest change first, with q the best match."""
     _check_names(arguments)
 
     def listed(rows: list[Row]) -> list[JsonObject]:
@@ -124,6 +124,7 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
         rows_of = _with_layers(posts, arguments.is_full)
         return page_after(arguments, "list_posts", rows_of, _ORDER, listed, count_rows(posts))
     filters = _filters_of(arguments)
+    # The common case is one precompiled statement, run without leaving the event loop.
     waiting = arguments.has_review, arguments.has_ai_review
     statement = _first_page(tuple(filters), waiting, arguments.is_full, arguments.limit + 1)
     rows = statement.rows(*filters.values())
@@ -150,7 +151,7 @@ def _filtered(
 
 
 def _with_layers(posts: QuerySet[Post], full: bool) -> QuerySet[Post, Row]:
-    """The columns that are listed, and in which layers something waits."""
+    """Add the list columns and the layers with staged changes."""
     rows = posts.values(
         *(post_queries.LIST_COLUMNS if full else _CONCISE),
         "is_placeholder",
@@ -161,6 +162,9 @@ def _with_layers(posts: QuerySet[Post], full: bool) -> QuerySet[Post, Row]:
 
 
 @lru_cache(maxsize=256)
+# Return the statement that reads the first rows, with their `bounded_count` as `total`.
+#
+# It takes the values of the named filters as parameters.
 def _first_page(
     names: tuple[str, ...],
     waiting: tuple[bool | None, bool | None],
@@ -181,7 +185,7 @@ def _first_page(
 
 
 def _check_names(arguments: ListPosts) -> None:
-    """Raise `RuleViolation` for a type or a locale that never was: an empty list would read as "there are none"."""
+    """Raise `RuleViolation` for an unknown type or locale: a model would read an empty list as "there are none"."""
     known_names = {"type": post_types.names(), "locale": list(settings.CMS_ENV.locales)}
     filters = dict[str, str]()
     for name in ("type", "locale"):
@@ -210,7 +214,7 @@ def _listed(row: Row, drafts: dict[str, Row], proposed: str | None, full: bool) 
         "title": row["title"],
         "status": row["status"],
         "url": row["path"],
-        # Fractions of a second tell a model nothing.
+        # Fractions of a second are useless to a model and cost tokens.
         "updatedAt": changed if full else f"{changed[:19]}Z",
         "layers": waiting,
     }
@@ -218,7 +222,7 @@ def _listed(row: Row, drafts: dict[str, Row], proposed: str | None, full: bool) 
         answer["proposedTitle"] = proposed
     if not full:
         return answer
-    # What else a list shows over REST.
+    # The other fields of REST lists.
     wire = {name: row[column] for name, column in post_queries.LISTED_COLUMNS.items()}
     answer |= {name: wire[name] for name in _MORE if wire[name] is not None}
     answer |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}

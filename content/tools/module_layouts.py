@@ -1,4 +1,4 @@
-"""Module groups, the layout templates, and suggestions of modules for a layout."""
+"""Tools for module groups, the layout templates, and layout suggestions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class GroupPage(ToolPage):
     result=GroupPage,
 )
 def list_module_groups(actor: Actor, arguments: Groups) -> JsonObject:
-    """Layout templates: the modules a new post starts with, some of them locked."""
+    """Layout templates: a new post's modules, some of them locked."""
     if arguments.post_type is not None:
         find_post_type(arguments.post_type)
     rows = all_groups(arguments.post_type, arguments.q or "")
@@ -76,7 +76,7 @@ def list_module_groups(actor: Actor, arguments: Groups) -> JsonObject:
     result=ListedGroup,
 )
 def get_module_group(actor: Actor, arguments: OneGroup) -> JsonObject:
-    """One layout template by moduleGroupId or name: its modules with the props they start with."""
+    """One layout template by moduleGroupId or name: its modules with default props."""
     found = []
     asked = {"moduleGroupId": arguments.module_group_id, "name": arguments.name}
     for field, wanted in asked.items():
@@ -101,7 +101,7 @@ def _group(row: ModuleGroupInfo, full: bool) -> JsonObject:
     for index, place in enumerate(row.modules):
         item: JsonObject = {"type": place.type, "orderIndex": index, "locked": place.locked}
         if full:
-            # What a module made here starts with; as it was written where the definition has moved on since.
+            # The props of a new module; the stored ones if they no longer fit the definition.
             try:
                 props = place.full_props()
             except RuleViolation:
@@ -159,7 +159,7 @@ class LayoutSuggestion(Result):
     result=LayoutSuggestion,
 )
 def suggest_modules_for_layout(actor: Actor, arguments: Suggest) -> JsonObject:
-    """Modules for each layout role that is named, or that a brief calls for by its words; all roles without both."""
+    """Suggest modules for named layout roles, or for roles matching a brief's words; otherwise all roles."""
     for name in arguments.exclude:
         require_module_type(name, "exclude")
     layout = suggest(

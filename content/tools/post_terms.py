@@ -1,4 +1,4 @@
-"""The taxonomy terms of a post."""
+"""The tool that reads the taxonomy terms of a post."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TermsOfPost(OnPost):
     result=TermIds,
 )
 def get_post_taxonomy_term_ids(actor: Actor, arguments: TermsOfPost) -> JsonObject:
-    """The ids of a post's taxonomy terms, as one of its layers sees them."""
+    """The ids of a post's taxonomy terms in one layer."""
     post = require_post(arguments.post_id, actor)
     layer = None if arguments.layer == "source" else Layer(arguments.layer)
     document = open_layers(post).document(layer)

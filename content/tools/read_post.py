@@ -1,4 +1,4 @@
-"""Reading one post, in every layer."""
+"""Tools that read one post, in every layer."""
 
 from __future__ import annotations
 
@@ -104,8 +104,8 @@ class CanonicalPost(Document):
     on_event_loop=True,
 )
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
-    """A post to work on: fields, modules of all layers, what is staged, by whom. Rich text is {markdown}, in full
-    editor JSON; both may be written back."""
+    """A post to work on: fields, modules of all layers, staged changes with authors. Rich text is {markdown}, in
+    full editor JSON; both can be written back."""
     read = read_layered_post(UUID(str(arguments.post_id)), actor)
     if read is None or not sees(actor, read.post):
         raise unknown_post(arguments.post_id)
@@ -124,12 +124,13 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     wire |= {
         name: value for name, value in layers.live.fields.items() if value not in (None, "", {})
     }
-    # Every module of any layer, in the order of AI Review; those that are gone from it follow.
+    # Modules of any layer in the order of AI Review, followed by modules removed there.
     documents = (layers.ai_review.document, layers.review.document, layers.live)
     found = {module.id: module for document in documents for module in reversed(document.modules)}
     order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
     placed = {module.instance_id for module in found.values() if module.scope == "global"}
     shared = dict(read.shared)
+    # The statement has only the props of live global modules.
     ids = placed - shared.keys()  # those that are staged only
     if ids:
         rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
@@ -156,9 +157,9 @@ def _module(
     shared: Mapping[str, JsonObject],
     full: bool,
 ) -> JsonObject:
-    """A module with its live props, null where it is not live; staged ones beside them where they differ.
+    """Return a module with its live props, None if it is not live, and differing staged props.
 
-    In concise only a module that is not live brings its staged props: what else is staged stands in `changes`.
+    With `full` False, staged props are included only for modules that are not live; `changes` has the others.
     """
     live = layers.live.module(module.id)
     wire: JsonObject = {"postModuleId": module.id, "type": module.type}
@@ -194,6 +195,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
     for change in view.changes:
         mark = mark_of(view.marks, change.path)
         item: JsonObject = {"path": change.path, "kind": change.kind}
+        # The list of modules has whole modules.
         if not isinstance(change.after, ModuleDocument):  # a whole module stands among the modules
             item["after"] = present_value(presenters.value_as_json(change.after), full)
         if mark is not None:
@@ -203,7 +205,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
                 item["reason"] = mark.reason
         if change.path in view.drifted or (mark is not None and mark.conflict):
             item["conflict"] = True
-        # What people rejected on the path before, and why.
+        # Earlier rejections of the path, with reasons.
         rejected: list[Json] = [
             {
                 "at": format_time(one.at),
@@ -221,7 +223,7 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
 
 @tool(title="Post document", kind="read", permission="posts.view", group="posts", result=Manifest)
 def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
-    """The whole post document as one layer sees it, with rich text as editor JSON."""
+    """The whole post document in one layer, with rich text as editor JSON."""
     post = require_post(arguments.post_id, actor)
     layer = None if arguments.layer == "source" else Layer(arguments.layer)
     return {
@@ -239,6 +241,6 @@ def get_post_manifest(actor: Actor, arguments: PostManifest) -> JsonObject:
     result=CanonicalPost,
 )
 def export_post_canonical_json(actor: Actor, arguments: OnPost) -> JsonObject:
-    """The live post as canonical JSON with its translations, without anything staged."""
+    """The live post as canonical JSON with translations, without staged changes."""
     post = require_post(arguments.post_id, actor)
     return export_post(post=post, actor=actor)

@@ -1,4 +1,4 @@
-"""Tools that read revisions of the live content of a post."""
+"""Tools that read revisions of a post's live content."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class WholeRevision(ListedRevision):
 
 @tool(title="Revisions", kind="read", permission="posts.view", group="posts", result=RevisionPage)
 def list_post_revisions(actor: Actor, arguments: Revisions) -> JsonObject:
-    """What the live content of a post was at each change, newest first: why, by whom, which paths."""
+    """List revisions of a post's live content, newest first: reason, author, paths."""
     rows = revisions_of(require_post(arguments.post_id, actor))
 
     def listed(part: list[Revision]) -> list[JsonObject]:
@@ -81,7 +81,7 @@ def list_post_revisions(actor: Actor, arguments: Revisions) -> JsonObject:
 
 @tool(title="Revision", kind="read", permission="posts.view", group="posts", result=WholeRevision)
 def get_post_revision(actor: Actor, arguments: OneRevision) -> JsonObject:
-    """A revision with its document; compareTo, another one's id, adds the changes from the older to the newer."""
+    """A revision with its document; compareTo, another revision's id, adds the changes from older to newer."""
     post = require_post(arguments.post_id, actor)
     full = arguments.format == "full"
     try:
