@@ -1,4 +1,4 @@
-"""System checks: a definition that cannot work stops the start, with file, thing and reason."""
+"""System checks of definitions. A definition that can't work stops the start with file, name and reason."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ _TEXT_FILTERS: Final = (
     "(?:linebreaks|linebreaksbr|striptags|safe|escape|force_escape|urlize"
     "|truncatechars|truncatewords|default)"
 )
-"""Filters that take what they are given for text."""
+"""Template filters that treat their input as text."""
 Reason = tuple[str, str, str]
-"""What is wrong, how to mend it, and the check's id."""
+"""The problem, how to fix it, and the id of the check."""
 
 
 @register("definitions")
 def check_definitions(
     app_configs: Sequence[AppConfig] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Every problem of every module, module group and post type."""
+    """Return every problem of every module, module group and post type."""
     found: list[CheckMessage] = []
     for module in modules:
         found += _errors(module, f"module {module.name!r}", _module_reasons(module))
@@ -72,7 +72,7 @@ def check_definitions(
 def check_post_fields(
     app_configs: Sequence[AppConfig] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Every declared post field that cannot work, or whose column in `Post` holds something else."""
+    """Return problems of declared post fields, and mismatches with their columns in `Post`."""
     return [
         Error(
             f"content/document/post_fields.py: {field.column}: {reason}",
@@ -88,7 +88,7 @@ def check_post_fields(
 def check_word_tables(
     app_configs: Sequence[AppConfig] | None = None, **kwargs: object
 ) -> list[CheckMessage]:
-    """Every problem of every file of words, as it is now and not as it was read when the process started."""
+    """Return problems of the word files, read again instead of from the cache of the process."""
     return [
         Error(
             f"{problem.file}: {problem.field}: {problem.reason}",
@@ -100,7 +100,7 @@ def check_word_tables(
 
 
 def differences(field: PostField) -> Iterator[str]:
-    """Yield what a declared post field cannot be, and what its column has otherwise than its declaration."""
+    """Yield what is wrong with a declared post field, or different from its column."""
     if field.listed and not (field.is_text and field.delivered):
         yield "lists answer texts that everybody may read"
     columns = {column.attname: column for column in Post._meta.local_concrete_fields}
@@ -162,7 +162,7 @@ def _module_reasons(module: type[Module]) -> Iterator[Reason]:
 
 
 def _bare_rich_text(module: type[Module]) -> Iterator[str]:
-    """The properties of rich text that the template prints without a filter that makes HTML or text of them."""
+    """Yield rich-text properties that the template prints without converting them to HTML or text."""
     try:
         template: Any = get_template(module.template())
     except (TemplateDoesNotExist, TemplateSyntaxError):

@@ -1,4 +1,4 @@
-"""Kinds of events of posts and of everything that pages are made of."""
+"""Kinds of events of posts and other page content."""
 
 from __future__ import annotations
 

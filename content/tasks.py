@@ -32,7 +32,8 @@ register_runner(REPLACEMENTS)
 
 @shared_task(name="content.tasks.publish_due_posts")
 def publish_due_posts() -> int:
-    """Publish what is due: the schedule was set by someone who may publish."""
+    """Publish due posts in the name of an administrator. The schedule was set by a user with the permission to
+    publish."""
     admin = _admin()
     if admin is None:
         logger.warning("nothing is published on schedule: there is no active admin")
@@ -42,7 +43,7 @@ def publish_due_posts() -> int:
 
 @shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
-    """Delete for good what was in the trash for `TRASH_DAYS`; forget old rejections, draft copies and jobs."""
+    """Purge the trash after `TRASH_DAYS`; delete old rejections, draft copies and jobs."""
     count = 0
     with independent_steps() as step:
         with step("deleting expired draft copies"):
@@ -58,13 +59,13 @@ def purge_trash() -> int:
 
 @shared_task(name="content.tasks.collect_search_words")
 def collect_search_words() -> int:
-    """Collect the words that the search of the site suggests in place of mistyped ones."""
+    """Collect the words that the site search suggests for mistyped ones."""
     return collect_words()
 
 
 @shared_task(name="content.tasks.sweep_decisions")
 def sweep_decisions() -> int:
-    """Go on with background jobs whose worker died or whose message was lost. Answers how many."""
+    """Resume background jobs whose worker died or whose message was lost, and return their number."""
     return resume_late_jobs()
 
 
@@ -77,6 +78,6 @@ def _empty_trash() -> int:
 
 
 def _admin() -> Actor | None:
-    """The first active admin, in whose name the scheduler works."""
+    """Return the first active administrator, in whose name the scheduler acts."""
     admin = first_admin()
     return Actor(user=admin, via="system") if admin is not None else None

@@ -1,4 +1,4 @@
-"""Words that only definitions of content hold, for the catalogue of the admin."""
+"""Texts that exist only in content definitions, for the admin's translation catalogue."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _REASONS: Final = (
     *("before", "created", "edited", "approved"),
     *("reverted", "promoted", "find-replace", "imported"),
 )
-"""What made a revision, as the list of them says."""
+"""Reasons of revisions, as shown in lists."""
 
 
 def words() -> Iterator[str]:
-    """Labels, descriptions and help of everything that is defined."""
+    """Yield labels, descriptions and help texts of all definitions."""
     for module in modules:
         yield from (module.label, module.description)
         yield from _words_of(module.Props)
@@ -48,7 +48,7 @@ def _words_of(props: type[ModuleProps]) -> Iterator[str]:
 
 
 def _choices(annotation: object) -> Iterator[str]:
-    """The values of a `Literal`, however deep it stands: selects show them."""
+    """Yield the values of a `Literal`, at any depth, which selects show."""
     for inner in get_args(annotation):
         if isinstance(inner, str):
             yield inner

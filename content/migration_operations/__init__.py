@@ -1,4 +1,4 @@
-"""Operations for migrations of a site: they carry stored content over when the definition of a module changes."""
+"""Migration operations that convert stored content when a module definition changes."""
 
 from content.migration_operations.operation import ChangeCustomFields, ChangeModule
 from content.migration_operations.steps import Convert, Drop, Rename, SetDefault, Split, Step

@@ -1,4 +1,4 @@
-"""What is derived from content follows a content migration, once every table is as this version has it."""
+"""Updates of derived data after content migrations, run when all tables have the current schema."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ _BATCH: Final = 100
 
 
 @transaction.atomic
+# Update search, references and inbox, record the event, and invalidate cached pages. Return the number of
+# migrations.
+#
+# Called after `migrate`. Does nothing if no content migration is open.
 def follow_content_migrations() -> int:
     """Bring search, references and the inbox up to date, record the event, and make cached pages old.
 
@@ -50,7 +54,7 @@ def follow_content_migrations() -> int:
 
 
 def _settle_drafts(ids: Collection[UUID]) -> None:
-    """Take out of the drafts what was removed or has become what is live."""
+    """Remove changes from drafts that were deleted or now equal the live content."""
     for part in batches(sorted(ids), _BATCH):
         drafts = Draft.objects.filter(post__in=part, is_empty=False)
         rows = Post.objects.filter(pk__in=drafts.values("post")).order_by("pk")

@@ -1,7 +1,7 @@
-"""The steps of an operation on what is stored: documents, the paths into them, and the hashes of their values.
+"""Conversion of stored documents, the paths into them, and the hashes of their values.
 
-Works on JSON and not on `content.document.document`, which is how documents are today and not how they were when a
-migration was written.
+Works on JSON instead of `content.document.document`, whose classes have the current format and not the format
+at the time of the migration.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from proofroom.core.json import Json, JsonObject
 
 MAX_EXAMPLES: Final = 5
 Names: TypeAlias = Mapping[str, frozenset[str]]
-"""The names of the values that stand below each prefix, such as `modules.ID.props`."""
+"""Names of the values below each prefix, such as `modules.ID.props`."""
 _CUSTOM: Final = "post.customFields"
 
 
 class StepFailed(Exception):
-    """A step that could not be taken on a value, in a sentence."""
+    """A step that failed on a value, with a message for the author of the migration."""
 
     def __init__(self, step: Step, values: Mapping[str, Json], error: Exception) -> None:
         name = getattr(step, "name", "")
@@ -32,26 +32,26 @@ class StepFailed(Exception):
 
 
 class Rewriting(ABC):
-    """One run of steps over everything stored. Remembers the hashes of the values that it met."""
+    """One run of steps over all stored content. Records the hashes of changed values."""
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps
         self.examples: list[tuple[JsonObject, JsonObject]] = []
-        """The first values that changed, before and after."""
+        """The first changed values, before and after."""
         self.inspect: Callable[[JsonObject], None] = lambda values: None
-        """Called with all values of each module or post that changed."""
+        """Called with all values of each changed module or post."""
         self._hashes: dict[tuple[str, str, str], str] = {}
 
     @abstractmethod
     def document(self, document: Any) -> JsonObject:
-        """The document of a post after the steps."""
+        """Return the document of a post after the steps."""
 
     @abstractmethod
     def names_in(self, document: Any) -> Names:
-        """The names of the values of a document, which has not taken the steps yet."""
+        """Return the names of a document's values before the steps."""
 
     def values(self, before: Mapping[str, Json], *, is_whole: bool) -> JsonObject:
-        """The values after the steps."""
+        """Return the values after the steps, and record the hashes of changed ones."""
         after = dict(before)
         for step in self.steps:
             try:
@@ -72,7 +72,8 @@ class Rewriting(ABC):
         return after
 
     def names_after(self, name: str, there: frozenset[str], *, is_whole: bool) -> Sequence[str]:
-        """The names that hold what `name` held among the values `there`, or a part of it."""
+        """Return the names that hold the value of `name`, or a part of it, after the steps. `there`: all
+        names before."""
         found: Sequence[str] = (name,)
         names = there
         for step in self.steps:
@@ -83,7 +84,7 @@ class Rewriting(ABC):
         return found
 
     def paths_after(self, path: str, names: Names) -> Sequence[str]:
-        """The paths that lead to what `path` led to."""
+        """Return the paths to the value of `path` after the steps."""
         found = _split(path, names)
         if found is None:
             return (path,)
@@ -92,7 +93,7 @@ class Rewriting(ABC):
         return [f"{prefix}.{new}{rest}" for new in after]
 
     def is_taken(self, path: str, names: Names) -> bool:
-        """Whether the path leads to a value after the steps, its own or another."""
+        """Return whether the path leads to any value after the steps."""
         found = _split(path, names)
         if found is None:
             return True
@@ -103,16 +104,16 @@ class Rewriting(ABC):
         return name in there
 
     def hash_after(self, path: str, path_after: str, hash_: str, names: Names) -> str:
-        """The hash of a value after the steps, from the hash of what it was; that itself where it was never met."""
+        """Return the hash of a value after the steps, or the old hash if the value was not seen."""
         if _split(path, names) is None:
             return hash_
         old, new = path.rpartition(".")[2], path_after.rpartition(".")[2]
         return self._hashes.get((old, hash_, new), hash_)
 
     def hashes(self, hashes: Mapping[str, str], names: Names) -> dict[str, str]:
-        """Hashes of the values of a source by path, after the steps. `names` are those of the copy.
+        """Return the hashes of a source's values by path after the steps. `names` are the names of the copy.
 
-        The source had just the values that there are hashes of. What it has by default is no news for the copy.
+        Only values with a hash existed in the source. Defaults set by a step count as known to the copy.
         """
         had = with_paths({prefix: frozenset() for prefix in names}, hashes)
         made: JsonObject = {}
@@ -132,7 +133,7 @@ class Rewriting(ABC):
         return {**defaults, **after}
 
     def marks(self, marks: Mapping[str, JsonObject], names: Names) -> dict[str, Json]:
-        """Who wrote what in a draft, by path, after the steps."""
+        """Return the author marks of a draft by path after the steps."""
         found: dict[str, Json] = {}
         for path, mark in marks.items():
             for new in self.paths_after(path, names):
@@ -141,7 +142,7 @@ class Rewriting(ABC):
         return found
 
     def proposal(self, path: str, proposal: Any, names: Names) -> JsonObject:
-        """A rejected proposal at a path, after the steps."""
+        """Return a rejected proposal at a path after the steps."""
         found, after = _split(path, names), proposal["after"]
         if found is not None and not found[2] and after["is"] == "plain":
             values = self.values({found[1]: after["value"]}, is_whole=False)
@@ -154,7 +155,7 @@ class Rewriting(ABC):
 
 
 def with_paths(names: Names, paths: Iterable[str]) -> Names:
-    """The names, and those that the paths lead to."""
+    """Return the names, with those used by the paths added."""
     found = dict(names)
     for path in paths:
         if split := _split(path, names):
@@ -163,7 +164,8 @@ def with_paths(names: Names, paths: Iterable[str]) -> Names:
 
 
 def _split(path: str, names: Names) -> tuple[str, str, str] | None:
-    """The prefix, the name and the rest of a path to a value; None where it leads elsewhere."""
+    """Split a path to a value into prefix, name and rest. Return None for other paths."""
+    # Custom fields have a prefix of two parts, props and overrides of three.
     for depth in (2, 3):
         parts = path.split(".", depth + 1)
         prefix = ".".join(parts[:depth])
@@ -178,7 +180,7 @@ def _is_whole(prefix: str) -> bool:
 
 
 class ModuleRewriting(Rewriting):
-    """Steps on the props of one type of module, and on what posts override of them."""
+    """Steps on the props and overrides of one module type."""
 
     def __init__(self, type_: str, steps: Sequence[Step], becomes: str = "") -> None:
         super().__init__(steps)
@@ -188,7 +190,7 @@ class ModuleRewriting(Rewriting):
     def names_of(
         self, module_id: str, props: Iterable[str] | None, overrides: Iterable[str] | None
     ) -> Names:
-        """The names of the values of a module, by its `postModuleId`."""
+        """Return the names of a module's values by its `postModuleId`."""
         return {
             f"modules.{module_id}.props": frozenset(props or ()),
             f"modules.{module_id}.overrides": frozenset(overrides or ()),
@@ -198,7 +200,7 @@ class ModuleRewriting(Rewriting):
         return self.names_in_modules(document["modules"])
 
     def names_in_modules(self, modules: Iterable[Any]) -> Names:
-        """The names of the values of those of the modules that are of the type."""
+        """Return the names of the values in modules of this type."""
         found: dict[str, frozenset[str]] = {}
         for module in modules:
             if module["type"] == self.type:
@@ -207,11 +209,11 @@ class ModuleRewriting(Rewriting):
         return found
 
     def module(self, module: JsonObject) -> JsonObject:
-        """A module of a document or of a module group after the steps; another type stays as it is."""
+        """Return a module of a document or module group after the steps. Other types are unchanged."""
         if module.get("type") != self.type:
             return module
         after: JsonObject = {**module, "type": self.becomes}
-        # A document leaves the props of a shared module to its own row.
+        # Documents don't contain the props of global modules, which have their own row.
         if props := cast(JsonObject, module.get("props") or {}):
             after["props"] = self.values(props, is_whole=True)
         if overrides := cast(JsonObject, module.get("overrides") or {}):
@@ -230,7 +232,7 @@ class ModuleRewriting(Rewriting):
 
 
 class CustomFieldsRewriting(Rewriting):
-    """Steps on the custom fields of one type of post."""
+    """Steps on the custom fields of one post type."""
 
     def __init__(self, type_: str, steps: Sequence[Step]) -> None:
         super().__init__(steps)

@@ -1,7 +1,7 @@
-"""Operations of Django migrations that carry stored content over, in the transaction of their migration.
+"""Django migration operations that convert stored content, in the transaction of their migration.
 
-Beside live content they reach what would bring the old shape back: drafts, revisions, what was rejected, module
-groups and versions of global modules. Search, references and the inbox follow after `migrate`, see `following`.
+They also convert everything that could restore the old format: drafts, revisions, rejections, module groups and
+versions of global modules. Search, references and the inbox are updated after `migrate`, see `derived_data`.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from content.migration_operations.steps import Step
 
 
 class ContentOperation(Operation):
-    """Steps that are taken on everything stored. Reversible where each step is.
+    """Steps applied to all stored content. Reversible if each step is.
 
-    The steps are arguments of their own, or all in `steps`, as Django writes them.
+    The steps are given as arguments, or as `steps` in migrations written by Django.
     """
 
     reduces_to_sql = False
@@ -37,11 +37,12 @@ class ContentOperation(Operation):
         return all(step.reversed() is not None for step in self.steps)
 
     def rewriting(self, steps: Sequence[Step]) -> Rewriting:
-        """What the steps do to values."""
+        """Return the conversion of values by these steps."""
         raise NotImplementedError
 
     def carry_over(self, apps: Any, rewriting: Rewriting) -> dict[str, int]:
-        """Rewrite everything stored, with the models of a state. Returns how many rows of each kind changed."""
+        """Convert everything stored, with the models of a migration state. Return the number of changed
+        rows by kind."""
         rows = StoredRows(apps, rewriting)
         posts = self.rewrite_live(rows, rewriting)
         rows.documents(self.type)
@@ -54,11 +55,11 @@ class ContentOperation(Operation):
         return changed
 
     def rewrite_live(self, rows: StoredRows, rewriting: Any) -> Sequence[UUID]:
-        """Lock the posts that hold values of the type, rewrite what is live, and return the posts."""
+        """Lock the posts with values of the type, convert the live content, and return the post ids."""
         raise NotImplementedError
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """Content changes, and no table."""
+        """Do nothing: the operation changes no tables."""
 
     def database_forwards(
         self,
@@ -80,14 +81,14 @@ class ContentOperation(Operation):
         self.carry_over(from_state.apps, self.rewriting(back))
 
     def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
-        # By name: Django's writer of migrations knows no arguments without one.
+        # By keyword, because Django's migration writer doesn't support `*args`.
         return (self.__class__.__name__, [], {"type_": self.type, "steps": list(self.steps)})
 
 
 class ChangeModule(ContentOperation):
-    """Take steps on every module of the type `type_`; `becomes` gives the modules another type.
+    """Apply steps to every module of type `type_`; `becomes` changes the type.
 
-    A change of the type cannot be reversed: modules that had the new type before are not told apart.
+    A change of type is not reversible, because modules that already had the new type can't be distinguished.
     """
 
     def __init__(
@@ -117,7 +118,7 @@ class ChangeModule(ContentOperation):
 
 
 class ChangeCustomFields(ContentOperation):
-    """Take steps on the custom fields of every post of the type `type_`."""
+    """Apply steps to the custom fields of every post of type `type_`."""
 
     def rewriting(self, steps: Sequence[Step]) -> CustomFieldsRewriting:
         return CustomFieldsRewriting(self.type, steps)

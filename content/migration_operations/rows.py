@@ -1,4 +1,5 @@
-"""The rows that hold values of modules or custom fields, rewritten in batches with the models of a state."""
+"""Conversion of the rows that hold values of modules or custom fields, in batches, with models of a
+migration state."""
 
 from __future__ import annotations
 
@@ -28,29 +29,30 @@ from proofroom.core.batches import batches
 from proofroom.core.json import JsonObject
 
 GLOBAL_MODULE: Final = "global-module"
-"""The kind of shared content that global modules are."""
+"""The kind of shared content for global modules."""
 _BATCH: Final = 200
 
 
 class StoredRows:
-    """Everything stored, as the state of a migration knows it. `changed` counts the rows that became others."""
+    """All stored content in a migration state. `changed` counts the changed rows by kind."""
 
-    # The models of a state have no types: they are made from migrations.
+    # The models of a migration state are created at runtime, so they have no static types.
     def __init__(self, apps: Any, rewriting: Rewriting) -> None:
         self._apps = apps
         self._rewriting = rewriting
         self._names: dict[UUID, dict[str, frozenset[str]]] = defaultdict(dict)
-        """By post, the names of its values before the steps: of live ones, else of those in documents."""
+        """Names of values before the steps by post, from live content first, then from documents."""
         self._sets: dict[frozenset[str], frozenset[str]] = {}
-        """Each set of names once: most modules have the same."""
+        """Interned sets of names, because most modules have the same names."""
         self.changed: dict[str, int] = {}
 
     def lock_posts(self, condition: Q) -> list[UUID]:
-        """Lock posts until the transaction ends; what belongs to them is locked with them."""
+        """Lock posts and thereby their content until the end of the transaction, and return their ids."""
         return _lock(self._rows("Post").filter(condition))
 
     def with_module(self, module_type: str) -> Q:
-        """The posts that have a module of the type, had one, or were to have one that was rejected."""
+        """Return the condition for posts with a module of the type, in live content, drafts, revisions or
+        rejections."""
         holders = (
             self._rows("PostModule").filter(instance__type=module_type),
             self._rows("Draft").filter(_names(module_type, "base", "document")),
@@ -60,7 +62,7 @@ class StoredRows:
         return reduce(or_, (Q(pk__in=rows.values("post_id")) for rows in holders))
 
     def custom_fields(self, rewriting: CustomFieldsRewriting) -> None:
-        """Rewrite the live custom fields of posts of the type."""
+        """Convert the live custom fields of posts of the type."""
 
         def columns_of(row: Any) -> Mapping[str, object]:
             self._remember(row.pk, rewriting.names_of(row.custom_fields))
@@ -69,13 +71,14 @@ class StoredRows:
         self._rewrite(self._rows("Post").filter(type=rewriting.type), "posts", columns_of)
 
     def modules(self, rewriting: ModuleRewriting) -> None:
-        """Rewrite live modules, what posts override of shared ones, module groups, and shared modules of before."""
+        """Convert live modules, overrides, module groups, and versions and proposals of global modules."""
         places = self._rows("PostModule").filter(instance__type=rewriting.type)
         columns = places.values_list("post_id", "pk", "instance__props", "overrides")
         for post_id, pk, *values in columns.iterator(_BATCH):
             self._remember(post_id, rewriting.names_of(str(pk), *values))
         instances = self._rows("ModuleInstance").filter(type=rewriting.type)
-        # Posts lock their own modules and these are nobody's. They lock their versions and proposals in turn.
+        # Local modules are covered by the lock of their post. Global modules have no post, and their row lock
+        # covers their versions and proposals.
         shared = _lock(instances.filter(scope="global"))
         groups = self._rows("ModuleGroup").filter(_names(rewriting.type, "modules"))
         _lock(groups)
@@ -112,7 +115,7 @@ class StoredRows:
         )
 
     def documents(self, name: str) -> None:
-        """Rewrite revisions and drafts that name the type `name`; live content may have lost it long since."""
+        """Convert revisions and drafts that contain the type, even if live content no longer does."""
         rewriting = self._rewriting
 
         def revision(row: Any) -> Mapping[str, object]:
@@ -138,7 +141,7 @@ class StoredRows:
         self._rewrite(named, "drafts", draft)
 
     def paths(self, posts: Sequence[UUID]) -> None:
-        """Rewrite what leads to the values: who wrote them, what was rejected, what a translation was made from."""
+        """Convert data that refers to values by path: provenance, rejections and translation origins."""
         self._rewrite(
             self._rows("CopyOrigin").filter(post__in=posts),
             "translations",
@@ -164,7 +167,7 @@ class StoredRows:
             known.setdefault(prefix, self._sets.setdefault(found, found))
 
     def _rejections(self, posts: Sequence[UUID]) -> None:
-        """A change that is not one any more can't be taken back, and goes."""
+        """Convert rejections. One whose path no longer has exactly one value can't be undone and is deleted."""
         rows = self._rows("RejectedChange").filter(post__in=posts)
         together: dict[tuple[int, UUID], dict[int, str]] = defaultdict(dict)
         for pk, rejection, post_id, path in rows.values_list("pk", "rejection", "post_id", "path"):
@@ -182,7 +185,8 @@ class StoredRows:
                 was[pk], paths[pk] = (path, names), after[0]
         for part in batches(gone, _BATCH):
             rows.filter(pk__in=part).delete()
-        # Two may swap their paths, of which each rejection has one only once.
+        # Paths are unique per rejection, and two of them may swap, so they first get a temporary unique
+        # value.
         moved = [pk for pk, path in paths.items() if path != was[pk][0]]
         for part in batches(moved, _BATCH):
             rows.filter(pk__in=part).update(path=Cast("pk", CharField()))
@@ -197,7 +201,7 @@ class StoredRows:
         self.changed["rejections"] += len(gone)
 
     def _provenance(self, posts: Sequence[UUID]) -> None:
-        """Values that a step removed keep their rows, unless another value has their path now: they tell what was."""
+        """Convert provenance. Rows of removed values are kept as history, unless another value now has the path."""
         table = self._rows("Provenance")
         changed = 0
         for batch in _rows_in_batches(table.filter(post__in=posts)):
@@ -223,7 +227,7 @@ class StoredRows:
         return self._apps.get_model(app, name).objects.all()
 
     def _place_of(self, row: Any, label: str) -> str:
-        """What a row belongs to, for whoever has to mend a function: its posts, or a name of its own."""
+        """Return the place of a row for an error message: titles of its posts, or its own name."""
         posts = self._rows("Post")
         if row._meta.model_name == "moduleinstance":
             placed = self._rows("PostModule").filter(instance_id=row.pk)
@@ -260,14 +264,16 @@ class StoredRows:
 
 
 def _names(name: str, *columns: str) -> Q:
-    """The rows whose JSON has the string somewhere: a few too many, which stay as they are."""
+    """Return a condition for rows whose JSON contains the string. It may match too many rows, which then
+    don't change."""
     text = f'"{name}"'
     parts = (Contains(Cast(column, TextField()), Value(text)) for column in columns)
     return reduce(or_, map(Q, parts))
 
 
 def _lock(rows: Any) -> list[UUID]:
-    """Lock rows until the transaction ends, in the order in which everybody locks several."""
+    """Lock rows until the end of the transaction, and return their ids."""
+    # In order of ids, as everywhere, so that transactions can't deadlock.
     locked = rows.order_by("pk").select_for_update(of=("self",), no_key=True)
     return list(locked.values_list("pk", flat=True))
 

@@ -1,4 +1,4 @@
-"""What can happen to the values of a module, one step each. Pure functions of the values, by their names in JSON."""
+"""Steps that change the values of a module. Pure functions of the values by JSON name."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ SplitValue: TypeAlias = Callable[[Json], Mapping[str, Json]]
 
 @dataclass(frozen=True, slots=True)
 class Step(ABC):
-    """One step. What it does a second time changes nothing, unless it converts."""
+    """One step. Applying it twice has no further effect, except for conversions."""
 
     @abstractmethod
     def apply(self, values: JsonObject, *, is_whole: bool) -> JsonObject:
-        """The values after the step. `is_whole`: they are all values of a module, not some that a post overrides."""
+        """Return the values after the step. `is_whole`: all values of a module, not only overrides."""
 
     def names_after(self, name: str, there: Collection[str]) -> Sequence[str]:
-        """The names that hold what `name` held, or a part of it, among values that have the names `there`."""
+        """Return the names that hold the value of `name`, or a part of it. `there`: all names before the step."""
         return (name,)
 
     def all_names_after(self, there: Collection[str], *, is_whole: bool) -> frozenset[str]:
-        """The names of the values after the step."""
+        """Return the names of all values after the step."""
         return frozenset(new for name in there for new in self.names_after(name, there))
 
     def reversed(self) -> Step | None:
-        """The step that leads back; None where there is none."""
+        """Return the reverse step, or None."""
         return None
 
     def deconstruct(self) -> tuple[str, list[object], dict[str, object]]:
-        """How Django writes the step into a migration, as `squashmigrations` does."""
+        """Return the arguments for Django's migration writer, for example in `squashmigrations`."""
         arguments = [getattr(self, field.name) for field in fields(self)]
         return f"content.migration_operations.{type(self).__name__}", arguments, {}
 
 
 @dataclass(frozen=True, slots=True)
 class Rename(Step):
-    """The value of `old` is the value of `new`. What stands at `new` already is replaced."""
+    """Rename `old` to `new`, replacing an existing value of `new`."""
 
     old: str
     new: str
@@ -64,9 +64,9 @@ class Rename(Step):
 
 @dataclass(frozen=True, slots=True)
 class SetDefault(Step):
-    """`name` is `value` where there is nothing yet.
+    """Set `name` to `value` if it has no value.
 
-    Not reversible: afterwards the default and the values that people had written are not told apart.
+    Not reversible, because defaults can't be distinguished from values that users entered.
     """
 
     name: str
@@ -81,9 +81,9 @@ class SetDefault(Step):
 
 @dataclass(frozen=True, slots=True)
 class Convert(Step):
-    """`name` becomes `convert(value)`; `back` does the opposite, where the migration is to be reversed.
+    """Convert the value of `name` with `convert`; `back` reverses it.
 
-    The functions get a value of their own, which they may change in place.
+    The functions get a copy, which they may change in place.
     """
 
     name: str
@@ -101,7 +101,7 @@ class Convert(Step):
 
 @dataclass(frozen=True, slots=True)
 class Split(Step):
-    """What stood at `name` becomes the values of `into`, which `split` answers by name."""
+    """Replace `name` with the values of `into`, which `split` returns by name."""
 
     name: str
     into: tuple[str, ...]
@@ -126,7 +126,7 @@ class Split(Step):
 
 @dataclass(frozen=True, slots=True)
 class Drop(Step):
-    """`name` and its value are removed."""
+    """Remove `name` and its value."""
 
     name: str
 

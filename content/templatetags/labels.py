@@ -1,4 +1,4 @@
-"""Types of posts and of modules by their labels."""
+"""Template filters for labels of post types and modules."""
 
 from __future__ import annotations
 

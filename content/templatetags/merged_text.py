@@ -1,4 +1,4 @@
-"""The merged text of a comparison as HTML. Every word of it is escaped here, once."""
+"""The merged text of a comparison as HTML. All text is escaped here, once."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ _HIDDEN = '<span class="visually-hidden">'
 
 @register.filter
 def merged(segments: Iterable[Segment]) -> SafeString:
-    """Return what stays, what goes and what comes; the middle of a long unchanged stretch is folded away.
+    """Return unchanged, removed and inserted text as HTML; the middle of long unchanged text is collapsed.
 
-    Characters that nobody sees are written by name; white space that is all of a change is drawn.
+    Invisible characters are shown by name, and a change of white space alone is made visible.
     """
     begins = _begins(get_language())
-    # Joined by hand, each part escaped: a page has thousands of them.
+    # Joined without `format_html`, which is too slow for thousands of parts per page. Each part is escaped.
     return SafeString("".join([_one(segment, begins) for segment in segments]))
 
 
 @register.filter
 def drawn_line(line: ShownLine) -> SafeString:
-    """A plain line as `admin/cms/line.html` shows it, at a tenth of the cost: a page has hundreds of them."""
+    """Return a plain line as in `admin/cms/line.html`, at a tenth of the cost: a page has hundreds."""
     place = f'<p class="line-place">{escape(line.place)}</p>' if line.place else ""
     code = " block-code" if line.is_code else ""
     role = f'<span class="role">{escape(line.role)}</span>' if line.role else ""
@@ -47,7 +47,7 @@ def drawn_line(line: ShownLine) -> SafeString:
 
 @register.filter
 def listed(notes: Iterable[Note]) -> SafeString:
-    """Return notes on a change as the items of a list."""
+    """Return notes on a change as list items."""
     return SafeString("".join([_item(note) for note in notes]))
 
 
@@ -64,7 +64,7 @@ def _item(note: Note) -> str:
 
 @register.filter
 def replaced(hit: Hit) -> SafeString:
-    """A hit of find and replace in its text, with the white space of what goes and comes drawn."""
+    """Return a hit of find and replace in its context, with visible white space."""
     begins = _begins(get_language())
     changed = [
         f"{begins[kind]}{escape(draw_changed(text, is_whole=True))}{_HIDDEN}] </span></{tag}>"
@@ -77,7 +77,7 @@ def replaced(hit: Hit) -> SafeString:
 
 @lru_cache
 def _begins(_language: str | None) -> Mapping[str, str]:
-    """Return what stands before the words of a change, in the language of now."""
+    """Return the start tags of changed text in the current language. `_language` is the cache key."""
     words = {"inserted": ("ins", gettext("inserted:")), "removed": ("del", gettext("removed:"))}
     return {kind: f"<{tag}>{_HIDDEN}[{escape(said)} </span>" for kind, (tag, said) in words.items()}
 

@@ -1,4 +1,4 @@
-"""Template tags and filters for modules and pages, and the scripts that pages load."""
+"""Template tags and filters for modules and pages, and for the scripts of pages."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ _SCRIPT_ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"
 
 @register.filter
 def richtext(document: object, heading_ids: object = None) -> SafeString:
-    """A rich-text document as HTML; nothing for what is no document.
+    """Return a rich-text document as HTML, or an empty string for other values.
 
-    Headings get ids where the page's set of ids is given, and begin at level 2: the page's title is
-    the only `h1`.
+    Headings get ids if the page's set of ids is given, and start at level 2, because the page's title is the
+    only `h1`.
     """
     html = to_html(document, heading_ids=heading_ids if isinstance(heading_ids, set) else None)
-    # Every text is escaped, so these can only be tags.
+    # All text is escaped, so these strings can only be tags.
     html = html.replace("<h1", "<h2").replace("</h1>", "</h2>")
     return mark_safe(html)  # noqa: S308 the renderer escapes every text
 
 
 @register.filter
 def has_text(document: object) -> bool:
-    """Return whether a rich-text document shows anything."""
+    """Return whether a rich-text document has content."""
     content = document.get("content") if isinstance(document, dict) else None
     return bool(content) and content != [{"type": "paragraph"}]
 
 
 @register.filter
 def href(value: object) -> str:
-    """The address if it is safe to follow, else nothing: a stored link can be older than the rule."""
+    """Return the URL if it is safe, else an empty string. Stored links may be older than the rule."""
     return schema.safe_href(value) or "" if isinstance(value, str) else ""
 
 
 @register.filter
 def lookup(mapping: object, key: object) -> object:
-    """`mapping[key]`, or None."""
+    """Return `mapping[key]`, or None."""
     return mapping.get(key) if isinstance(mapping, Mapping) else None
 
 
 @register.filter
 def stars(rating: object) -> str:
-    """One to five as stars; nothing for what is no such number."""
+    """Return a rating from 1 to 5 as stars, or an empty string for other values."""
     if not isinstance(rating, int) or isinstance(rating, bool) or not 1 <= rating <= 5:
         return ""
     return "★" * rating + "☆" * (5 - rating)
@@ -60,22 +60,23 @@ def stars(rating: object) -> str:
 
 @register.filter
 def og_locale(locale: str) -> str:
-    """A locale as Open Graph writes it: `pt_BR`."""
+    """Return a locale in Open Graph format: `pt_BR`."""
     return to_locale(locale)
 
 
 @register.filter
 def json_ld(value: object) -> SafeString:
-    """Structured data for a `script` element of type application/ld+json, which it cannot leave."""
+    """Return structured data for a `script` element of type application/ld+json, escaped so that it can't end the
+    element."""
     text = json.dumps(value, ensure_ascii=False).translate(_SCRIPT_ESCAPES)
     return mark_safe(text)  # noqa: S308 no character is left that could end the element
 
 
 @register.inclusion_tag("site/scripts.html")
 def site_scripts(is_uncounted: object = None, submission: object = None) -> dict[str, object]:
-    """Return what a page loads: the lines that look for staff, and what counts visits where that is switched on.
+    """Return the context of a page's scripts: staff detection, and visit counting if enabled.
 
-    The answer to a form is part of the visit that sent it: it is no view of its own.
+    The response to a form belongs to the same visit and is not counted as a view.
     """
     env = settings.CMS_ENV
     return {
@@ -89,6 +90,6 @@ def site_scripts(is_uncounted: object = None, submission: object = None) -> dict
 
 @register.simple_tag
 def asks_for_consent(is_uncounted: object = None) -> bool:
-    """Return whether the page asks its visitors before it counts them. A preview counts nobody."""
+    """Return whether the page asks visitors for consent before counting them. Previews don't count."""
     env = settings.CMS_ENV
     return env.analytics_tracking and env.analytics_consent and not is_uncounted

@@ -1,4 +1,4 @@
-"""Rich text as tools speak it: Markdown, in both directions."""
+"""Rich text for tools: Markdown in both directions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _RICH_TEXT: Final = "Markdown, or the editor's JSON {type: doc, content: [...]}.
 
 
 def present_value(value: Json, full: bool) -> Json:
-    """A value for a model to read: rich text as `{"markdown": …}` unless the full form is asked for."""
+    """Return a value for a model, with rich text as `{"markdown": …}` unless `full` is True."""
     if full:
         return value
     if is_document(value):
@@ -35,18 +35,18 @@ def present_value(value: Json, full: bool) -> Json:
 
 
 def present_props(props: Mapping[str, Json], full: bool) -> JsonObject:
-    """The props of a module for a model to read. Not to be changed: the same props are written once."""
+    """Return the props of a module for a model. The result is cached and must not be changed."""
     return dict(props) if full else _concise_props(orjson.dumps(props))
 
 
 @lru_cache(maxsize=2_000)
 def _concise_props(text: bytes) -> JsonObject:
-    # Writing rich text as Markdown takes longer than reading the post.
+    # Cached, because converting rich text to Markdown takes longer than reading the post.
     return cast("JsonObject", present_value(orjson.loads(text), full=False))
 
 
 def written_schema(schema: Json) -> Json:
-    """A schema of props as tools take them: rich text as Markdown too, which is the shorter way to write it."""
+    """Return a props schema for tools, where rich text may also be Markdown, which is shorter to write."""
     if isinstance(schema, list):
         return [written_schema(item) for item in schema]
     if not isinstance(schema, dict):
@@ -57,9 +57,10 @@ def written_schema(schema: Json) -> Json:
 
 
 def stored_props(type_name: str, values: Mapping[str, Json] | None) -> JsonObject | None:
-    """Props as a model wrote them, with the Markdown of rich-text props opened: a string, or that of `present_value`.
+    """Return props from a model with Markdown in rich-text props converted, from a string or the form of
+    `present_value`.
 
-    What is not understood stays as it is, for the rules to refuse with its path.
+    Invalid values are unchanged, so that validation refuses them with their path.
     """
     definition = modules.get(type_name)
     if values is None or definition is None:

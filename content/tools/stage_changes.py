@@ -1,4 +1,4 @@
-"""Changes of a post: staged in AI Review, and submitted to Review."""
+"""Tools that stage changes of a post in AI Review, and submit them to Review."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class UpdateModule(OnModule):
     overrides: Props | None = None
     content_markdown: Markdown | None = None
     order_index: int | None = Field(None, ge=0)
-    # Kept out of the schema: known only to be refused with its own lesson.
+    # Hidden from the schema, but accepted, so that the error can explain why it isn't allowed.
     locked: SkipJsonSchema[Any] = None
 
 
@@ -72,16 +72,16 @@ class SetTerms(Staging):
 
 
 class Authored(Result):
-    """`author` is who the staged values are recorded for, where it is another than the one the call named."""
+    """`author` is the account of the staged values, if it is not the named agent."""
 
     author: str | None = None
     note: str | None = None
 
 
 class StagedResult(Authored):
-    """`staged` are the paths that this call changed; `version` is that of the draft.
+    """`staged`: paths this call changed; `version`: the draft's version.
 
-    `warnings` are there where what was staged should be mended.
+    `warnings` exists if staged values should be corrected.
     """
 
     post_id: str
@@ -109,7 +109,7 @@ class SubmittedResult(Authored):
 
 
 def staged_answer(staged: Staged, writer: Actor, agent_id: str | None) -> JsonObject:
-    """Return what every staging tool answers; of the writer what the caller would not expect."""
+    """Return the common result of staging tools. Includes the author only if it differs from the named agent."""
     return {
         "postId": str(staged.post.pk),
         "layer": staged.layer.value,
@@ -149,7 +149,7 @@ def _stage(
     result=StagedResult,
 )
 def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
-    """Stage changes of post fields in AI Review, on top of what is staged there. Live content stays."""
+    """Stage changes of post fields in AI Review, on top of its staged changes. Live content stays."""
     patch = dict(arguments.patch)
     if arguments.taxonomy_term_ids is not None:
         patch["taxonomyTermIds"] = arguments.taxonomy_term_ids
@@ -174,7 +174,7 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
     result=StagedModuleResult,
 )
 def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObject:
-    """Stage a new module in AI Review; missing props get their defaults. contentMarkdown fills its rich text."""
+    """Stage a new module in AI Review; missing props get defaults. contentMarkdown fills its rich text."""
     made: list[str] = []
     type_ = arguments.module_type
     require_module_type(type_, "moduleType")
@@ -239,7 +239,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
     result=StagedModuleResult,
 )
 def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObject:
-    """Stage the removal of a module in AI Review. A locked module is refused."""
+    """Stage the removal of a module in AI Review. Locked modules are refused."""
     id_ = str(arguments.post_module_id)
     answer = _stage(
         actor,
@@ -269,7 +269,7 @@ def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> Json
 
 
 def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
-    """The module as AI Review has it. It may be live still, while its removal is staged."""
+    """Return the module in AI Review. Raises `NotFound` for a live module whose removal is staged."""
     module = document.module(module_id)
     if module is None:
         raise NotFound(
@@ -280,11 +280,12 @@ def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
 
 
 def post_of_module(module_id: str, actor: Actor) -> UUID:
-    """The post that a module stands on, live or in a layer only, unless it is out of the actor's sight."""
+    """Return the id of the post that contains a module, live or in a layer, if visible to the actor."""
     placed = about_visible(PostModule.objects.filter(pk=module_id), actor)
     row = placed.values_list("post_id", flat=True).first()
     if row is not None:
         return row
+    # A module that is only staged has no row of its own; the mark of its addition names it.
     drafts = Draft.objects.filter(is_empty=False, marks__has_key=f"modules.{module_id}")
     for draft in about_visible(drafts, actor):
         return draft.post_id
@@ -305,8 +306,10 @@ class Submit(Staging):
     result=SubmittedResult,
 )
 def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
-    """Hand what is staged in AI Review to people, who approve.
-    What a person staged differently stays behind as a conflict."""
+    """Submit staged changes in AI Review for approval by people.
+
+    Paths a person staged differently stay as conflicts.
+    """
     writer = resolve_author(actor, arguments.agent_id)
     require_post(arguments.post_id, actor)
     done = layers.submit(post_id=arguments.post_id, actor=writer, note=arguments.note)

@@ -1,4 +1,4 @@
-"""Warnings in the answers of staging tools: what was staged, and should be mended."""
+"""Warnings in the results of staging tools about staged values that should be corrected."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WarningCode = Literal[
 
 
 class StagingWarning(Result):
-    """`path` is where the staged value stands, `message` one sentence that says what to mend."""
+    """`path`: place of the staged value; `message`: one sentence on what to correct."""
 
     path: str
     code: WarningCode
@@ -32,7 +32,8 @@ class StagingWarning(Result):
 
 
 def present_warnings(warnings: Sequence[StagingWarning]) -> JsonObject:
-    """Return the warnings of an answer, at most `MAX_WARNINGS`: the last one counts the rest. Nothing for none."""
+    """Return the warnings of a result, at most `MAX_WARNINGS`; the last one counts the rest. Empty
+    without warnings."""
     if not warnings:
         return {}
     shown = list(warnings)
@@ -49,9 +50,9 @@ def present_warnings(warnings: Sequence[StagingWarning]) -> JsonObject:
 
 
 def translation_warnings(staged: Staged, actor: Actor) -> list[StagingWarning]:
-    """Return the differences in meaning between what this call staged of a translation and its source.
+    """Return warnings for differences in meaning between the values this call staged and the translation's source.
 
-    One query; none for a post that is no translation. Nothing where the actor may not see the source.
+    One query; none for other posts. Empty if the actor may not see the source.
     """
     if not staged.paths:
         return []
@@ -64,7 +65,7 @@ def translation_warnings(staged: Staged, actor: Actor) -> list[StagingWarning]:
 
 
 def proposal_warnings(ids: Iterable[UUID], actor: Actor) -> dict[UUID, list[StagingWarning]]:
-    """Return the warnings of whole proposed translations, by their ids. Five queries, however many there are."""
+    """Return the warnings of whole proposed translations by post id. Five queries."""
     posts = list(Post.objects.alive().filter(pk__in=list(ids)))
     sources = load_sources(posts, actor)
     found: dict[UUID, list[StagingWarning]] = {}
@@ -79,7 +80,7 @@ def proposal_warnings(ids: Iterable[UUID], actor: Actor) -> dict[UUID, list[Stag
 def _warn(
     found: Iterable[SourceMismatch], staged: Staged, source: TranslationSource
 ) -> list[StagingWarning]:
-    """The warnings; texts that are only copied from the source are one together."""
+    """Return the warnings, with a single one for all texts copied from the source."""
     copied: dict[str, None] = {}
     warnings: list[StagingWarning] = []
     for one in found:

@@ -1,4 +1,4 @@
-"""Translations: what there is of a post in other languages, and proposing more."""
+"""Tools that list and propose translations."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class CreatedTranslation(StagedResult):
 
 
 class ProposedTranslation(Result):
-    """`existed`: it was there already, a proposal made from this post."""
+    """`existed`: a proposal from this post already existed."""
 
     locale: str
     ok: bool
@@ -120,7 +120,7 @@ class ProposedTranslations(Authored):
     result=TranslationPage,
 )
 def list_post_translations(actor: Actor, arguments: Translations) -> JsonObject:
-    """A post in its other languages. stalePaths: the source changed since; untranslatedPaths: text of the source."""
+    """A post's other languages. stalePaths: the source changed since; untranslatedPaths: text of the source."""
     post = require_post(arguments.post_id, actor)
     seen = visible_to(post_queries.listed_posts(), actor)
     others = seen.filter(translation_group=post.translation_group)
@@ -175,8 +175,7 @@ def _listed(
     result=CreatedTranslation,
 )
 def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> JsonObject:
-    """Propose a translation as a new draft post in AI Review; what fields and modules leave out stays
-    untranslated."""
+    """Propose a translation as a new draft post in AI Review; fields and modules left out stay untranslated."""
     writer = resolve_author(actor, arguments.agent_id)
     source = require_post(arguments.post_id, actor)
     fields = dict(arguments.fields)
@@ -188,6 +187,7 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
     for item in arguments.modules:
         id_ = str(item.source_post_module_id)
         module = original.module(id_)
+        # An unknown module is reported by the service, with its id.
         props = dict(item.props) if module is None else stored_props(module.type, item.props)
         modules[id_] = {**modules.get(id_, {}), **(props or {})}
     try:
@@ -244,7 +244,7 @@ def _with_advice(error: RuleViolation) -> RuleViolation:
     waits=True,
 )
 def create_translations_ai_review_bulk(actor: Actor, arguments: CreateTranslations) -> JsonObject:
-    """Propose a translation into each locale, untranslated, in AI Review. Call it again where it broke off."""
+    """Propose an untranslated copy for each locale in AI Review. Call again after an interruption."""
     writer = resolve_author(actor, arguments.agent_id)
     source = require_post(arguments.post_id, actor)
     try:

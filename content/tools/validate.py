@@ -1,4 +1,4 @@
-"""Trying out props and arguments before they are sent."""
+"""The tool that validates props and arguments without using them."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Validated(Result):
     result=Validated,
 )
 def validate_mcp_payload(actor: Actor, arguments: ValidatePayload) -> JsonObject:
-    """Whether props fit a module type, or arguments a tool, by the rules of staging: errors by path. Nothing is run
-    or staged."""
+    """Check props against a module type, or arguments against a tool, as staging would: errors by path. Runs and
+    stages nothing."""
     actor.require_diagnosis("posts.view")
     name, props = arguments.type, arguments.props
     found = get_tool(name)
@@ -63,7 +63,7 @@ def _of_module(name: str, props: Mapping[str, Json], actor: Actor) -> dict[str, 
 
 
 def _of_module_within(name: str, given: Mapping[str, Any], actor: Actor) -> dict[str, list[str]]:
-    """Return what the one tool that names a type and its props at once would say of them too."""
+    """Return the errors of the props in the arguments of `add_module_to_post_ai_review`."""
     type_ = given.get("moduleType")
     if name != "add_module_to_post_ai_review":
         return {}

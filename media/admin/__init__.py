@@ -1,4 +1,4 @@
-"""Media: upload a file, look at it, say what it shows."""
+"""Admin for media: upload, view and describe files."""
 
 from __future__ import annotations
 
@@ -49,14 +49,16 @@ class AssetAdmin(FormAdmin[Asset]):
     add_form = UploadForm
     list_display = ("alt_text", "filename", "mime", "size", "uses", "status", "created_at")
     list_filter = FILTERS
+    # Only enables the search box; `get_search_results` searches.
     search_fields = ("filename",)  # what is found, `get_search_results` says
     list_select_related = ("uploaded_by",)
     list_per_page = 48
+    # Tiles have no columns.
     has_column_choice = False  # tiles have none
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         actor = actor_of(request)
-        # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
+        # `store_image` also accepts files of agents, but uploads are made by people.
         actor.require_person("upload files")
         files = form.cleaned_data.pop("file")
         if len(files) == 1:
@@ -66,7 +68,7 @@ class AssetAdmin(FormAdmin[Asset]):
             messages.success(request, _("Uploaded %(name)s.") % {"name": asset})
             return HttpResponseRedirect(address(asset))
         for file in files:
-            # One that is refused keeps no other one out.
+            # A refused file doesn't stop the others.
             try:
                 asset = store_image(**form.cleaned_data, file=file, filename=file.name, actor=actor)
                 messages.success(request, _("Uploaded %(name)s.") % {"name": asset})
@@ -84,6 +86,7 @@ class AssetAdmin(FormAdmin[Asset]):
         self, request: HttpRequest, queryset: QuerySet[Asset], search_term: str
     ) -> tuple[QuerySet[Asset], bool]:
         """By the words of alternative text, description, name and categories."""
+        # Search alternative text, description, name and categories.
         return (filter_by_words(queryset, search_term) if search_term.strip() else queryset), False
 
     def has_change_permission(self, request: HttpRequest, obj: Asset | None = None) -> bool:
@@ -102,14 +105,14 @@ class AssetAdmin(FormAdmin[Asset]):
                 answer.context_data.update(library_context(request, listed))
         return answer
 
-    # What a table is ordered by; the page shows more than these.
+    # Columns for sorting; the page shows more.
     @admin.display(ordering="uses")
     def uses(self, asset: Asset) -> int:
         number: int = asset.uses  # type: ignore[attr-defined]  # of the list's query
         return number
 
     def get_urls(self) -> list[URLPattern]:
-        """The pages of one file beside those that every admin has."""
+        """Add the pages of files to those of every admin."""
         pages = [
             path("alt-texts/", site.admin_view(alt_texts_page), name="media_asset_alt_texts"),
             path("bulk/", site.admin_view(bulk_page), name="media_asset_bulk"),

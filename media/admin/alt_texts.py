@@ -1,4 +1,4 @@
-"""Alt text of many images on one page: those that lack it in a language, or those that were chosen in the library."""
+"""Alt texts of many images on one page: images without one in a language, or images chosen in the library."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAX_CHOSEN: Final = 100
 
 
 class AltTextForm(forms.Form):
-    """What one image shows, with what the page showed: somebody else may have written since."""
+    """The description of one image, with its value when the page was loaded, to detect concurrent changes."""
 
     alt_text = forms.CharField(
         label=gettext_lazy("Alt text"),
@@ -55,7 +55,7 @@ class AltTextForm(forms.Form):
         super().__init__(data, initial=self.present, prefix=str(asset.pk))
 
     def clean(self) -> dict[str, Any]:
-        """Refuse what somebody else changed too. Whoever has read their text may save over it."""
+        """Refuse fields that another user changed meanwhile. Saving again overwrites the other change."""
         cleaned = super().clean() or self.cleaned_data
         data = QueryDict(mutable=True)
         data.update(self.data)
@@ -64,6 +64,8 @@ class AltTextForm(forms.Form):
             shown = self.fields[name].to_python(self.data.get(key, ""))
             if shown == self.present[name]:
                 continue
+            # The form now shows the current value as the initial one, so a second save of the same input is
+            # accepted.
             data[key] = str(self.present[name])
             text = self.present["alt_text"] or "–"
             said = _("Somebody changed this in the meantime. It now says: %(text)s")
@@ -72,7 +74,7 @@ class AltTextForm(forms.Form):
         return cleaned
 
     def save(self, request: HttpRequest) -> None:
-        # Only what was changed here: somebody else may have changed the other since.
+        # Saves changed fields only: another user may have changed the others.
         changed = {name: self.cleaned_data[name] for name in self.changed_data}
         text = changed.get("alt_text")
         is_default = self.locale == settings.CMS_ENV.default_locale
@@ -88,7 +90,7 @@ class AltTextForm(forms.Form):
 
 @answers_refusals
 def alt_texts_page(request: HttpRequest) -> HttpResponse:
-    """GET shows the images `ids`, or else the first that lack alt text in `language`; POST saves each of its own."""
+    """GET shows the images `ids`, or the first without alt text in `language`; POST saves each image separately."""
     require(request, "media.edit")
     sent = request.POST if request.method == "POST" else request.GET
     locale = sent.get("language", "") or settings.CMS_ENV.default_locale
@@ -117,7 +119,7 @@ def alt_texts_page(request: HttpRequest) -> HttpResponse:
 
 
 def _images(request: HttpRequest) -> QuerySet[Asset]:
-    """Images, those in use first: their missing words are missed on pages."""
+    """Return images, most used first, because their missing texts affect the most pages."""
     rows = annotate_use_counts(Asset.objects.filter(mime__startswith="image/"), actor_of(request))
     return rows.order_by(F("uses").desc(), "-created_at", "pk")
 

@@ -1,4 +1,4 @@
-"""Several files at once: deleted, or given other categories, after a page that says what will happen."""
+"""Bulk actions: delete files or change their categories, after a confirmation page."""
 
 from __future__ import annotations
 
@@ -56,11 +56,13 @@ class CategorizeForm(forms.Form):
 
 @answers_refusals
 def bulk_page(request: HttpRequest) -> HttpResponse:
-    """`do` is `delete`, `categories` or `alt_texts`, `ids` the files; with `confirmed` it is done."""
+    """Run the action `do` (`delete`, `categories` or `alt_texts`) on the files `ids`, after confirmation with
+    `confirmed`."""
     require(request, "media.edit", "media.delete")
     doing = request.POST.get("do", "")
     ids = parse_uuids(request.POST.getlist("ids"))
-    # The list as it was, where the form says so; never another site.
+    # The list with its filters, if the form names it. Checked, because the value could redirect to another
+    # site.
     back, home = request.POST.get("back", ""), reverse("admin:media_asset_changelist")
     is_ours = url_has_allowed_host_and_scheme(back, allowed_hosts=None)
     back = back if is_ours and back.startswith(home) else home
@@ -95,7 +97,7 @@ def _delete_files(request: HttpRequest, tiles: Sequence[FileTile], back: str) ->
                 delete_asset(asset_id=tile.asset.pk, actor=actor_of(request), force=force)
                 deleted += 1
             except CmsError as error:
-                # One that is kept keeps no other one.
+                # A file that can't be deleted doesn't stop the others.
                 named = {"name": tile.asset.filename, "reason": error.message}
                 messages.warning(request, _("Could not delete %(name)s. %(reason)s") % named)
         if deleted:

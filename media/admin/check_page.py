@@ -1,4 +1,4 @@
-"""Admin pages that compare files with the storage, which a worker does, and delete files that nothing knows."""
+"""Admin pages that request a comparison of files with the storage, and delete orphaned files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_SHOWN: Final = 50
 
 @dataclass(frozen=True, slots=True)
 class Lack:
-    """A file that lacks some of its files in the storage. Sizes can be made again; the file itself cannot."""
+    """A file with missing files in the storage. Sizes can be generated again, the original can't."""
 
     asset: Asset
     names: Sequence[str]
@@ -44,7 +44,7 @@ class Lack:
 
 
 def check_page(request: HttpRequest) -> HttpResponse:
-    """GET shows the last check, POST asks for another; with `repair`, lost sizes are made again."""
+    """GET shows the last check, POST requests another; with `repair`, missing sizes are generated again."""
     require(request, "media.edit")
     actor = actor_of(request)
     finished = FileCheck.objects.filter(finished_at__isnull=False).first()
@@ -88,7 +88,7 @@ def check_page(request: HttpRequest) -> HttpResponse:
 
 
 def _lacks(check: FileCheck | None, actor: Actor) -> list[Lack]:
-    """Return what the check missed, by the file that it belongs to. What is deleted since lacks nothing."""
+    """Return the missing files of the check by asset. Assets deleted since are left out."""
     if check is None:
         return []
     missing: dict[str, list[str]] = {}
@@ -99,6 +99,7 @@ def _lacks(check: FileCheck | None, actor: Actor) -> list[Lack]:
 
 
 @answers_refusals
+# GET lists files to delete and to keep, POST deletes the listed ones.
 def orphans_page(request: HttpRequest) -> HttpResponse:
     """GET lists what would be deleted and what would stay, POST deletes what was listed."""
     require(request, "media.delete")

@@ -1,4 +1,4 @@
-"""A file as pickers and lists of uploads know it."""
+"""A file in pickers and lists of uploads."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from proofroom.core.json import JsonObject
 IMAGE: Final = "image"
 DOCUMENT: Final = "document"
 TYPES: Final = {IMAGE: "image", DOCUMENT: "application"}
-"""The kinds that can be asked for, and what their types begin with."""
+"""Kinds of files, with the start of their media types."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaChoice:
-    """A file with what its tile shows. `thumbnail` is empty for what is no image."""
+    """A file with the data of its tile. `thumbnail` is empty for other files than images."""
 
     asset: Asset
     alt: str
@@ -42,7 +42,7 @@ class MediaChoice:
 
     @property
     def type(self) -> str:
-        """`PNG`, `PDF`: what people call the type."""
+        """Usual name of the type, such as `PNG` or `PDF`."""
         return self.asset.mime.rpartition("/")[2].upper()
 
     @property
@@ -52,7 +52,7 @@ class MediaChoice:
         return f"{self.asset.width}\u00a0×\u00a0{self.asset.height}"
 
     def as_json(self) -> JsonObject:
-        """By the names that scripts know it by."""
+        """Return the data with the names that the scripts use."""
         return {
             "id": str(self.asset.pk),
             "title": self.asset.filename,
@@ -79,7 +79,7 @@ def choice_of(asset: Asset, language: str = "") -> MediaChoice:
 
 
 def thumbnail_of(asset: Asset) -> str:
-    """The smallest picture that is there; empty for what is no image."""
+    """Return the URL of the smallest image, or an empty string for other files."""
     if not asset.mime.startswith("image/"):
         return ""
     name = asset.variants.get("small") if asset.status == AssetStatus.READY else None

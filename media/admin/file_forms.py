@@ -1,4 +1,4 @@
-"""The forms of one file in the admin."""
+"""Forms of one file in the admin."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _percent(label: Any, help_text: Any = "") -> forms.FloatField:
 
 
 class EditForm(DescriptionForm):
-    """The form of a file's metadata; a field more for each further language, `alt_de`."""
+    """The form of a file's metadata, with a field for each further language, such as `alt_de`."""
 
     is_decorative = forms.ChoiceField(
         label=gettext_lazy("Purpose"),
@@ -70,7 +70,7 @@ class EditForm(DescriptionForm):
             field.show_hidden_initial = True
 
     def clean(self) -> dict[str, Any]:
-        """The two numbers become `focal_point`, the words of other languages `alt_texts`."""
+        """Combine the two numbers into `focal_point`, and the texts of other languages into `alt_texts`."""
         cleaned = super().clean() or self.cleaned_data
         across, down = cleaned.pop("focal_x", None), cleaned.pop("focal_y", None)
         if (across is None) != (down is None) and not self.errors:
@@ -97,7 +97,8 @@ class EditForm(DescriptionForm):
         return cleaned
 
     def _only_changed(self, cleaned: dict[str, Any]) -> dict[str, Any]:
-        """Without what the page showed: somebody else may have written there since. Where both did, it is refused."""
+        """Return only values the user changed: others may have changed meanwhile. Adds an error where both sides
+        changed a field."""
         if not self._is_shown():
             return cleaned
         kept = {
@@ -108,6 +109,7 @@ class EditForm(DescriptionForm):
             present = self.fields[name].prepare_value(self.initial.get(name))
             if self._shown(name) == self._value(name, present):
                 continue
+            # The form now shows the current value as the initial one, so a second save is accepted.
             shown[f"initial-{name}"] = "" if present is None else present
             self.add_error(name, self._meanwhile(name, present))
         self.data = shown
@@ -134,11 +136,12 @@ class EditForm(DescriptionForm):
         return self._value(name, self.data[f"initial-{name}"])
 
     def _value(self, name: str, raw: object) -> object:
-        """Return what a field reads, however lines end; what it cannot read, as it is."""
+        """Return the parsed value with normalized line ends, or the raw value if it is invalid."""
         try:
             value = self.fields[name].to_python(raw)
         except forms.ValidationError:
             return raw
+        # Browsers submit text areas with CRLF.
         return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
@@ -149,7 +152,7 @@ class ReplaceFileForm(forms.Form):
 
 
 class CropForm(forms.Form):
-    """The part to keep, in hundredths of width and height."""
+    """The part to keep, in percent of width and height."""
 
     left = _percent(gettext_lazy("From left, in %"))
     top = _percent(gettext_lazy("From top, in %"))
@@ -167,7 +170,7 @@ class CropForm(forms.Form):
 
 
 class DeleteForm(forms.Form):
-    """A file in use is only deleted by somebody who says so."""
+    """Deletion of a file; for a file in use, the user must confirm with `force`."""
 
     force = forms.BooleanField(
         label=gettext_lazy("Delete it even though it is in use. These places will show no image."),
@@ -181,7 +184,7 @@ class DeleteForm(forms.Form):
 
 
 def initial_of(asset: Asset) -> dict[str, Any]:
-    """Return what the form of a file starts with."""
+    """Return the initial values of a file's form."""
     return {
         "alt_text": asset.alt_text,
         **{f"{ALT}{locale}": asset.alt_texts.get(locale, "") for locale, _ in other_languages()},

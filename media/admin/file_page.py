@@ -1,4 +1,4 @@
-"""The admin pages of one file: what it is and says, its sizes, a part of it, another in its place, its end."""
+"""Admin pages of one file: metadata, sizes, crop, replacement and deletion."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+# One variant. `bytes` is None if the storage doesn't have the file.
 class Size:
     """One variant. `bytes` is None where the storage does not have the file."""
 
@@ -65,7 +66,7 @@ class Size:
 
 
 def sizes_of(asset: Asset) -> list[Size]:
-    """The variants that are there, light ones first. Asks the storage for each of them."""
+    """Return the existing variants, light ones first. One storage request per variant."""
     light = asset.variants if asset.status == AssetStatus.READY else {}
     found = []
     for theme, names in ((ImageTheme.LIGHT, light), (ImageTheme.DARK, asset.dark_variants)):
@@ -77,6 +78,8 @@ def sizes_of(asset: Asset) -> list[Size]:
                 file = names[name]
                 try:
                     stored_bytes = default_storage.size(file)
+                # Storage backends raise their own exception classes, and the page must work without the
+                # storage.
                 except Exception:  # a page about a file must not fail with its storage
                     logger.warning("the storage does not say how large %s is", file, exc_info=True)
                     stored_bytes = None
@@ -106,11 +109,12 @@ class CropPreview:
 
 
 def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
-    """All that the template names. A fixed number of queries."""
+    """Return the context of the template. A fixed number of queries."""
     image = site_image(asset)
     dark = dark_status(asset) if image else "none"
-    # The newest entries of the log about the file, in sentences; sizes are a matter of machines.
+    # The newest log entries about the file; generated sizes are of no interest to users.
     of_media = filter_activity(ActivityFilter(event="media"))
+    # A ratio such as `3:2`, if the numbers are small enough to be readable.
     rows = filter_by_entity(of_media, str(asset.pk)).exclude(name="media.variants")
     # `3:2`, where the numbers are small enough to say something.
     if not (asset.width and asset.height):
@@ -142,7 +146,7 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
 
 
 def _preview(names: Mapping[str, str]) -> str:
-    """The address of the size that the page shows; empty where there is none."""
+    """Return the URL of the size shown on the page, or an empty string."""
     name = names.get("medium") or names.get("small")
     return url_of(name) if name else ""
 
@@ -187,7 +191,7 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
 
 @answers_refusals
 def crop_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
-    """Keep a part of the picture: as a new file, or with `in_place` instead of the whole."""
+    """Crop an image into a new file, or replace it with `in_place`."""
     require(request, "media.edit")
     asset = _find(request, object_id)
     if request.method != "POST":
@@ -223,7 +227,7 @@ def variants_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
 
 
 def delete_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
-    """GET asks and says where the file is used, POST deletes."""
+    """GET shows the uses of the file and asks for confirmation, POST deletes it."""
     require(request, "media.delete")
     asset = _find(request, object_id)
     places = places_of(asset, actor_of(request))

@@ -1,4 +1,4 @@
-"""The library: files as tiles or as a table, in the list of the admin with its search, filters and pages."""
+"""The media library: files as tiles or as a table, with the admin's search, filters and pages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GRID, TABLE = "grid", "table"
 
 
 class LibraryList(ViewChangeList):
-    """The list of the admin, which knows in addition how it is looked at: the address remembers."""
+    """The admin's list, with the selected view stored in the URL."""
 
     def get_filters_params(self, params: Any = None) -> Any:
         found = super().get_filters_params(params)
@@ -41,7 +41,7 @@ class LibraryList(ViewChangeList):
 
 @dataclass(frozen=True, slots=True)
 class FileTile:
-    """A file of the list with all that its tile or its row says."""
+    """A file of the list with the data of its tile or row."""
 
     choice: MediaChoice
     uses: int
@@ -61,7 +61,7 @@ class FileTile:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A filter that is set, and the list without it."""
+    """An active filter, with the URL of the list without it."""
 
     title: str
     label: str
@@ -69,7 +69,7 @@ class Chip:
 
 
 def library_context(request: HttpRequest, listed: LibraryList) -> dict[str, Any]:
-    """Return what the page shows beside what Django's list does. No query of its own."""
+    """Return the page context in addition to Django's list. No query."""
     rows: QuerySet[Any] = listed.result_list
     orders = [
         ("", _("Newest first")),

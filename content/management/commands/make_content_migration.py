@@ -1,4 +1,4 @@
-"""`manage.py make_content_migration APP TYPE`: writes a migration that carries stored content over."""
+"""`manage.py make_content_migration APP TYPE`: write a migration that converts stored content."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class Command(BaseCommand):
         )
 
     def _warn_of_unknown(self, options: dict[str, Any]) -> None:
-        """A new name that no definition has is most often a slip."""
+        """Warn about new names that no definition has, which are usually typing errors."""
         wanted = [new for _, new in options["rename"]] + [name for name, _ in options["default"]]
         wanted += [new for _, *into in options["split"] for new in into]
         type_ = options["becomes"] or options["type"]
@@ -142,7 +142,7 @@ class Command(BaseCommand):
 
 
 def _steps(options: dict[str, Any]) -> tuple[list[str], list[str], set[str]]:
-    """The steps as Python, the functions that they call, and the names to import."""
+    """Return the steps as Python code, the functions they call, and the names to import."""
     steps: list[str] = []
     functions: list[str] = []
     imports: set[str] = set()
@@ -180,12 +180,12 @@ def _steps(options: dict[str, Any]) -> tuple[list[str], list[str], set[str]]:
 
 
 def _identifier(name: str) -> str:
-    """`pricePerUnit` as `price_per_unit`."""
+    """Convert `pricePerUnit` to `price_per_unit`."""
     return re.sub(r"\W", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)).lower()
 
 
 def _place(label: str) -> tuple[Path, int, list[tuple[str, str]]]:
-    """The folder of the app's migrations, the number of the next, and what it depends on."""
+    """Return the folder of the app's migrations, the next number, and the dependencies."""
     try:
         config = apps.get_app_config(label)
     except LookupError:

@@ -1,4 +1,5 @@
-"""`manage.py preview_content_migration APP NAME`: what a migration would make of stored content. Changes nothing."""
+"""`manage.py preview_content_migration APP NAME`: show the effects of a migration on stored content.
+Changes nothing."""
 
 from __future__ import annotations
 
@@ -53,6 +54,8 @@ class Command(BaseCommand):
         with transaction.atomic():
             for operation in operations:
                 self._preview(operation, apps)
+            # All operations run for real and are then rolled back, so the preview sees the result of earlier
+            # ones.
             transaction.set_rollback(True)
         self.stdout.write("Nothing was changed. `migrate` carries it over.")
 
