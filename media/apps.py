@@ -1,4 +1,4 @@
-"""Registers the app with Django."""
+"""The app configuration."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Files in an archive: each content once, by its SHA-256, under the name that the storage had for it."""
+"""Files in an archive: each content once by its SHA-256, with its name in the storage."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _BATCH: Final = 200
 _STEM: Final = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}")
 _FILE: Final = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}\.(?:jpg|png|webp|gif|avif|pdf)")
 _TIME_TO_FINISH: Final = timedelta(days=1)
-"""How long a file may lie in the storage before the import has to be done."""
+"""Time the import may take before the sweep deletes its unused files."""
 
 
 class MediaRow(ArchiveRow):
@@ -110,12 +110,13 @@ class MediaArchive(ArchiveKind[MediaRow]):
                 if asset is None:
                     continue
                 job.map_id(row.id, str(asset.pk))
+                # Texts contain URLs of files, so the random part of the old name is mapped to the new one.
                 there, archived = _STEM.match(asset.file.name or ""), _STEM.match(row.file)
                 if there and archived:
                     job.map_id(archived[0], there[0])
 
     def prepare(self, rows: Iterator[MediaRow], job: ArchiveImport) -> None:
-        """Store the files that are not here. They are deleted again unless the import comes to its end."""
+        """Store new files. They are deleted again if the import fails."""
         stored: dict[str, Asset] = {}
         job.state[NAME] = stored
         for part in batches(rows, _BATCH):
@@ -150,7 +151,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
 
 
 def _words(asset: Asset) -> JsonObject:
-    """What people say of a file."""
+    """Return the metadata of a file."""
     return {
         "altText": asset.alt_text,
         "altTexts": asset.alt_texts,
@@ -163,9 +164,9 @@ def _words(asset: Asset) -> JsonObject:
 
 
 def _store(row: MediaRow, job: ArchiveImport) -> Asset:
-    """Store the file of a row, checked and cleaned as any upload, under its name where that is free.
+    """Store the file of a row, checked and cleaned as an upload, under its name if possible.
 
-    Returns the asset with what is known of the file; its own row comes later.
+    Returns an unsaved asset with the data of the file.
     """
     cleaned = read_file(BytesIO(job.reader.read_media(row.sha256)))
     name = row.file
@@ -175,6 +176,7 @@ def _store(row: MediaRow, job: ArchiveImport) -> Asset:
         old, new = _STEM.match(row.file), _STEM.match(name)
         if old and new:
             job.map_id(old[0], new[0])
+    # The row comes before the file, so that a killed import leaves no unknown file.
     file_store.reserve([name], _TIME_TO_FINISH)
     job.on_failure.callback(file_store.discard, name)
     file_store.put(name, cleaned.content)

@@ -1,7 +1,7 @@
-"""The file of an image without what is no picture: cameras' data, places, comments, previews, whatever is appended.
+"""Copies an image file without metadata: camera data, location, comments, previews and appended data.
 
-The pixels are copied as they are, so nothing is lost and nothing is encoded. Raises `ValueError` where the file ends
-before the image does; what it holds is for a decoder to judge.
+The encoded pixels are copied unchanged, so there is no loss of quality. Raises `ValueError` if the file is
+truncated; the content is checked by a decoder.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ _TRACKS: Final = frozenset({b"moov", b"trak", b"mdia", b"minf", b"stbl"})
 _NOT_IN_TRACKS: Final = frozenset({b"udta", b"uuid", b"free", b"skip"})
 _PICTURES: Final = frozenset({b"av01", b"grid", b"iden", b"tmap", b"sato"})
 _UNREAD: Final = b"free"
-"""What no reader looks into: a box, or an item."""
+"""The type of boxes and items that readers ignore."""
 _MOST: Final = 20_000
-"""Boxes and parts of items in one file; pictures have some dozens."""
+"""Maximum number of boxes and item parts in one file. Images have some dozens; the limit stops crafted files."""
 
 
 @dataclass(frozen=True, slots=True)
+# A box of the file: its start `at`, its content from `body` to `end`.
 class _Box:
     """`at` is where it begins, `body` what is in it, up to `end`."""
 
@@ -39,9 +40,9 @@ class _Box:
 class _File:
     content: bytearray
     data: list[tuple[int, int]] = field(default_factory=list)
-    """Where data may lie."""
+    """Spans that may contain item data."""
     hidden: list[tuple[int, int]] = field(default_factory=list)
-    """What is to be nothing but zeros."""
+    """Spans to overwrite with zeros."""
     parts: int = 0
 
     def count(self) -> None:
@@ -58,6 +59,8 @@ class _File:
         while at < end:
             length, kind = self.number(at, 4, end), bytes(self.content[at + 4 : at + 8])
             body = at + 8
+            # ISO/IEC 14496-12: length 1 means that a 64-bit length follows, length 0 that the box extends to
+            # the end.
             if length == 1:
                 length, body = self.number(body, 8, end), body + 8
             stop = at + length if length else end
@@ -72,7 +75,7 @@ class _File:
         self.hidden.append((box.body, box.end))
 
     def hide(self, place: int, long: int, spans: list[tuple[int, int]]) -> None:
-        """Part of an item, which lies in one of these spans; without a length it goes to its end."""
+        """Mark a part of an item for zeroing. It must be inside one of the spans; length 0 means up to the end."""
         for begin, end in spans:
             if begin <= place and place + long <= end:
                 self.hidden.append((place, place + long if long else end))
@@ -81,7 +84,10 @@ class _File:
 
 
 def blank_metadata(content: bytes) -> bytes:
-    """The file with zeros where a camera's data, places, previews and other boxes were."""
+    """Return the file with zeros in place of camera data, locations, previews and other boxes.
+
+    Nothing is removed, because the file refers to its data by absolute offsets.
+    """
     file = _File(bytearray(content))
     top = list(file.boxes(0, len(content)))
     file.data = [(box.body, box.end) for box in top if box.kind == b"mdat"]
@@ -113,6 +119,7 @@ def _clear_tracks(file: _File, holder: _Box) -> None:
 
 def _clear_meta(file: _File, meta: _Box) -> None:
     inside = list(file.boxes(meta.body + 4, meta.end))
+    # A thumbnail reference points from a preview to its image.
     previews: set[int] = set()
     for iref in (box for box in inside if box.kind == b"iref"):
         size = 4 if file.number(iref.body, 1, iref.end) else 2
@@ -132,7 +139,8 @@ def _clear_meta(file: _File, meta: _Box) -> None:
 
 
 def _drop_items(file: _File, iinf: _Box, previews: set[int]) -> set[int]:
-    """The items that are no picture are of no type any more, and no item has a name."""
+    """Set the type of items that aren't pictures to `free`, and clear the names of all items. Return the
+    dropped ids."""
     dropped = set()
     head = 8 if file.number(iinf.body, 1, iinf.end) else 6
     for box in file.boxes(iinf.body + head, iinf.end):
@@ -150,7 +158,7 @@ def _drop_items(file: _File, iinf: _Box, previews: set[int]) -> set[int]:
 
 
 def _hide_items(file: _File, iloc: _Box, dropped: set[int], near: list[tuple[int, int]]) -> None:
-    """What the dropped items hold, wherever it lies in the file, becomes zeros."""
+    """Mark the data of the dropped items for zeroing, wherever it is in the file."""
     version, at, end = file.number(iloc.body, 1, iloc.end), iloc.body + 4, iloc.end
     sizes = file.number(at, 2, end)
     offset, length, base, index = (sizes >> shift & 15 for shift in (12, 8, 4, 0))
@@ -181,14 +189,14 @@ _PNG_KEPT: Final = frozenset(
 _WEBP_KEPT: Final = frozenset({b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF"})
 _WEBP_FRAME: Final = frozenset({b"VP8 ", b"VP8L", b"ALPH"})
 _WEBP_METADATA: Final = 0x20 | 0x08 | 0x04
-"""The flags of a profile, of a camera's data and of XMP."""
+"""Flags for a colour profile, EXIF and XMP."""
 _JPEG_MARK: Final = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
-"""What ends the data of a scan."""
+"""A marker that ends the data of a scan: 0xFF with 0x00 or a restart marker is part of the data."""
 _JPEG_KEPT: Final = frozenset({*range(0xC0, 0xC8), *range(0xC9, 0xD0), 0xDA, 0xDB, 0xDC, 0xDD})
 
 
 class _Reader:
-    """Bytes taken from the front."""
+    """Reads bytes from the front."""
 
     def __init__(self, content: bytes, at: int = 0) -> None:
         self.content = content
@@ -273,7 +281,7 @@ def _gif(content: bytes) -> bytes:
     head = reader.take(13)
     out += [head, reader.take(_gif_colours(head[10]))]
     control = b""
-    # A file may end without the sign for it, as long as it ends between two blocks.
+    # A file may lack the trailer if it ends between two blocks.
     while (kind := reader.content[reader.at : reader.at + 1] or b";") != b";":
         reader.at += 1
         if kind == b",":
@@ -310,4 +318,4 @@ COPIERS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "GIF": _gif,
     "AVIF": blank_metadata,
 }
-"""By the name of the format."""
+"""Functions by name of the format."""

@@ -1,7 +1,7 @@
-"""Files and their rows: the row stands before the file, so whatever a killed process leaves is known.
+"""Stored files and their rows. A row is created before its file, so that a killed process leaves no unknown file.
 
-A row with `due_at` is of a file that nothing uses: one that is just being written, or one that was replaced or
-deleted. When the time has come a sweep deletes the file.
+A row with `due_at` belongs to an unused file: one being written, replaced or deleted. At that time a sweep
+deletes the file.
 """
 
 from __future__ import annotations
@@ -33,41 +33,42 @@ VARIANT_NAME: Final = re.compile(
     rf"(?P<stem>.*[0-9a-f]{{32}})(?P<dark>-dark)?-(?P<size>{'|'.join(IMAGE_SIZES)})\.webp"
 )
 _SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
+# Time after which an unfinished file counts as abandoned.
 UNUSED_FILE_AGE: Final = timedelta(hours=1)
 """How long a file may be written before it counts as left behind."""
 _BATCH_SIZE: Final = 20
-"""Files deleted in one transaction, which holds their rows."""
+"""Number of files deleted in one transaction, which locks their rows."""
 
 
 class StorageFailed(CmsError):
-    """The storage did not take the file."""
+    """The storage did not accept the file."""
 
     status = 503
     code = "storage_failed"
 
 
 def new_name(suffix: str) -> str:
-    """A name that nobody can guess, and that says nothing of the name a file came with."""
+    """Return a random name that can't be guessed and doesn't reveal the original name."""
     stem = uuid4().hex
     return f"{stem[:2]}/{stem}{suffix}"
 
 
 def planned_variants(name: str, theme: str = ImageTheme.LIGHT) -> dict[str, str]:
-    """The names of the variants of the file of that name."""
+    """Return the names of the variants of a file."""
     path = PurePosixPath(name)
     stem = path.stem if theme == ImageTheme.LIGHT else f"{path.stem}-dark"
     return {size: str(path.with_name(f"{stem}-{size}.webp")) for size in IMAGE_SIZES}
 
 
 def related_names(name: str) -> tuple[str, ...]:
-    """The names under which the file's asset is known: its own, and of a variant, which may still be to be made,
-    those that the file it is made of can have."""
+    """Return the names that lead to the file's asset: its own, and for a variant also the possible names of its
+    original."""
     found = VARIANT_NAME.fullmatch(name)
     return (name, *(found["stem"] + suffix for suffix in _SUFFIXES)) if found else (name,)
 
 
 def reserve(names: Iterable[str], time: timedelta = UNUSED_FILE_AGE) -> None:
-    """Note that files of these names are about to be written. Names in use stay in use."""
+    """Create rows for files about to be written. Names in use are unchanged."""
     wanted, due = list(names), timezone.now() + time
     rows = [StoredFile(name=name, due_at=due) for name in wanted]
     StoredFile.objects.bulk_create(rows, ignore_conflicts=True)
@@ -78,7 +79,7 @@ def reserve(names: Iterable[str], time: timedelta = UNUSED_FILE_AGE) -> None:
 
 
 def put(name: str, content: bytes) -> None:
-    """Write a file whose name is reserved, over one that is there."""
+    """Write a file whose name is reserved."""
     try:
         written = default_storage.save(name, ContentFile(content))
     except Exception as error:  # each storage has errors of its own
@@ -87,13 +88,14 @@ def put(name: str, content: bytes) -> None:
             _("The storage is not accepting files right now. Try again later.")
         ) from error
     if written != name:
+        # The storage chose another name, either because a file exists or because it doesn't accept the name.
         default_storage.delete(written)
         raise StorageFailed(_("The storage does not accept this file name."))
 
 
 @contextmanager
 def new_file(suffix: str, content: bytes) -> Iterator[str]:
-    """Write a file for what the block commits; where the block raises, file and row are gone."""
+    """Write a file and yield its name. If the block raises, the file and its row are deleted."""
     name = new_name(suffix)
     with transaction.atomic(durable=True):  # a row that is rolled back later would know nothing
         reserve([name])
@@ -106,7 +108,7 @@ def new_file(suffix: str, content: bytes) -> Iterator[str]:
 
 
 def discard(name: str) -> None:
-    """Delete a file that nothing uses yet, and its row."""
+    """Delete an unused file and its row."""
     try:
         default_storage.delete(name)
         StoredFile.objects.filter(name=name).delete()
@@ -115,7 +117,7 @@ def discard(name: str) -> None:
 
 
 def take(names: Iterable[str], asset: Asset) -> None:
-    """From now on the asset uses these files. In the caller's transaction."""
+    """Mark the files as used by the asset. Must be called in the caller's transaction."""
     wanted = list(names)
     rows = StoredFile.objects.filter(name__in=wanted)
     if rows.update(asset=asset, due_at=None, is_deleted=False) != len(wanted):
@@ -123,7 +125,7 @@ def take(names: Iterable[str], asset: Asset) -> None:
 
 
 def release_files(names: Iterable[str], when: datetime) -> None:
-    """Nothing uses these files any more; they are deleted then. In the caller's transaction."""
+    """Mark the files as unused, to be deleted at `when`. Must be called in the caller's transaction."""
     wanted = list(names)
     StoredFile.objects.bulk_create(
         [StoredFile(name=name, due_at=when) for name in wanted], ignore_conflicts=True
@@ -134,7 +136,7 @@ def release_files(names: Iterable[str], when: datetime) -> None:
 
 
 def release_unknown_files(names: Collection[str]) -> None:
-    """Have files without a row deleted now; one that is in use by now stays. In the caller's transaction."""
+    """Delete files without a row now, except those in use by now. Must be called in the caller's transaction."""
     now = timezone.now()
     StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False, due_at=now)
     rows = [StoredFile(name=name, due_at=now) for name in names]
@@ -147,11 +149,11 @@ def _wake_deletion() -> None:
 
 
 def delete_due() -> int:
-    """Delete the files whose time has come. Answers how many. Safe to run twice, and beside another."""
+    """Delete files whose time has come and return their number. Safe to run twice, also concurrently."""
     total = 0
     while True:
         with transaction.atomic():
-            # Who writes one of them meanwhile waits for its row.
+            # The lock makes a process that wants to write one of these files wait for the deletion.
             now = timezone.now()
             due = StoredFile.objects.select_for_update(skip_locked=True).filter(
                 due_at__lte=now, is_deleted=False
@@ -160,7 +162,7 @@ def delete_due() -> int:
             ids = [row.pk for row in rows if _delete_file(row.name)]
             left = {row.pk for row in rows} - set(ids)
             StoredFile.objects.filter(pk__in=left).update(due_at=now + UNUSED_FILE_AGE)
-            # The old name of an asset goes on leading to it; one of nobody is not needed any more.
+            # The row of an old name still leads to its asset. Without an asset it is useless.
             StoredFile.objects.filter(pk__in=ids, asset=None).delete()
             StoredFile.objects.filter(pk__in=ids).update(is_deleted=True, due_at=None)
         total += len(ids)

@@ -1,4 +1,4 @@
-"""Find and replace in media: descriptions and categories. Names and addresses of files stay."""
+"""Find and replace in media: alternative texts and categories. Names and URLs of files are unchanged."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Images: decoded safely and to their end, upright, in sRGB, stripped of whatever is no picture.
+"""Images: decoded safely and completely, upright, in sRGB, without metadata.
 
-Everything here works on bytes in memory; nothing touches the storage or the database.
+Works on bytes in memory only, without storage and database.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ _FORMATS: Final[Mapping[str, tuple[str, str]]] = {
     "GIF": ("image/gif", ".gif"),
     "AVIF": ("image/avif", ".avif"),
 }
-# What costs seconds at 50 megapixels and saves a few per cent is left out: somebody waits for the answer.
+# Faster settings, because a user waits: better ones save a few percent of the size but take seconds at 50
+# megapixels.
 _OPTIONS: Final[Mapping[str, Mapping[str, int]]] = {
     "JPEG": {"quality": 90},
     "PNG": {"compress_level": 3},
     "WEBP": {"quality": 90, "method": 2},
 }
 _MAX_FRAMES: Final = 300
+# Maximum number of pixels of all frames of an animation, as a multiple of the limit for one image.
 _MAX_FRAME_AREAS: Final = 4
 """How many times the pixels of one image all frames of an animation may have."""
 _AVIF: Final = re.compile(rb"....ftypavi[fs]", re.DOTALL)
@@ -43,6 +45,9 @@ _KINDS: Final = "JPEG, PNG, WebP, GIF, AVIF or PDF"
 
 
 @dataclass(frozen=True, slots=True)
+# A cleaned file. `width` and `height` are in pixels as displayed, None for documents.
+#
+# `digest` is the hash of the original file.
 class Cleaned:
     """A file as it is to be stored. `width` and `height` are pixels as the image is seen; None for a document.
 
@@ -58,15 +63,15 @@ class Cleaned:
 
 
 def clean(content: bytes, *, max_pixels: int) -> Cleaned:
-    """The image without metadata, upright and in sRGB; AVIF turns itself, and says what its colours mean.
+    """Return the image without metadata, upright and in sRGB; AVIF keeps its own orientation and colours.
 
-    The type is that of the content, whatever a name says. Raises `RuleViolation` on `file` for what is no image
-    of a known type, is damaged, or has more pixels (over all frames) than allowed.
+    The type is determined by the content, not by the name. Raises `RuleViolation` on `file` if the file is not
+    a known image, is damaged, or has too many pixels over all frames.
     """
     image = _open(content, max_pixels)
     kind = _kind(image)
     mime, suffix = _FORMATS[kind]
-    # Copiers and decoders fail in as many ways as files are broken: OSError, SyntaxError, ValueError, zlib.error, …
+    # Broad, because broken files cause many errors: OSError, SyntaxError, ValueError, zlib.error and others.
     try:
         copied = _copy_pixels(image, content, max_pixels)
     except (MemoryError, RuleViolation):
@@ -84,9 +89,11 @@ def clean(content: bytes, *, max_pixels: int) -> Cleaned:
 
 
 def _encode_anew(content: bytes, max_pixels: int) -> tuple[bytes, tuple[int, int]]:
-    """The pixels in a new file: of an image that is turned or of other colours, or that decoders read all the same.
+    """Encode the pixels again, for rotated images, other colour spaces, and files that can't be copied but
+    decoded.
 
-    Of an animation all frames are held at once, so that they may have the pixels of one image only.
+    All frames of an animation are in memory at the same time, so together they may have the pixels of one
+    image.
     """
     image = _open(content, max_pixels)
     kind, frames = _kind(image), frames_of(image)
@@ -100,7 +107,7 @@ def _encode_anew(content: bytes, max_pixels: int) -> tuple[bytes, tuple[int, int
 
 
 def _open(content: bytes, max_pixels: int) -> Image.Image:
-    """The image with only its header read: how large it will be is known before it is decoded."""
+    """Open the image and read only its header, to know its size before decoding."""
     try:
         image = Image.open(BytesIO(content), formats=list(_FORMATS))
         pixels = image.width * image.height
@@ -108,7 +115,7 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
     except Image.DecompressionBombError:
         raise _too_many_pixels(max_pixels) from None
     except UnidentifiedImageError:
-        # Of this kind no header can be read where the rest is missing.
+        # Pillow can't read the header of an incomplete AVIF file.
         if _AVIF.match(content):
             raise damaged_image_error() from None
         raise invalid(
@@ -128,25 +135,26 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
 
 
 def _kind(image: Image.Image) -> str:
-    # Some cameras put further pictures behind the first one.
+    # Some cameras append further pictures to a JPEG file, which Pillow calls MPO.
     return "JPEG" if image.format == "MPO" else str(image.format)
 
 
 def frames_of(image: Image.Image) -> int:
-    """Return how many pictures it has: more than one is an animation."""
+    """Return the number of frames; more than one is an animation."""
     return getattr(image, "n_frames", 1) if _kind(image) != "JPEG" else 1
 
 
 def _copy_pixels(
     image: Image.Image, content: bytes, max_pixels: int
 ) -> tuple[bytes, tuple[int, int]] | None:
-    """The file with only its pixels, and its size; None where the pixels themselves must change.
+    """Return a copy with the pixels only, and its size; None if the pixels must change.
 
-    What is decoded is what will be stored: were the two read differently, nothing would have been checked.
+    The copy is decoded as a check, because it is what will be stored: a crafted file may be read differently
+    than its copy.
     """
     kind = _kind(image)
     is_moving, turned = frames_of(image) > 1, _orientation(image)
-    # AVIF says itself how it is turned and what its colours mean, and takes minutes to encode.
+    # AVIF stores orientation and colours itself, and encoding takes minutes.
     if kind != "AVIF" and not is_moving and (turned > 1 or not _is_srgb(image)):
         return None
     copied = COPIERS[kind](content)
@@ -159,7 +167,7 @@ def _copy_pixels(
 
 
 def _load_all(image: Image.Image, max_pixels: int) -> None:
-    """Read every frame to its end. A frame may be larger than the header said."""
+    """Decode every frame completely. A frame may be larger than the header says."""
     total = 0
     for frame in range(frames_of(image)):
         try:
@@ -182,7 +190,7 @@ def _orientation(image: Image.Image) -> int:
 
 
 def _is_srgb(image: Image.Image) -> bool:
-    """Return whether the pixels are right for whoever reads no profile."""
+    """Return whether the pixels are correct for readers that ignore profiles."""
     if image.mode == "CMYK":
         return False
     profile = image.info.get("icc_profile")
@@ -209,7 +217,7 @@ def damaged_image_error() -> RuleViolation:
 
 
 def normalize_orientation(image: Image.Image) -> Image.Image:
-    """The first frame as sRGB with the camera's orientation applied; RGBA where something is transparent."""
+    """Return the first frame in sRGB, upright; as RGBA if it has transparency."""
     image.load()
     profile = image.info.get("icc_profile")
     turned = ImageOps.exif_transpose(image) if _orientation(image) > 1 else image
@@ -229,6 +237,7 @@ def _in_8_bits(image: Image.Image) -> Image.Image:
     return image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
 
 
+# Convert to sRGB, because without its profile the image would look dull. A broken profile is ignored.
 def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
     """Without its profile an image of another colour space would look dull; a broken profile changes nothing."""
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
@@ -246,7 +255,7 @@ def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 
 
 def encode_image(image: Image.Image, kind: str) -> bytes:
-    """The file of an image that is upright and carries no data."""
+    """Encode an upright image without metadata."""
     out = BytesIO()
     shown = image.convert("RGB") if kind == "JPEG" else image
     shown.save(out, kind, **_OPTIONS.get(kind, {}))
@@ -255,18 +264,19 @@ def encode_image(image: Image.Image, kind: str) -> bytes:
 
 _SHORTEST_FRAME: Final = 11
 _USUAL_FRAME: Final = 100
-"""Milliseconds. Browsers show a frame that is shorter than the first for as long as the second."""
+"""In milliseconds. Browsers show frames shorter than `_SHORTEST_FRAME` for `_USUAL_FRAME`."""
 
 
 def encode_animation(
     content: bytes, kind: str, change: Callable[[Image.Image], Image.Image], **options: Any
 ) -> bytes:
-    """The file of a moving image: each frame as `change` makes it, with its time and the number of repetitions."""
+    """Encode an animation with each frame changed by `change`, with the original durations and repetitions."""
     durations = []
     for image in _seek_each(content):
         time = float(image.info.get("duration") or 0)
         durations.append(round(time) if time >= _SHORTEST_FRAME else _USUAL_FRAME)
-    # A GIF without a number is shown once, and with one so many times more; the others name the times, 0 for ever.
+    # A GIF without a loop value is shown once, and with one that many more times. Other formats store the
+    # number of times, 0 for endless.
     whole = _reopen(content)
     loop = whole.info.get("loop")
     times = 1 if loop is None else int(loop)
@@ -285,6 +295,8 @@ def encode_animation(
 
 
 @dataclass(frozen=True, slots=True)
+# The frames of an animation after the first one, decoded on demand, because an encoder may iterate more than
+# once.
 class _Frames:
     """The frames of an animation behind the first one, made when an encoder asks, maybe more than once."""
 
@@ -305,9 +317,9 @@ class _Frames:
 
 
 def _seek_each(content: bytes) -> Iterator[Image.Image]:
-    """Yield the file at each of its frames, from the first to the last: decoders do not go back without faults."""
+    """Yield each frame in order. The file is reopened, because Pillow doesn't seek backwards reliably."""
     image = _reopen(content)
-    # A picture for programs that know no animations is no frame of an APNG.
+    # The default image of an APNG is for programs without animation support and is not a frame.
     for number in range(int(bool(image.info.get("default_image"))), frames_of(image)):
         image.seek(number)
         image.load()
@@ -319,7 +331,7 @@ def _reopen(content: bytes) -> Image.Image:
 
 
 def strip_metadata(image: Image.Image) -> Image.Image:
-    """The pixels alone: what `info` carries would be written into the file again."""
+    """Return the pixels without `info`, which would be written to the file."""
     bare = image.copy()
     bare.info = {}
     return bare

@@ -1,7 +1,7 @@
-"""Compares rows with the storage: files that should be there and are not, and files that nothing knows.
+"""Compares rows with the storage, to find missing files and files without a row.
 
-Goes through the storage folder by folder, so it holds the names of one of 256 folders at a time and never more than
-the first findings. It takes as long as the storage takes to list its files: nothing for a request.
+Works folder by folder, so at most the names of one of 256 folders are in memory, and lists only the first
+findings. Takes as long as the storage needs to list its files, so it runs in a worker.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
 MAX_FILES_LISTED: Final = 200
-"""Findings that are named; the rest are counted."""
+"""Maximum number of findings listed; others are only counted."""
 _CHECKS_KEPT: Final = 20
 _MAX_DURATION: Final = timedelta(hours=2)
-"""After which a check that did not end counts as lost."""
+"""Time after which an unfinished check counts as lost."""
 Missing = tuple[str, str]
 
 
 @dataclass(slots=True)
+# The result of a check. `missing`: pairs of asset id and file name; `orphaned`: file names. Both hold the
+# first findings only.
 class IntegrityReport:
     """`missing` are pairs of an asset's id and a file's name, `orphaned` names; each the first that were found."""
 
@@ -58,12 +60,12 @@ class IntegrityReport:
 
 
 def _storable(name: str) -> str:
-    """The name of a file as a text. A file may have been put there whose name is none; it is told, and left alone."""
+    """Return the name as valid text. Files put there by others may have names that aren't valid UTF-8."""
     return name.encode("utf-8", "replace").decode()
 
 
 def check(asset_id: UUID | str | None = None) -> IntegrityReport:
-    """Compare rows and storage: of one asset, or of all and then with orphans too."""
+    """Compare rows and storage, of one asset, or of all assets and then including orphans."""
     report = IntegrityReport()
     if asset_id is not None:
         for row in _in_use().filter(asset_id=asset_id).order_by("name"):
@@ -88,7 +90,7 @@ def _in_use() -> QuerySet[StoredFile]:
 
 
 def _folders(path: str = "") -> Iterator[tuple[str, list[str]]]:
-    """Every folder of the storage, however deep, with its files."""
+    """Yield every folder of the storage with its files, recursively."""
     inside, files = _list(path)
     yield path, files
     for name in inside:
@@ -96,20 +98,21 @@ def _folders(path: str = "") -> Iterator[tuple[str, list[str]]]:
 
 
 def _list(path: str) -> tuple[list[str], list[str]]:
-    """The folders and files in a folder. One that cannot be listed, such as `lost+found`, hides no other one."""
+    """Return the folders and files in a folder. An unreadable one, such as `lost+found`, counts as empty."""
     try:
         inside, files = default_storage.listdir(path)
     except FileNotFoundError:  # nothing was ever stored
         return [], []
     except OSError:
-        # Whether its files are there is asked one by one.
+        # The files of its rows are then checked one by one.
         logger.exception("the folder %r of the storage cannot be listed", path)
         return [], []
     return list(inside), list(files)
 
 
 def _compare_folder(folder: str, report: IntegrityReport) -> None:
-    """One folder, without those in it. What is written while this runs has its row first, so rows are read last."""
+    """Compare one folder without its subfolders."""
+    # Files are listed before rows are read: a row is created before its file, so new files always have one.
     files = set(_list(folder)[1])
     start = f"{folder}/" if folder else ""
     rows = StoredFile.objects.filter(is_deleted=False, name__startswith=_storable(start))
@@ -123,7 +126,7 @@ def _compare_folder(folder: str, report: IntegrityReport) -> None:
             report.checked += 1
             if name in files:
                 continue
-            # One that was not listed may have come, or its row gone, since.
+            # The file may have been written, or its row deleted, since the folder was listed.
             if _in_use().filter(pk=row.pk).exists() and not default_storage.exists(row.name):
                 report.add_missing(row.asset_id, row.name)
     for name in sorted(unknown):
@@ -132,7 +135,7 @@ def _compare_folder(folder: str, report: IntegrityReport) -> None:
 
 @transaction.atomic
 def request_check(*, actor: Actor) -> FileCheck:
-    """Have a worker check all files. One that waits or runs already is enough. Raises `NotAllowed`."""
+    """Request a check of all files by a worker. A waiting or running one is reused. Raises `NotAllowed`."""
     actor.require("media.edit")
     is_alive = Q(started_at=None) | Q(started_at__gt=timezone.now() - _MAX_DURATION)
     waiting = FileCheck.objects.filter(is_alive, finished_at=None).first()
@@ -147,7 +150,7 @@ def request_check(*, actor: Actor) -> FileCheck:
 
 
 def run_checks() -> int:
-    """Do what was asked for; a worker that ended left nothing but a check to ask for again. Answers how many."""
+    """Run the requested checks and return their number. A check that a killed worker left can be requested again."""
     done = 0
     for pk in FileCheck.objects.filter(started_at=None).values_list("pk", flat=True):
         if not FileCheck.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now()):

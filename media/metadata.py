@@ -1,4 +1,4 @@
-"""Metadata that people write for a file, in the form in which it is stored."""
+"""Normalization of metadata that users enter for a file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from proofroom.core.errors import invalid
 CATEGORIES_MAX: Final = 20
 CATEGORY_MAX: Final = 60
 FocalPoint = tuple[float, float]
-# Among them the marks that turn the direction of text, which make "gpj.exe" of a name look like "exe.jpg".
+# Includes the marks that change the direction of text, which can make "gpj.exe" look like "exe.jpg".
 _CONTROL: Final = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
 )
@@ -26,7 +26,7 @@ _LONGEST_SUFFIX: Final = 20
 
 
 def clean_filename(name: str) -> str:
-    """The last part of a name, for people to read; never a path of the storage. A long one keeps its end."""
+    """Return the last part of a name, for display only. A long name keeps its suffix."""
     plain = PurePosixPath(_CONTROL.sub("", name).replace("\\", "/")).name.strip()
     longest = _longest("filename")
     suffix = PurePosixPath(plain).suffix
@@ -36,13 +36,14 @@ def clean_filename(name: str) -> str:
 
 
 def clean_alt_text(value: str) -> str:
-    """One line that says what the image shows."""
+    """Return the alternative text as one line."""
     text = " ".join(_line(value).split())
     return _fitting("alt_text", text)
 
 
 def clean_alt_texts(values: Mapping[str, str], before: Mapping[str, str]) -> dict[str, str]:
-    """What the image shows in languages beside the default one; an empty text takes that of its language away."""
+    """Return the alternative texts in languages other than the default; an empty text removes that of
+    its language."""
     env = settings.CMS_ENV
     known = [locale for locale in env.locales if locale != env.default_locale]
     for locale in values:
@@ -55,20 +56,20 @@ def clean_alt_texts(values: Mapping[str, str], before: Mapping[str, str]) -> dic
 
 
 def alt_of(asset: Asset, locale: str = "") -> str:
-    """What pages in this language say that the image shows: in words of the default language where it has none."""
+    """Return the alternative text in a language, or else in the default language. Empty for decorative images."""
     if asset.is_decorative:
         return ""
     return str(asset.alt_texts.get(locale) or asset.alt_text)
 
 
 def clean_description(value: str) -> str:
-    """Longer words about the file, in lines."""
+    """Return the description with normalized line ends."""
     lines = _UNSTORABLE.sub(" ", value.replace("\r\n", "\n").replace("\r", "\n")).split("\n")
     return _fitting("description", "\n".join(line.rstrip() for line in lines).strip())
 
 
 def clean_categories(values: Sequence[str]) -> list[str]:
-    """The categories without repetitions, each trimmed."""
+    """Return the categories trimmed and without duplicates."""
     words = list(dict.fromkeys(" ".join(_line(value).split()) for value in values))
     words = [word for word in words if word]
     if len(words) > CATEGORIES_MAX or any(len(word) > CATEGORY_MAX for word in words):
@@ -84,7 +85,7 @@ def clean_categories(values: Sequence[str]) -> list[str]:
 
 
 def clean_focal_point(value: FocalPoint) -> FocalPoint:
-    """Fractions of width and height, from the left and the top."""
+    """Return the focal point as fractions from the left and the top. Raises `RuleViolation`."""
     if not all(isfinite(part) and 0 <= part <= 1 for part in value):
         raise invalid("focal_point", _("The focal point must be two numbers between 0 and 1."))
     return (round(float(value[0]), 4), round(float(value[1]), 4))

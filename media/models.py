@@ -1,4 +1,4 @@
-"""Media: files with their description."""
+"""Models of media: files with their metadata."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from django.db import models
 ALT_TEXT_MAX: Final = 500
 DESCRIPTION_MAX: Final = 2000
 LIVE: Final = "live"
-"""The layer of what visitors see."""
+"""Layer of the public content."""
 
 
 class AssetStatus(models.TextChoices):
-    """The progress of the variants. Until they are ready, pages show the file itself."""
+    """State of the variants. Until they are ready, pages show the original file."""
 
     PROCESSING = "processing", "Generating sizes"
     READY = "ready", "Ready"
@@ -23,11 +23,12 @@ class AssetStatus(models.TextChoices):
 
 
 class Asset(models.Model):
-    """A stored file. `file`, `variants` and `dark_variants` are paths in the storage; `filename` is the original
-    name. The focal point is in fractions of width and height, from the left and the top; none means the middle.
+    """A stored file.
 
-    `alt_text` is in the default language, `alt_texts` in the others, by language; where `is_decorative`, pages give
-    none. `digest` is the SHA-256 of the file as it came, empty for those that came before it was kept.
+    `file`, `variants` and `dark_variants` are paths in the storage; `filename` is the original name. The focal
+    point is in fractions of width and height from the left and top; None means the centre. `alt_text` is in the
+    default language, `alt_texts` holds the others by language; pages ignore both if `is_decorative`. `digest`
+    is the SHA-256 of the original file, empty for old files.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -64,11 +65,11 @@ class Asset(models.Model):
 
 
 class MediaReference(models.Model):
-    """A place where an asset is used: one row a place, written in the transaction of the change that made it.
+    """One place where an asset is used, written in the transaction of the change.
 
-    The holder is named, not keyed: media knows no post. `holder_kind` is what registered itself in
-    `media.usage_sources` (`post`, `global-module`), `path` a path of contract §6,
-    `layer` one of live, review, ai-review.
+    The holder is no foreign key, because media doesn't depend on posts. `holder_kind` is registered in
+    `media.usage_sources` (`post`, `global-module`), `path` is a path of contract §6, `layer` is live, review or
+    ai-review.
     """
 
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="references")
@@ -90,11 +91,11 @@ class MediaReference(models.Model):
 
 
 class StoredFile(models.Model):
-    """A file of the storage, by its name there: every one has its row before it is written.
+    """A file in the storage by name. The row is created before the file is written.
 
-    So a killed process leaves nothing that is not known, an old name still leads to the asset after its file was
-    replaced, and whatever lies in the storage without a row is an orphan. `due_at` is when a file that is no longer
-    in use is deleted (cached pages still show it for a while); None while it is in use.
+    Therefore a killed process leaves no unknown file, an old name still leads to its asset after a replacement,
+    and a file without a row is an orphan. `due_at`: time when an unused file is deleted, later than its last
+    use because of cached pages; None while in use.
     """
 
     name = models.CharField(max_length=300, unique=True)
@@ -108,6 +109,7 @@ class StoredFile(models.Model):
         return self.name
 
 
+# The theme of variants.
 class ImageTheme(models.TextChoices):
     """The theme that variants are made for."""
 
@@ -116,9 +118,9 @@ class ImageTheme(models.TextChoices):
 
 
 class VariantWork(models.Model):
-    """Variants that a worker has to make: one row for each theme of an asset, gone once they are made.
+    """Variants to be made by a worker: one row per asset and theme, deleted when done.
 
-    Who takes it up moves `due_at` ahead, so that no second worker does. After the last try it stays, with the reason.
+    A worker claims the work by moving `due_at` ahead. After the last attempt the row stays, with the reason.
     """
 
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="works")
@@ -138,7 +140,7 @@ class VariantWork(models.Model):
 
 
 class FileCheck(models.Model):
-    """A check of the storage that somebody asked for. The lists hold the first that were found."""
+    """A requested check of the storage. The lists hold the first findings only."""
 
     asked_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True)
@@ -157,12 +159,12 @@ class FileCheck(models.Model):
 
 
 class AssetSearchEntry(models.Model):
-    """The search entry of a file. Its words are no column of the model: each database keeps them in its own way."""
+    """The search entry of a file. Its words are not a model field, because their storage depends on the database."""
 
     id = models.BigAutoField(primary_key=True)
     asset = models.OneToOneField(Asset, on_delete=models.CASCADE, related_name="+")
     word_rules = models.PositiveSmallIntegerField(db_default=1)
-    """The version of the rules by which its words were cut."""
+    """Version of the word rules used for this entry."""
 
     def __str__(self) -> str:
         return f"words of {self.asset_id}"

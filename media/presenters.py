@@ -1,4 +1,4 @@
-"""Media as the wire and the pages see them."""
+"""Media in the format of the API and of pages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from media.models import Asset, AssetStatus
 from proofroom.core.json import JsonObject, format_time
 
 SIZES: Final = "(min-width: 44rem) 42rem, 100vw"
-"""How wide an image is where nothing else is said: as wide as text."""
+"""Default value of `sizes`: the width of the text column."""
 
 
 class SiteImage(TypedDict):
-    """An image for an `img` element: width and height give the shape, `srcset` the choice.
+    """An image for an `img` element.
 
-    `focal` are the CSS classes that keep the focal point in sight where the image is cropped, `dark_srcset` the
-    choice for dark themes; both are empty where there is none.
+    `focal`: CSS classes that keep the focal point visible in crops; `dark_srcset`: variants for dark themes.
+    Both may be empty.
     """
 
     url: str
@@ -39,7 +39,7 @@ MediaStatus = Literal["processing", "ready", "failed"]
 
 
 class Variants(TypedDict):
-    """The addresses of WebP images 1600, 800 and 400 pixels wide, or as wide as the file where that is less."""
+    """URLs of WebP images 1600, 800 and 400 pixels wide, or as wide as the file if smaller."""
 
     large: NotRequired[str]
     medium: NotRequired[str]
@@ -47,16 +47,16 @@ class Variants(TypedDict):
 
 
 class FocalPoint(TypedDict):
-    """The point that stays in sight where an image is cropped: fractions from the left and the top."""
+    """The point to keep visible in crops, as fractions from the left and the top."""
 
     x: Annotated[float, Field(ge=0, le=1)]
     y: Annotated[float, Field(ge=0, le=1)]
 
 
-# Not in the camel case of a list around it: `alt_text` is the name on the wire.
+# The enclosing list converts names to camel case, but the API name is `alt_text`.
 @with_config(ConfigDict())
 class Media(TypedDict):
-    """A file. The names are those that are planned until `status` is `ready`."""
+    """A file. Variant names are provisional until `status` is `ready`."""
 
     id: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
     filename: Annotated[str, Field(description="The name that it came with.")]
@@ -77,12 +77,12 @@ class Media(TypedDict):
 
 
 def url_of(name: str | None) -> str:
-    """The path of a stored file, as visitors ask for it."""
+    """Return the public URL of a stored file."""
     return default_storage.url(name or "")
 
 
 def present_asset(asset: Asset) -> Media:
-    """An asset by the wire names of the API."""
+    """Return an asset in API format."""
     return {
         "id": str(asset.pk),
         "filename": asset.filename,
@@ -104,14 +104,14 @@ def present_asset(asset: Asset) -> Media:
 
 
 def focal_point(asset: Asset) -> FocalPoint | None:
-    """The focal point in fractions of width and height; None for the middle."""
+    """Return the focal point as fractions of width and height, or None for the centre."""
     if asset.focal_x is None or asset.focal_y is None:
         return None
     return {"x": asset.focal_x, "y": asset.focal_y}
 
 
 def delivered_asset(asset: Asset, locale: str = "") -> JsonObject:
-    """An asset as frontends get it with a post in a language: variants only when they are there."""
+    """Return an asset of a post in the delivery API's format, in a language. Variants only if they are ready."""
     is_ready = asset.status == AssetStatus.READY
     return {
         "url": url_of(asset.file.name),
@@ -126,18 +126,18 @@ def delivered_asset(asset: Asset, locale: str = "") -> JsonObject:
 
 
 def site_image(asset: Asset, locale: str = "") -> SiteImage | None:
-    """An asset as a page in this language shows it; None for what is no image.
+    """Return an asset as shown on a page in this language, or None if it is not an image.
 
-    Until its variants are ready, the file itself.
+    Until its variants are ready, the original file is used.
     """
     if not asset.mime.startswith("image/"):
         return None
     widths = _widths(asset, asset.variants) if asset.status == AssetStatus.READY else {}
     if widths and asset.width and "large" not in asset.variants:
-        # The largest size could not be made: the file itself stands for it.
+        # The largest variant could not be made, so the original file replaces it.
         widths[asset.width] = url_of(asset.file.name)
     ordered = sorted(widths.items())
-    # One class for each direction, on a grid of five: the style sheet knows these and no others.
+    # One class per direction on a grid of five: the style sheet has only these.
     if asset.focal_x is None or asset.focal_y is None:
         focal = ""
     else:
@@ -155,7 +155,7 @@ def site_image(asset: Asset, locale: str = "") -> SiteImage | None:
 
 
 def smallest_url(asset: Asset) -> str:
-    """The address of the smallest picture of an image; empty for another file."""
+    """Return the URL of the smallest version of an image, or an empty string for other files."""
     image = site_image(asset)
     return (image["srcset"].partition(" ")[0] or image["url"]) if image else ""
 
@@ -166,7 +166,8 @@ def _addresses(names: Mapping[str, str]) -> Variants:
 
 
 def _widths(asset: Asset, names: Mapping[str, str]) -> dict[int, str]:
-    # Small last: what two variants of a small image share in width is then fetched in fewer bytes.
+    # Small last: for an image narrower than several variants, the smaller file overwrites the entry with
+    # equal width.
     return {
         min(IMAGE_SIZES[size], asset.width or IMAGE_SIZES[size]): url_of(names[size])
         for size in IMAGE_SIZES

@@ -1,4 +1,4 @@
-"""Reads of media that more than one caller needs."""
+"""Queries of media used in several places."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ ORDERINGS = {
     "filename": "filename",
     "size": "size",
 }
-"""What lists can be ordered by, and the columns."""
+"""Columns by API name of the ordering."""
 _MAX_NAME_LENGTH: Final = StoredFile._meta.get_field("name").max_length or 300
 
 
 @dataclass(frozen=True, slots=True)
+# Assets by the requested ids, and by the requested current or old file names.
 class FoundAssets:
     """Assets by what they were asked for with: their ids, and names of their files, present or old."""
 
@@ -41,7 +42,7 @@ class FoundAssets:
 
 
 def has_files() -> bool:
-    """Whether any file is stored."""
+    """Return whether any file is stored."""
     return StoredFile.objects.exists()
 
 
@@ -50,12 +51,12 @@ def media_exists(id_: str) -> bool:
 
 
 def load_assets(ids: Iterable[str]) -> dict[str, Asset]:
-    """The assets of these ids, by id; what is no UUID or unknown is left out. One query, none for no ids."""
+    """Return assets by id, without invalid and unknown ids. At most one query."""
     return load_assets_by_name(ids).by_id
 
 
 def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) -> FoundAssets:
-    """The assets of these ids and of files of these names. One query for both, none for none."""
+    """Return the assets with these ids and the assets of files with these names. At most one query."""
     wanted, same = set[UUID](), {name: related_names(name) for name in names}
     for id_ in ids:
         with suppress(ValueError):
@@ -81,9 +82,9 @@ def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) ->
 
 
 def find_current_name(name: str) -> str | None:
-    """Return the name of the file to show where the one of this name is gone, or still to be made.
+    """Return the name of the current file for a name whose file is deleted or not made yet.
 
-    None where the name leads nowhere else. One query.
+    None if there is no other file. One query.
     """
     if len(name) > _MAX_NAME_LENGTH or "\x00" in name:
         return None
@@ -92,7 +93,7 @@ def find_current_name(name: str) -> str | None:
         return None
     found = str(asset.file.name)
     if variant := VARIANT_NAME.fullmatch(name):
-        # Of the variants that the asset has now, the one that the name is one of.
+        # A variant leads to the asset's current variant of the same size and theme.
         is_dark, size = variant["dark"], variant["size"]
         is_ready = asset.status == AssetStatus.READY
         if is_dark and asset.dark_variants.get(size, name) != name:
@@ -105,7 +106,7 @@ def find_current_name(name: str) -> str | None:
 def where_used(
     asset_id: UUID | str, *, layers: Collection[str] | None = None
 ) -> QuerySet[MediaReference]:
-    """The places that use a file, those of one holder together; of these layers only, if any are named."""
+    """Return the places that use a file, sorted by holder, optionally only in these layers."""
     rows = MediaReference.objects.filter(asset_id=asset_id)
     if layers is not None:
         rows = rows.filter(layer__in=layers)
@@ -122,10 +123,10 @@ def list_assets(
     is_used: bool | None = None,
     ordering: str = "",
 ) -> QuerySet[Asset]:
-    """The assets that the actor may see and that are all of this: in a category (exactly), of a type (`image/png`, or
-    `image` for any).
+    """Return the visible assets that match all filters. `category` matches exactly; `mime` is a type or its first
+    part, such as `image`.
 
-    With words to search for, those that have all of them, the best match first; else the newest first.
+    A search requires all words and sorts by relevance; otherwise newest first.
     """
     found = visible_assets(Asset.objects.all(), actor)
     found = filter_by_words(found, search) if search.strip() else found
@@ -141,12 +142,18 @@ def list_assets(
 
 
 def filter_by_words(rows: QuerySet[Asset], words: str) -> QuerySet[Asset]:
-    """Those that have every word in alt text, description, name or category, with their rank."""
+    """Return the assets with every word in alternative text, description, name or category, annotated
+    with their rank."""
     return search.matching(rows, TABLE, words, locales=settings.CMS_ENV.locales)
 
 
 def category_counts(
-    actor: Actor, begin: int = 0, end: int = 100
+    actor: Actor,
+    begin: int = 0,
+    end: int = 100,
+    # Return a slice of the categories by name with their numbers of files, and the total number of categories.
+    #
+    # Counts only files visible to the actor.
 ) -> tuple[list[tuple[str, int]], int]:
     """A part of the categories by name, each with the number of its files; and how many categories there are.
 
@@ -162,7 +169,7 @@ def category_counts(
         sql, parameters = seen.query.sql_with_params()
         each = f"{each} WHERE media_asset.id IN ({sql})"
     with connection.cursor() as cursor:
-        # Names of ours only; the ORM has no way to group by the entries of a list.
+        # Contains only our own names. The ORM can't group by the elements of a JSON list.
         cursor.execute(f"SELECT COUNT(DISTINCT {word}) FROM {each}", parameters)  # noqa: S608
         total = int(cursor.fetchone()[0])
         cursor.execute(
@@ -174,31 +181,31 @@ def category_counts(
 
 
 def filter_by_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
-    """Those in this category, exactly; all of them for none."""
+    """Return the assets in this category, or all if it is empty."""
     if not category or "\x00" in category:
         return rows.none() if category else rows
     if connection.features.supports_json_field_contains:
         return rows.filter(categories__contains=[category])
-    # The ORM cannot look into a list that SQLite stores.
+    # SQLite doesn't support the `contains` lookup on JSON lists.
     listed = "SELECT 1 FROM json_each(media_asset.categories) AS word WHERE word.value = %s"
     return rows.extra(where=[f"EXISTS ({listed})"], params=[category])  # noqa: S610
 
 
 def filter_by_type(rows: QuerySet[Asset], mime: str) -> QuerySet[Asset]:
-    """Those of a type: `image/png`, or `image` for any; all of them for none."""
+    """Return the assets of a type such as `image/png` or `image`, or all if it is empty."""
     if not mime or "\x00" in mime:
         return rows.none() if mime else rows
     return rows.filter(mime=mime) if "/" in mime else rows.filter(mime__startswith=f"{mime}/")
 
 
 def filter_by_use(rows: QuerySet[Asset], is_used: bool) -> QuerySet[Asset]:
-    """Those that something uses, or those that nothing does."""
+    """Return the used or the unused assets."""
     uses = Exists(MediaReference.objects.filter(asset=OuterRef("pk")))
     return rows.filter(uses if is_used else ~uses)
 
 
 def filter_undescribed(rows: QuerySet[Asset], locale: str = "") -> QuerySet[Asset]:
-    """The images that say nothing to those who cannot see them: in the default language, or in another one."""
+    """Return the images without an alternative text in the default language, or in `locale`."""
     images = rows.filter(mime__startswith="image/", is_decorative=False)
     if not locale or locale == settings.CMS_ENV.default_locale:
         return images.filter(alt_text="")
@@ -206,13 +213,13 @@ def filter_undescribed(rows: QuerySet[Asset], locale: str = "") -> QuerySet[Asse
 
 
 def filter_failed(rows: QuerySet[Asset]) -> QuerySet[Asset]:
-    """Those whose sizes, light or dark, could not be made."""
+    """Return the assets whose light or dark sizes could not be made."""
     given_up = Exists(VariantWork.objects.filter(asset=OuterRef("pk"), is_given_up=True))
     return rows.filter(Q(status=AssetStatus.FAILED) | given_up)
 
 
 def annotate_use_counts(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
-    """Those that the actor may see, each with `uses`: in how many places that they may see it is used."""
+    """Return the visible assets, annotated with `uses`, the number of visible places that use them."""
     counted = (
         visible_uses(MediaReference.objects.filter(asset=OuterRef("pk")), actor)
         .order_by()

@@ -1,4 +1,4 @@
-"""Makes variants, for workers. Safe to run twice, beside another worker, and to be killed at any point."""
+"""Makes variants, in workers. Safe to run twice, also concurrently, and to kill at any point."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ logger = logging.getLogger(__name__)
 _QUALITY: Final = 82
 _METHOD: Final = 4
 _SHARPNESS: Final = 2
-"""How many times larger than the largest size a JPEG is decoded: as much as resampling can use."""
+"""Factor by which a JPEG is decoded larger than its largest size; resampling doesn't benefit from more."""
 
 
 _TALLEST: Final = 16_383
-"""Pixels of a side of a WebP."""
+"""Maximum number of pixels per side in WebP."""
 _MAX_FRAME_PIXELS: Final = 120_000_000
-"""Of all frames of a size of an animation: encoding more takes minutes."""
+"""Maximum number of pixels over all frames of an animation's size; encoding more takes minutes."""
 
 
 def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each size that can be made, from the largest; never enlarged.
+    """Yield name and content of each size that can be made, largest first. Images are never enlarged.
 
-    A size says as much as the file: it moves where that does, else there is none. Raises the last error where no size
-    could be made for another reason than the limits of the format.
+    A size of an animation is animated, or not made. If no size could be made, raises the last error, unless the
+    format's limits were the reason.
     """
     made, failure = 0, None
     for name, make in _sizes(content, theme):
@@ -73,6 +73,7 @@ def _sizes(content: bytes, theme: str) -> Iterator[tuple[str, _Make]]:
         for name, width in IMAGE_SIZES.items():
             yield name, partial(_moving_size, content, width, dress)
         return
+    # `draft` lets the JPEG decoder scale down while decoding, which is much faster for large photos.
     if file.format == "JPEG":
         widest = _SHARPNESS * max(IMAGE_SIZES.values())
         file.draft("RGB", (widest, max(1, round(file.height * widest / file.width))))
@@ -114,28 +115,28 @@ def _moving_size(content: bytes, width: int, dress: Treatment | None) -> bytes |
 
 
 _DIMMED: Final = 0.22
-"""How much of its brightness white loses; black loses none."""
+"""Fraction by which white is darkened; black is unchanged."""
 _MAX_COLOURS: Final = 48
 _SAMPLE: Final = (64, 64)
 _MIDDLE: Final = 128
 _MIN_OPACITY: Final = 64
-"""The opacity from which a pixel counts, of 255."""
+"""Minimum opacity of a pixel to count, out of 255."""
 
 
 Treatment = Callable[[Image.Image], Image.Image]
 
 
 def darken(image: Image.Image) -> Image.Image:
-    """An image of the mode RGB or RGBA for a dark page, in the same mode and size."""
+    """Return an RGB or RGBA image adapted to dark pages, with the same mode and size."""
     return dark_treatment(image)(image)
 
 
 def dark_treatment(image: Image.Image) -> Treatment:
-    """Return what makes an image, or each frame of an animation that begins with it, one for a dark page."""
+    """Return a function that adapts an image, or all frames of an animation starting with it, to dark pages."""
     is_opaque = image.mode != "RGBA" or image.getchannel("A").getextrema()[0] == 255
     if is_opaque or not _is_drawing(image):
         return _dim
-    # A drawing that is dark where it is seen is turned over; a light one stays.
+    # Only a dark drawing is inverted; a light one is visible on a dark page.
     seen = image.getchannel("A").point(lambda alpha: 255 if alpha >= _MIN_OPACITY else 0)
     if seen.getbbox() is None:
         return lambda image: image
@@ -144,15 +145,15 @@ def dark_treatment(image: Image.Image) -> Treatment:
 
 
 def _dim(image: Image.Image) -> Image.Image:
-    """A photograph is dimmed, its light parts most."""
+    """Return a darkened photograph; light parts are darkened most."""
     curve = [round(value * (1 - _DIMMED * value / 255)) for value in range(256)]
     alpha = list(range(256))
     return image.point(curve * 3 + (alpha if image.mode == "RGBA" else []))
 
 
 def _turn_over(image: Image.Image) -> Image.Image:
-    # Each pixel with its hue and saturation and the opposite lightness: max + min of a pixel's parts becomes
-    # 510 - max - min, so each part moves by the same amount.
+    # Inverts the lightness of each pixel and keeps hue and saturation: max + min of a pixel's channels
+    # becomes 510 - max - min, so each channel changes by the same amount.
     *parts, opacity = image.split()
     most = ImageChops.lighter(ImageChops.lighter(parts[0], parts[1]), parts[2])
     least = ImageChops.darker(ImageChops.darker(parts[0], parts[1]), parts[2])
@@ -163,7 +164,7 @@ def _turn_over(image: Image.Image) -> Image.Image:
 
 
 def _is_drawing(image: Image.Image) -> bool:
-    """Return whether what is seen has few colours, shades of one colour counted as one."""
+    """Return whether the visible part has few colours, with similar shades counted once."""
     sample = image.resize(_SAMPLE, Image.Resampling.NEAREST)
     seen = {
         tuple(part >> 5 for part in pixel[:3])
@@ -175,21 +176,23 @@ def _is_drawing(image: Image.Image) -> bool:
 
 MAX_ATTEMPTS: Final = 3
 _LEASE: Final = timedelta(minutes=10)
-"""How long a worker that is not heard of keeps others away."""
+"""Time during which a worker that doesn't report keeps its claim."""
 _WAIT: Final = timedelta(seconds=30)
 _KILLED: Final = "No worker came to its end with it."
 _SYSTEM: Final = Actor(user=SYSTEM, via="system")
 
 
 def make_variants(asset_id: UUID | str, theme: str) -> bool:
-    """Make the variants that somebody asked for. Answers whether they were made by this call."""
-    # The work, kept from others for a while.
+    """Make the requested variants. Return True if this call made them."""
+    # One UPDATE claims the work, so that of two workers only one gets it.
     now = timezone.now()
     wanted = VariantWork.objects.filter(asset_id=asset_id, theme=theme, is_given_up=False)
     claimed = wanted.filter(due_at__lte=now).update(due_at=now + _LEASE, attempts=F("attempts") + 1)
     work = wanted.select_related("asset").first() if claimed else None
     if work is None:
         return False
+    # Earlier attempts ended without an error, so the workers were probably killed, for example by lack of
+    # memory.
     if work.attempts > MAX_ATTEMPTS:
         _record_failure(work, work.asset, _KILLED)
         return False
@@ -197,9 +200,9 @@ def make_variants(asset_id: UUID | str, theme: str) -> bool:
     try:
         names = _write(asset, theme)
     except Exception as error:
-        # A file can be gone, broken or too large in any way, and a storage away.
+        # Broad, because files and storages fail in many ways, and each failure must be recorded.
         logger.exception("%s variants of %s were not made", theme, asset.pk)
-        # For people who may see no path of the machine.
+        # Users see the reason, so it must not contain paths of the server.
         if isinstance(error, FileNotFoundError):
             reason = "The file is not in the storage."
         else:
@@ -211,7 +214,7 @@ def make_variants(asset_id: UUID | str, theme: str) -> bool:
 
 
 def due_work() -> Iterable[tuple[str, str]]:
-    """Return what lost messages, failures and workers that ended left to be made."""
+    """Return work that is due because of lost messages, failures or killed workers."""
     waiting = VariantWork.objects.filter(is_given_up=False, due_at__lte=timezone.now())
     rows = waiting.order_by("due_at").values_list("asset_id", "theme")[:100]
     return [(str(asset_id), theme) for asset_id, theme in rows]
@@ -239,7 +242,7 @@ def _keep_variants(work: VariantWork, was: Asset, names: dict[str, str]) -> bool
         return False  # another worker was as far
     file_store.take(names.values(), asset)
     before = asset.dark_variants if work.theme == ImageTheme.DARK else asset.variants
-    # A size that could be made once, and cannot any more, is no size of this file.
+    # A size that can't be made any more is removed.
     if gone := {*before.values()} - {*names.values()}:
         file_store.release_files(gone, timezone.now())
     if work.theme == ImageTheme.DARK:
@@ -269,7 +272,7 @@ def _record_failure(work: VariantWork, was: Asset, reason: str) -> None:
 
 
 def _lock_unchanged(was: Asset) -> Asset | None:
-    """The asset, held, where it still has the file that the worker read."""
+    """Return the locked asset if it still has the file that the worker read."""
     found = Asset.objects.select_for_update().filter(pk=was.pk).first()
     return found if found is not None and found.file.name == was.file.name else None
 

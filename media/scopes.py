@@ -1,9 +1,8 @@
-"""The files that somebody may see, and those that they may change, where their rights are limited to a part of the
-content.
+"""Visibility of files for users whose rights are limited to a part of the content.
 
-A file belongs to nobody: what uses it says where it is. They see the files that something inside uses, those that
-nothing uses, and those they uploaded; they change those that nothing outside uses, since its pages would change too.
-For those without limits nothing is added to a query.
+A file has no place of its own, so its uses decide. These users see files used inside their scope, unused files,
+and their own uploads. They may change files that nothing outside uses, because its pages would change too.
+Queries of users without limits are unchanged.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from proofroom.core.errors import NotAllowed
 from proofroom.core.hooks import ExtensionPoint
 
 IdsInside: TypeAlias = Callable[[Scoped, bool], QuerySet[Any, Any]]
-"""The ids of the holders that somebody sees, or with True of those that they may change."""
+"""Returns the ids of the holders that a user sees, or with True may change."""
 
 scoped_holders: ExtensionPoint[tuple[str, IdsInside]] = ExtensionPoint()
-"""Kinds of holders that can be outside. Everything else that uses files is shared by all."""
+"""Kinds of holders that can be out of scope. Other holders are shared by all users."""
 
 
 def visible_assets(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
-    """Those of the files that the actor may see."""
+    """Return the assets visible to the actor."""
     if not reading_scopes(actor):
         return rows
     uses = MediaReference.objects.filter(asset=OuterRef("pk"))
@@ -37,7 +36,7 @@ def visible_assets(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
 
 
 def only_visible(assets: Mapping[str, Asset], actor: Actor) -> Mapping[str, Asset]:
-    """Those of the files that the actor may see. One query, none for those without limits."""
+    """Return the assets visible to the actor. One query, none for actors without limits."""
     if not assets or not reading_scopes(actor):
         return assets
     named = Asset.objects.filter(pk__in=[asset.pk for asset in assets.values()])
@@ -46,12 +45,12 @@ def only_visible(assets: Mapping[str, Asset], actor: Actor) -> Mapping[str, Asse
 
 
 def visible_uses(rows: QuerySet[MediaReference], actor: Actor) -> QuerySet[MediaReference]:
-    """Those of the places of use that the actor may see."""
+    """Return the uses visible to the actor."""
     return rows.filter(~_is_outside(actor, False)) if reading_scopes(actor) else rows
 
 
 def changeable_assets(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
-    """Those of the files that the actor may change."""
+    """Return the assets the actor may change."""
     if not actor.scopes:
         return rows
     outside = MediaReference.objects.filter(_is_outside(actor, True), asset=OuterRef("pk"))
@@ -59,7 +58,7 @@ def changeable_assets(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
 
 
 def require_changeable(asset: Asset, actor: Actor) -> None:
-    """Raise `NotAllowed` where something uses the file that the actor may not change. One query at most."""
+    """Raise `NotAllowed` if something the actor may not change uses the file. At most one query."""
     if not actor.scopes:
         return
     uses = MediaReference.objects.filter(_is_outside(actor, True), asset=asset)

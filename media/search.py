@@ -1,4 +1,4 @@
-"""Search over media: the words of a file are kept whenever what it says of itself is written."""
+"""Search over media. The index is updated with each write of metadata."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TABLE: Final = search.SearchTable("media_assetsearchentry", "asset_id")
 
 
 def index_assets(assets: Iterable[Asset]) -> None:
-    """Keep the words of files that were written just now. Those of the alt text weigh most."""
+    """Index the words of files. Words of the alternative text have the highest weight."""
     locale = settings.CMS_ENV.default_locale
     search.put(
         TABLE,
@@ -31,7 +31,7 @@ def index_assets(assets: Iterable[Asset]) -> None:
 
 
 def follow_word_rules() -> None:
-    """Keep anew the words of files that were cut by earlier rules. Called after `migrate`."""
+    """Index files again that were indexed with earlier word rules. Called after `migrate`."""
     rows = AssetSearchEntry.objects.filter(word_rules__lt=search.WORD_RULES).order_by("id")
     for part in batches(list(rows.values_list("asset_id", flat=True))):
         index_assets(Asset.objects.filter(pk__in=part))

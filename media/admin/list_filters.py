@@ -156,6 +156,7 @@ class UploaderFilter(ValueFilter):
         return [(str(user.pk), user.get_username()) for user in users]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
+        # A number with more digits doesn't fit into a bigint column, and PostgreSQL refuses it.
         is_number = value.isascii() and value.isdigit() and len(value) < 19
         return rows.filter(uploaded_by=int(value)) if is_number else rows.none()
 

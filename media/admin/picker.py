@@ -1,4 +1,4 @@
-"""The page where a file is picked for a field: the content of a dialog, and a plain page of its own."""
+"""The file picker: the content of a dialog, and a page for browsers without scripts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ _ORDERS: Final = ("-createdAt", "filename", "-size")
 @answers_refusals
 @require_safe
 def pick_page(request: HttpRequest) -> HttpResponse:
-    """Files to pick from: `kind`, `q`, `category`, `order`, `page`. With the header `X-Fragment` without a frame."""
+    """Show files to pick, by `kind`, `q`, `category`, `order`, `page`. With the header `X-Fragment` only the
+    page's content."""
     require(request, "media.view")
     wanted = {name: _read_word(request, name) for name in ("q", "category", "order", "language")}
     kind = _read_word(request, "kind")
@@ -43,6 +44,7 @@ def pick_page(request: HttpRequest) -> HttpResponse:
         ordering=wanted["order"] if wanted["order"] in _ORDERS else "",
     )
     begin = (number - 1) * PER_PAGE
+    # One row more than shown tells whether there is a next page, without counting.
     found = list(rows[begin : begin + PER_PAGE + 1])
     query = request.GET.copy()
     query["page"] = str(number + 1)

@@ -1,4 +1,4 @@
-"""The form that files come in by, and what forms about files share."""
+"""The upload form, and fields shared by the forms about files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = "image/jpeg,image/png,image/webp,image/gif,image/avif,application/pdf"
 
 
 class CategoriesField(forms.CharField):
-    """Words between commas, as a list."""
+    """Words separated by commas, as a list."""
 
     def prepare_value(self, value: Any) -> Any:
         return ", ".join(value) if isinstance(value, list) else value
@@ -47,7 +47,7 @@ def file_field(help_text: Any) -> forms.FileField:
 
 
 class FilesInput(forms.FileInput):
-    """Takes several files."""
+    """A file input for several files."""
 
     allow_multiple_selected = True
 
@@ -79,7 +79,7 @@ class UploadForm(DescriptionForm):
     field_order = ("file", "alt_text", "categories")
 
     def clean(self) -> dict[str, Any]:
-        """Words about one image are not those about another."""
+        """Refuse an alternative text for several files."""
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("alt_text") and len(cleaned.get("file") or ()) > 1:
             self.add_error("alt_text", _("For several files, add alt text on each file’s page."))

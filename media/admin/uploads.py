@@ -1,4 +1,4 @@
-"""Endpoints for the scripts of the media pages: files that come in one by one, their state, and their words."""
+"""Endpoints for the scripts of the media pages: upload, import, state and description of files."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _YES: Final = "1"
 
 
 def upload_limits() -> dict[str, str]:
-    """Return what lists of uploads need to know before a file is sent."""
+    """Return the limits for uploads, checked in the browser before a file is sent."""
     most = settings.CMS_ENV.media_max_bytes
     return {"upload_bytes": str(most), "upload_limit": f"{most / 1024 / 1024:g}"}
 
 
 def _answers_json(view: Callable[..., JsonResponse]) -> Callable[..., HttpResponseBase]:
-    """A view for scripts: what a service refuses is said in words."""
+    """Decorate a view for scripts so that it returns errors of services as JSON."""
 
     @wraps(view)
     def answering(*args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             return view(*args, **kwargs)
         except AlreadyThere as error:
-            # No failure: somebody is to say what they want.
+            # A normal result, because the user decides whether to upload the file again.
             there = choice_of(error.asset).as_json()
             return JsonResponse({"message": error.message, "there": there})
         except CmsError as error:
@@ -52,10 +52,10 @@ def _answers_json(view: Callable[..., JsonResponse]) -> Callable[..., HttpRespon
 @require_POST
 @_answers_json
 def upload(request: HttpRequest) -> JsonResponse:
-    """Keep one file. One that is there already is refused, unless `again` says that it is wanted."""
+    """Store one file. A file that already exists is refused, unless `again` is set."""
     require(request, "media.upload")
     actor = actor_of(request)
-    # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
+    # `store_image` also accepts files of agents, but uploads are made by people.
     actor.require_person("upload files")
     files = request.FILES.getlist("file")
     if len(files) != 1:
@@ -75,7 +75,7 @@ def upload(request: HttpRequest) -> JsonResponse:
 @require_POST
 @_answers_json
 def import_pasted(request: HttpRequest) -> JsonResponse:
-    """Keep an image that came with pasted text: a `file`, or the one at `url`. `isNew` says that it was not there."""
+    """Store an image from pasted text: a `file`, or the one at `url`. `isNew` is false if it already existed."""
     require(request, "media.upload")
     files, url = request.FILES.getlist("file"), request.POST.get("url", "")
     if len(files) + bool(url) != 1:
@@ -100,7 +100,7 @@ def import_pasted(request: HttpRequest) -> JsonResponse:
 @require_safe
 @_answers_json
 def states(request: HttpRequest) -> JsonResponse:
-    """Return how far the sizes of the files `ids` are, by id; what is not there any more is left out."""
+    """Return the state of the files `ids` by id; deleted files are left out."""
     require(request, "media.view")
     ids = request.GET.get("ids", "").split(",")[:_MOST_ASKED]
     found = only_visible(load_assets(ids), actor_of(request))
@@ -110,7 +110,7 @@ def states(request: HttpRequest) -> JsonResponse:
 @require_POST
 @_answers_json
 def describe(request: HttpRequest, object_id: object) -> JsonResponse:
-    """Say what an image shows, in `language`; or that it is mere decoration."""
+    """Set the alternative text of an image in `language`, or mark it as decorative."""
     require(request, "media.edit")
     language, text = request.POST.get("language", ""), request.POST.get("alt_text", "")
     is_default = language in ("", settings.CMS_ENV.default_locale)

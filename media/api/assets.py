@@ -1,4 +1,4 @@
-"""`/api/media`: files with what is said of them. How they come in is in `media.api.files`."""
+"""`/api/media`: files with their metadata. Uploads are in `media.api.files`."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _PLACES: Final = list_of(
 
 
 class MediaGoneAnswer(Answer):
-    """The file that was deleted."""
+    """The deleted file."""
 
     id: UUID
 
@@ -69,14 +69,14 @@ class MediaCategoryAnswer(Answer):
 
 
 class FocalPointChange(Body):
-    """From the left and from the top, as fractions."""
+    """Fractions from the left and the top."""
 
     x: float = Field(ge=0, le=1)
     y: float = Field(ge=0, le=1)
 
 
 class MediaChanges(Body):
-    """Changes of a file; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a file; absent keys stay. Other keys of a GET response are ignored."""
 
     alt_text: Words | None = Field(
         None,
@@ -111,7 +111,7 @@ class ListQuery(Body):
 
 
 class DeleteQuery(Body):
-    """The query of a deletion: whether to delete what is in use."""
+    """The query of a deletion: `force` also deletes files in use."""
 
     force: YesOrNo | None = None
 
@@ -133,7 +133,7 @@ class AssetViewSet(ApiViewSet):
 
     @extend_schema(parameters=LIST_PARAMETERS, responses=_FILES)
     def list(self, request: Request) -> Response:
-        """Files, the newest first; with words to search for, the best match first."""
+        """List files, newest first; with a search, best match first."""
         page = page_of(request)
         wanted = read_query(request, ListQuery)
         rows = queries.list_assets(
@@ -151,7 +151,7 @@ class AssetViewSet(ApiViewSet):
 
     @extend_schema(parameters=PAGES, responses=list_of(MediaCategoryAnswer, "Categories by name."))
     def categories(self, request: Request) -> Response:
-        """The categories in use by name, each with the number of its files."""
+        """List the categories in use by name, with their number of files."""
         page = page_of(request)
         found, total = queries.category_counts(self.actor, page.slice.start, page.slice.stop)
         counted = [MediaCategoryAnswer(name=name, count=number) for name, number in found]
@@ -159,7 +159,7 @@ class AssetViewSet(ApiViewSet):
 
     @extend_schema(responses=described(Media))
     def retrieve(self, request: Request, media_id: str) -> Response:
-        """A file. Its variants are there once `status` is `ready`."""
+        """Return a file. Its variants exist once `status` is `ready`."""
         return Response(present_asset(find_asset(media_id, self.actor)))
 
     @extend_schema(
@@ -167,7 +167,7 @@ class AssetViewSet(ApiViewSet):
         responses=_PLACES,
     )
     def where_used(self, request: Request, media_id: str) -> Response:
-        """The places that use a file: live, staged, and in global modules; none of posts in the trash."""
+        """List the places that use a file: live, staged, and in global modules; without posts in the trash."""
         page = page_of(request)
         asset = find_asset(media_id, self.actor)
         rows = usage_sources.visible_uses_of(asset, self.actor)
@@ -176,7 +176,7 @@ class AssetViewSet(ApiViewSet):
 
     @extend_schema(request=MediaChanges, responses=described(Media))
     def update(self, request: Request, media_id: str) -> Response:
-        """Change what is said of a file; pages show it at once."""
+        """Change the metadata of a file; pages show it immediately."""
         body = read_body(request, MediaChanges)
         point = body.focal_point
         asset = update_asset(
@@ -193,14 +193,14 @@ class AssetViewSet(ApiViewSet):
 
     @extend_schema(request=VariantsAsked, responses={202: described(Media)})
     def variants(self, request: Request, media_id: str) -> Response:
-        """Have the variants made by a worker. They stand under `variants` and `darkVariants` when they are there."""
+        """Generate the variants in a worker. `variants` and `darkVariants` contain them afterwards."""
         body = read_body(request, VariantsAsked)
         asset = request_variants(asset_id=media_id, theme=body.theme, actor=self.actor)
         return Response(present_asset(asset), status=202)
 
     @extend_schema(parameters=[FORCE], responses={200: MediaGoneAnswer})
     def destroy(self, request: Request, media_id: str) -> Response:
-        """Delete a file. One in use is 409 `media_in_use` with its places in `details`, unless forced."""
+        """Delete a file. 409 `media_in_use` with the places in `details` if in use, unless forced."""
         force = is_yes(read_query(request, DeleteQuery).force) or False
         asset = find_asset(media_id, self.actor)
         delete_asset(asset_id=asset.pk, actor=self.actor, force=force)

@@ -1,4 +1,4 @@
-"""`POST /api/media/upload` and `…/replace`: files that people send."""
+"""`POST /api/media/upload` and `…/replace`: files sent by people."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 
 _MAX_BYTES_BESIDE: Final = 256 * 1024
-"""Bytes of a request beside the file."""
+"""Maximum size in bytes of a request without the file."""
 _ALT: Final = ("alt_text", "altText")
 _CATEGORIES: Final = ("categories", "categories[]")
 _MAX_TEXT_LENGTH: Final = 20_000
@@ -61,7 +61,7 @@ REPLACEMENT: Final[dict[str, Any]] = {
 
 
 class FileViewSet(ApiViewSet):
-    """Files come in. A body beyond the limit is refused before anything of it is read."""
+    """Uploads. Too large a body is refused before it is read."""
 
     parser_classes = (MultiPartParser,)
     permissions: ClassVar[dict[str, Declared]] = {
@@ -72,14 +72,14 @@ class FileViewSet(ApiViewSet):
 
     @extend_schema(request=UPLOAD, responses={201: described(Media)}, parameters=[LOCATION])
     def upload(self, request: Request) -> Response:
-        """Keep a file. Its variants are made by workers: `status` is `processing` until they are there."""
-        # `store_image` also takes what agents generate; a file that a caller sends comes from a person.
+        """Store a file. Workers generate its variants: until then `status` is `processing`."""
+        # `store_image` also accepts files of agents, but uploads are made by people.
         self.actor.require_person("upload files")
         file = _read_file(request, also=(*_ALT, *_CATEGORIES))
         texts = _read_texts(request, _ALT)
         if len(texts) > 1:
             raise invalid("alt_text", "alt_text comes once.")
-        # Several fields of the name, or one with a JSON list or with commas between the words.
+        # Accepts several fields, or one with a JSON list or with words separated by commas.
         found: list[str] = []
         for text in _read_texts(request, _CATEGORIES):
             if not text.lstrip().startswith("["):
@@ -105,7 +105,7 @@ class FileViewSet(ApiViewSet):
 
     @extend_schema(request=REPLACEMENT, responses={200: described(Media)})
     def replace(self, request: Request, media_id: str) -> Response:
-        """Put another file in its place: every post that uses it shows the new one."""
+        """Replace the file: every post that uses it shows the new one."""
         self.actor.require_person("replace files")
         asset = find_asset(media_id, self.actor)
         file = _read_file(request)
@@ -116,7 +116,7 @@ class FileViewSet(ApiViewSet):
 
 
 def _read_file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
-    """The one file of a body that has nothing else but the fields in `also`."""
+    """Return the single file of a body that may otherwise only have the fields in `also`."""
     most = settings.CMS_ENV.media_max_bytes
     if body_length(request) > most + _MAX_BYTES_BESIDE:
         raise TooLarge(

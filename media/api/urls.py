@@ -1,4 +1,4 @@
-"""Addresses of media under `/api/`."""
+"""URLs of media under `/api/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crop: a part of an image, as a new file or in the place of the whole. The cut works on bytes in memory."""
+"""Crop: a part of an image as a new file, or in place of the original. Works on bytes in memory."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from proofroom.core.errors import Conflict, invalid
 _JPEG, _PNG = ("JPEG", ".jpg"), ("PNG", ".png")
 _KINDS: Final = {"JPEG": _JPEG, "MPO": _JPEG, "PNG": _PNG, "GIF": _PNG}
 _OTHERS: Final = ("WEBP", ".webp")
-"""AVIF takes minutes to encode."""
+"""Format for other images. AVIF itself takes minutes to encode."""
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The part that is kept, in fractions of width and height, from the left and the top."""
+    """The part to keep, as fractions of width and height from the left and top."""
 
     left: float
     top: float
@@ -35,7 +35,7 @@ class Box:
     height: float
 
     def checked(self) -> Box:
-        """The same, inside of the image. Raises `RuleViolation` on `box`."""
+        """Return the box limited to the image. Raises `RuleViolation` on `box`."""
         parts = (self.left, self.top, self.width, self.height)
         if not all(isfinite(part) and 0 <= part <= 1 for part in parts):
             raise invalid("box", _("The crop area must be given in numbers from 0 to 100."))
@@ -47,14 +47,14 @@ class Box:
         return Box(self.left, self.top, width, height)
 
     def inside(self, point: tuple[float, float]) -> tuple[float, float] | None:
-        """Return where a point of the whole is in the part; None for one that is cut off."""
+        """Return a point of the whole image relative to the box, or None if it is outside."""
         x, y = (point[0] - self.left) / self.width, (point[1] - self.top) / self.height
         return (x, y) if 0 <= x <= 1 and 0 <= y <= 1 else None
 
 
 def crop(content: bytes, box: Box) -> tuple[bytes, str]:
-    """The part as a file, and the ending of its name. Raises `RuleViolation` for an animation."""
-    # Only who changes images loads the library for them.
+    """Return the cropped file and the suffix of its name. Raises `RuleViolation` for an animation."""
+    # Imported here, so that only processes that change images load Pillow.
     from PIL import Image
 
     from media.images import encode_image, frames_of, normalize_orientation, strip_metadata
@@ -72,11 +72,10 @@ def crop(content: bytes, box: Box) -> tuple[bytes, str]:
 
 
 def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, actor: Actor) -> Asset:
-    """Make a new file of a part of an image, with its words; or put the part in the place of the whole.
+    """Create a new file from a part of an image, with its metadata, or replace the image with the part.
 
-    The whole stays in the first case; in the second it is gone as after `replace_file`. Not to be called in a
-    transaction. Raises `NotAllowed`, `NotFound`, `Conflict` where the file was replaced meanwhile, or
-    `RuleViolation` on `box`.
+    With `is_in_place` the original is replaced as by `replace_file`. Must not be called in a transaction.
+    Raises `NotAllowed`, `NotFound`, `Conflict` if the file was replaced meanwhile, or `RuleViolation` on `box`.
     """
     actor.require_person("crop images")
     actor.require("media.edit")
@@ -92,6 +91,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
         ) from None
     content, suffix = crop(whole, kept)
     stem = PurePosixPath(asset.filename).stem
+    # Checked again, because reading and cropping took some time.
     if is_in_place:
         if find_asset(asset.pk, actor).file.name != asset.file.name:
             raise Conflict(
@@ -109,7 +109,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
             description=asset.description,
             actor=actor,
         )
-    # The part says what the whole said, and keeps the same point in sight, where it shows it.
+    # Metadata and focal point of the original still apply, if the point is in the part.
     point = None
     if asset.focal_x is not None and asset.focal_y is not None:
         point = kept.inside((asset.focal_x, asset.focal_y))

@@ -1,4 +1,4 @@
-"""Files of the library: store them, give an asset another one, and delete them."""
+"""Files of the library: store, replace and delete them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _PDF: Final = b"%PDF-"
 _PDF_END: Final = b"%%EOF"
 _PDF_TAIL: Final = 4096
-"""Within how many bytes from its end a PDF says that it ends."""
+"""Number of bytes at the end of a PDF that must contain its end marker."""
 
 
 class Readable(Protocol):
@@ -47,14 +47,14 @@ class Readable(Protocol):
 
 
 class TooLarge(CmsError):
-    """More bytes than the site takes."""
+    """The file is larger than the site allows."""
 
     status = 413
     code = "too_large"
 
 
 class AlreadyThere(Conflict):
-    """The same file is in the media; `asset` is that one."""
+    """The same file already exists as `asset`."""
 
     code = "media_already_there"
 
@@ -75,13 +75,12 @@ def store_image(
     is_image_only: bool = False,
     actor: Actor,
 ) -> Asset:
-    """Keep a file (JPEG, PNG, WebP, GIF, AVIF or PDF by its content); workers make its variants.
+    """Store a file (JPEG, PNG, WebP, GIF, AVIF or PDF by its content); workers make its variants.
 
-    `alt_texts` are in languages beside the default one; with `is_image_only` a PDF is refused.
-
-    Generated images come in here too, so a face that takes files from callers asks for a person itself. Not to be
-    called in a transaction. Raises `NotAllowed`, `TooLarge` (413), `StorageFailed` (503), `RuleViolation` by field,
-    or, where only what is new is wanted, `AlreadyThere`; then nothing is on disk.
+    `alt_texts` holds languages other than the default; `is_image_only` refuses PDF files. Agents may store
+    generated images, so endpoints for uploads must require a person themselves. Must not be called in a
+    transaction. Raises `NotAllowed`, `TooLarge` (413), `StorageFailed` (503), `RuleViolation` by field and,
+    with `is_new_only`, `AlreadyThere`; then no file is left.
     """
     actor.require("media.upload")
     asset = Asset(
@@ -94,6 +93,7 @@ def store_image(
     )
     cleaned = read_file(file, new_to=actor if is_new_only else None, is_image_only=is_image_only)
     with file_store.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
+        # Checked again under a lock, because another process may have stored the same file meanwhile.
         if is_new_only:
             _wait_for_others(cleaned.digest)
             _refuse_known(cleaned.digest, actor)
@@ -113,11 +113,12 @@ def store_image(
 def read_file(
     file: Readable, *, new_to: Actor | None = None, is_image_only: bool = False
 ) -> Cleaned:
-    """The checked and cleaned content of a file that a caller sent. One that `new_to` sees already is refused."""
-    # Only who takes a file loads the library for images.
+    """Return the checked and cleaned content of a file. Refuses a file that is already visible to `new_to`."""
+    # Imported here, so that only processes that store files load Pillow.
     from media.images import Cleaned, clean, damaged_image_error
 
     env = settings.CMS_ENV
+    # One byte more than allowed is enough to detect a file that is too large.
     content = file.read(env.media_max_bytes + 1)
     if len(content) > env.media_max_bytes:
         raise TooLarge(
@@ -147,7 +148,7 @@ def _refuse_known(digest: str, actor: Actor) -> None:
 
 
 def _wait_for_others(digest: str) -> None:
-    """Let one transaction at a time add this content. SQLite has one writer anyway."""
+    """Let only one transaction at a time add this content. SQLite has a single writer anyway."""
     if connection.vendor == "postgresql":
         key = int.from_bytes(bytes.fromhex(digest)[:8], "big", signed=True)
         with connection.cursor() as cursor:
@@ -155,7 +156,7 @@ def _wait_for_others(digest: str) -> None:
 
 
 def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:
-    """Make the file that of the asset; its variants have names, and are still to be made."""
+    """Set the file of the asset. Its variants get names but are not made yet."""
     is_image = cleaned.mime.startswith("image/")
     asset.file.name = name
     asset.size = len(cleaned.content)
@@ -169,14 +170,14 @@ def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:
 
 
 OLD_FILE_LIFETIME: Final = timedelta(days=1)
-"""How long the old files stay, for pages that browsers keep; later their names lead to the new one."""
+"""Time during which replaced files stay, for cached pages; later their names lead to the new file."""
 
 
 def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: Actor) -> Asset:
-    """Give the asset another file, also of another type. What is said of it stays, as does the focal point.
+    """Replace the file of an asset, also by another type. Metadata and focal point stay.
 
-    Not to be called in a transaction. Raises `NotAllowed`, `NotFound`, and what `store_image` raises; then all is as
-    it was.
+    Must not be called in a transaction. Raises `NotAllowed`, `NotFound`, and what `store_image` raises; then
+    nothing changes.
     """
     actor.require_person("replace files")
     actor.require("media.edit")
@@ -207,9 +208,9 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
 
 @transaction.atomic
 def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> None:
-    """Delete an asset; its files go after the commit. Pages that used it show no image there.
+    """Delete an asset; its files are deleted after the commit. Pages that used it show no image.
 
-    Raises `NotAllowed`, `NotFound`, or `Conflict` (`media_in_use`, the places in `details`) unless forced.
+    Raises `NotAllowed`, `NotFound`, or `Conflict` (`media_in_use`, with the places in `details`) unless forced.
     """
     actor.require_person("delete media")
     actor.require("media.delete")

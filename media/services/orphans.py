@@ -1,4 +1,4 @@
-"""Files that nothing knows, deleted on request: those of the last check that are still what it said they are."""
+"""Orphaned files, deleted on request if they are listed by the last check and still unknown."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 
 MAX_ORPHANS: Final = 50
-"""Files looked at in one request."""
+"""Number of files examined in one request."""
 ORPHAN_AGE: Final = timedelta(days=1)
-"""A younger file may be one that is just being put there."""
+"""Minimum age for deletion: a younger file may just be being written."""
 _LONGEST: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
+# A file without a row. `changed` is None if it is gone. Only a file with `is_old` may be deleted.
 class Orphan:
     """A file that nothing knows; `changed` is None where it is gone. Only one that `is_old` may be deleted."""
 
@@ -35,6 +36,7 @@ class Orphan:
 
 
 @dataclass(frozen=True, slots=True)
+# The result of a deletion. `kept`: files that have a row by now, are too young, or are gone.
 class Deleted:
     """`kept` are files that were left: they are known by now, too young, or gone already."""
 
@@ -47,17 +49,17 @@ def last_check() -> FileCheck | None:
 
 
 def orphans(check: FileCheck | None) -> list[Orphan]:
-    """The first files that the check found and nothing knows still, as they are now."""
+    """Return the first orphans of the check that are still unknown, in their current state."""
     names = [str(name) for name in check.orphaned] if check is not None else []
     return [_look(name) for name in _unknown(names)[:MAX_ORPHANS]]
 
 
 @transaction.atomic
 def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
-    """Have a worker delete these files of the last check. Each is looked at again: what is known by now stays.
+    """Delete these orphans of the last check in a worker, except files that have a row by now.
 
-    Raises `NotAllowed`, `RuleViolation` on `names` for none or too many, `Conflict` for names that the check does
-    not list.
+    Raises `NotAllowed`, `RuleViolation` on `names` for none or too many, `Conflict` for names that the check
+    doesn't list.
     """
     actor.require_person("delete files")
     actor.require("media.delete")
@@ -82,8 +84,8 @@ def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
 
 
 def _unknown(names: Iterable[str]) -> list[str]:
-    """Those without a row, in their order: a file that is being written has one before it is there."""
-    # No row can take a longer name, so nothing would remember to delete it.
+    """Return the names without a row, in order."""
+    # Longer names don't fit into a row, which the deletion needs.
     asked = [name for name in names if len(name) <= _LONGEST]
     known = StoredFile.objects.filter(name__in=asked, is_deleted=False)
     present = set(known.values_list("name", flat=True))

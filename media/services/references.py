@@ -1,4 +1,4 @@
-"""References: which file an address leads to, and the places where files are used, in rows that follow each write."""
+"""Media references: the file of a URL, and the places where files are used, updated with each write."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _PROBE: Final = "x"
 
 
 def storage_name(address: str) -> str | None:
-    """The name in the storage of a file that an address leads to; None for what is no file of ours."""
+    """Return the storage name of a URL, or None if it is not a file of this site."""
     plain = re.split(r"[?#]", address, maxsplit=1)[0]
-    # The address of every file begins so: on this site, and where else the storage serves them.
+    # Files have URLs on this site, and possibly on another host of the storage.
     local = settings.MEDIA_URL
     for base in (local, settings.SITE_URL + local, _base_of(default_storage, local)):
         if plain.startswith(base):
@@ -34,20 +34,22 @@ def storage_name(address: str) -> str | None:
 
 
 @lru_cache(maxsize=8)
+# Return the common prefix of a storage's URLs. Cached, because some storages sign each URL.
 def _base_of(storage: Storage, local: str) -> str:
     """What the addresses of a storage begin with. Some sign each address, which costs more than to compare it."""
     return storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
 
 
 Token: TypeAlias = UUID | str
-"""An asset by its id, or by the name of one of its files, present or old."""
+"""An asset's id, or a current or old name of one of its files."""
 Places: TypeAlias = Mapping[str, Collection[Token]]
-"""What is used at each path."""
+"""Used assets by path."""
 
 _BATCH_SIZE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
+# The files used by one layer of a holder before and after a change.
 class Held:
     """The files that one layer of a holder used, and those that it uses now."""
 
@@ -63,10 +65,11 @@ class Held:
 
 
 def set_references(held: Iterable[Held]) -> frozenset[UUID]:
-    """Make the rows of these layers say what they use now. No statement where that is what they used before.
+    """Update the references of these layers, without a query if nothing changed. Return the ids that have no
+    asset.
 
-    Inside the caller's transaction, with the holders locked: the files are kept from being deleted until it ends.
-    What names no file has no row. Answers the ids among them that no file has.
+    Must be called in the caller's transaction with the holders locked. The assets are locked against deletion
+    until its end. Unknown names get no row.
     """
     changed = [item for item in held if item.is_changed]
     if not changed:
@@ -99,12 +102,12 @@ def set_references(held: Iterable[Held]) -> frozenset[UUID]:
 
 
 def drop_references(kind: str, holder_ids: Collection[UUID]) -> None:
-    """Take away every row of these holders: they are gone, or in the trash."""
+    """Delete all references of these holders, which are deleted or in the trash."""
     MediaReference.objects.filter(holder_kind=kind, holder_id__in=holder_ids).delete()
 
 
 def _find_assets(tokens: Collection[Token]) -> dict[Token, UUID]:
-    """The asset that each token leads to, held until the transaction ends."""
+    """Return the asset id for each token, and lock the assets until the end of the transaction."""
     names = {token: related_names(token) for token in tokens if isinstance(token, str)}
     listed, known = sorted({name for same in names.values() for name in same}), dict[str, UUID]()
     for begin in range(0, len(listed), _BATCH_SIZE):
@@ -125,7 +128,7 @@ def _find_assets(tokens: Collection[Token]) -> dict[Token, UUID]:
 
 
 def _lock_shared(ids: Sequence[UUID]) -> set[UUID]:
-    """Those of the assets that are there, their keys shared: who deletes one waits, who edits it does not."""
+    """Return the existing ids, with their keys locked in shared mode: deletions wait, edits don't."""
     found: set[UUID] = set()
     for begin in range(0, len(ids), _BATCH_SIZE):
         rows = (

@@ -1,4 +1,4 @@
-"""Changes what a file says about itself, of one or of several. The file stays as it is."""
+"""Changes the metadata of one or several files. The files themselves are unchanged."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ def update_asset(
     description: str | None = None,
     focal_point: FocalPoint | EllipsisType | None = ...,
 ) -> Asset:
-    """Change what is given; None leaves the words, `...` leaves the focal point (None: the middle again).
+    """Change the given values. `None` leaves texts unchanged; for the focal point `...` leaves it and None resets
+    it.
 
-    `alt_texts` are those of other languages; those of languages that it does not name stay. Who says what an image
-    shows takes it for more than decoration. Pages show the change at once. Raises `NotAllowed`, `NotFound`, or
-    `RuleViolation` by field.
+    `alt_texts` changes only the named languages. Setting an alternative text removes `is_decorative`. Pages
+    show changes immediately. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field.
     """
     actor.require_person("edit media")
     actor.require("media.edit")
@@ -88,7 +88,7 @@ def categorize(
     remove: Sequence[str] = (),
     actor: Actor,
 ) -> list[Asset]:
-    """Give these files categories and take others away: all of them, or none.
+    """Add and remove categories of these files: of all, or of none.
 
     Raises `NotAllowed`, `NotFound`, or `RuleViolation` on `categories`.
     """
@@ -96,7 +96,7 @@ def categorize(
     actor.require("media.edit")
     added, removed = clean_categories(add), set(clean_categories(remove))
     changed = []
-    # In one order, so that two who do it at once wait for each other instead of for ever.
+    # Locked in order of ids, so that two concurrent calls can't deadlock.
     for id_ in sorted(asset_ids):
         kept = [word for word in lock_asset(id_, actor).categories if word not in removed]
         changed.append(update_asset(asset_id=id_, categories=[*kept, *added], actor=actor))
@@ -104,9 +104,9 @@ def categorize(
 
 
 def lock_asset(asset_id: UUID | str, actor: Actor) -> Asset:
-    """The asset, held until the transaction ends, to be changed.
+    """Return the asset, locked until the end of the transaction.
 
-    Raises `NotFound`, and `NotAllowed` where something outside of the actor's scope uses it.
+    Raises `NotFound`, and `NotAllowed` if something outside the actor's scope uses it.
     """
     found = find_by_id(Asset.objects.select_for_update(), asset_id)
     if found is None or not only_visible({"": found}, actor):
@@ -116,7 +116,7 @@ def lock_asset(asset_id: UUID | str, actor: Actor) -> Asset:
 
 
 def find_asset(asset_id: UUID | str, actor: Actor) -> Asset:
-    """The asset, which may change at any time. Raises `NotFound`, as for one that the actor may not see."""
+    """Return the asset without a lock. Raises `NotFound` if it doesn't exist or is not visible."""
     found = find_by_id(visible_assets(Asset.objects.all(), actor), asset_id)
     if found is None:
         raise _unknown(asset_id)

@@ -1,4 +1,4 @@
-"""Variants: asked for here, made by workers."""
+"""Requests for variants, which workers then make."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from proofroom.core.task_queue import queue_task, send_after_commit
 
 @transaction.atomic
 def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset:
-    """Have the variants made by a worker: `light` makes the usual ones again, `dark` darkened ones.
+    """Request variants from a worker: `light` makes the usual ones again, `dark` darkened ones.
 
-    While light ones are made again, `status` is `processing` and pages show the file itself. What is asked for twice
-    is made once. Raises `NotAllowed`, `NotFound`, or `RuleViolation` on `theme`.
+    While light ones are made again, `status` is `processing` and pages show the original file. Repeated
+    requests are merged. Raises `NotAllowed`, `NotFound`, or `RuleViolation` on `theme`.
     """
     actor.require_person("make variants")
     actor.require("media.edit")
@@ -55,7 +55,8 @@ def request_variants(*, asset_id: UUID | str, theme: str, actor: Actor) -> Asset
 
 
 def queue_variants(asset: Asset, theme: str = ImageTheme.LIGHT) -> None:
-    """Note that the variants are to be made, and wake a worker after the commit. In the caller's transaction."""
+    """Create the work for variants, and start a worker after the commit. Must be called in the caller's
+    transaction."""
     if not asset.mime.startswith("image/"):
         return
     VariantWork.objects.update_or_create(
@@ -74,7 +75,7 @@ def wake_renderer(asset_id: UUID, theme: str) -> None:
 
 
 def dark_status(asset: Asset) -> str:
-    """Return how far the dark variants are: none, processing, ready or failed. One query, unless they are there."""
+    """Return the state of the dark variants: none, processing, ready or failed. One query."""
     work = VariantWork.objects.filter(asset=asset, theme=ImageTheme.DARK).first()
     if work is not None:
         return AssetStatus.FAILED if work.is_given_up else AssetStatus.PROCESSING

@@ -14,11 +14,12 @@ from proofroom.core.errors import CmsError, invalid
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable, fetch
 
 FETCH_SECONDS: Final = 10.0
-"""For the whole way to an image, redirects included."""
+"""Timeout for one image, including redirects."""
 MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
+# The other site did not return the file. A retry may succeed.
 class FetchFailed(CmsError):
     """The other site did not give the file. Another try may go better."""
 
@@ -31,9 +32,9 @@ class NoAnswer(FetchFailed):
 
 
 def fetch_file(url: str) -> tuple[bytes, str]:
-    """The bytes, and the address that gave them. Each redirect is judged like the first address.
+    """Return the content and its final URL. Each redirect target is checked like the first URL.
 
-    Raises `RuleViolation` for an address that may not be called, `FetchFailed`, `TooLarge`.
+    Raises `RuleViolation` for a forbidden URL, `FetchFailed`, `TooLarge`.
     """
     limit, end = settings.CMS_ENV.media_max_bytes, time.monotonic() + FETCH_SECONDS
     for _hop in range(MAX_REDIRECTS + 1):
@@ -69,7 +70,7 @@ def _call(url: str, *, seconds: float, max_bytes: int) -> HttpResult:
             max_bytes=max_bytes,
         )
     except CallRefused:
-        # Without the guard's own words: they tell what the names of the network lead to.
+        # Without the guard's message, which reveals what names of the internal network resolve to.
         raise invalid(
             "url", _("This site is not allowed to fetch files from that address.")
         ) from None

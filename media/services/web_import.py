@@ -1,4 +1,4 @@
-"""Images of other sites, fetched into the library: for text that was pasted together with its pictures."""
+"""Import of images from other sites into the library, for text pasted with images."""
 
 from __future__ import annotations
 
@@ -22,11 +22,21 @@ from proofroom.core.errors import invalid
 from proofroom.core.http_client import check_url
 
 _FETCHES: Final = BoundedSemaphore(2)
-"""At once in one process: each holds a thread that others wait for."""
+"""Number of concurrent fetches per process, because each one occupies a thread."""
 
 
 def import_image(
-    *, url: str, alt_text: str = "", locale: str = "", actor: Actor
+    # Fetch an image and store it, or return the existing asset with the same content. The bool is True if it
+    # is new.
+    #
+    # The URL of a file of this site returns its asset without a fetch. Must not be called in a transaction.
+    # Raises `NotAllowed`, `RuleViolation`, `FetchFailed`, and what `store_image` raises; then nothing is
+    # stored.
+    *,
+    url: str,
+    alt_text: str = "",
+    locale: str = "",
+    actor: Actor,
 ) -> tuple[Asset, bool]:
     """Fetch an image and keep it; the same file is kept once. Answers the file, and whether it is new.
 
@@ -57,7 +67,17 @@ def import_image(
 
 
 def keep_image(
-    *, file: Readable, filename: str, alt_text: str = "", locale: str = "", actor: Actor
+    # Store an image from pasted text, or return the existing asset with the same content. The bool is True if
+    # it is new.
+    #
+    # `alt_text` is in `locale`, by default the default language. Metadata of an existing asset is unchanged.
+    # Raises what `store_image` raises.
+    *,
+    file: Readable,
+    filename: str,
+    alt_text: str = "",
+    locale: str = "",
+    actor: Actor,
 ) -> tuple[Asset, bool]:
     """Keep an image that came with pasted text; the same file is kept once. Answers the file, and whether it is new.
 

@@ -1,4 +1,4 @@
-"""Compares the rows of media with the storage and says what is missing and what nobody knows."""
+"""`manage.py check_media`: compare the rows of media with the storage, and report missing and unknown files."""
 
 from __future__ import annotations
 
