@@ -1,4 +1,4 @@
-"""Registers forms with Django, and with notifications, archives, search, references and navigation."""
+"""The app configuration: registers forms with notifications, archives, search, references and navigation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 
 class FormsConfig(AppConfig):
-    """Form definitions and what visitors submit."""
+    """Form definitions and submissions."""
 
     name = "forms"
     default_auto_field = "django.db.models.BigAutoField"

@@ -1,4 +1,4 @@
-"""Forms in an archive. What visitors submitted stays where it is."""
+"""Forms in an archive, without submissions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fields of a form, as they are written, checked and stored."""
+"""The fields of a form: definition and validation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_LENGTHS: Final[dict[str, int]] = {
     "tel": 50,
     "url": URL_MAX,
 }
-"""Characters of a value, by the types that hold text."""
+"""Maximum number of characters of a value by text type."""
 FIELD_NAME_PATTERN: Final = "^[A-Za-z][A-Za-z0-9_]*$"
 SLUG_MAX: Final = 100
 FIELD_NAME_MAX: Final = 60
@@ -35,13 +35,13 @@ DESCRIPTION_MAX: Final = 2000
 SUBMIT_LABEL_MAX: Final = 100
 SUCCESS_MESSAGE_MAX: Final = 1000
 REDIRECT_URL_COLUMN_MAX: Final = 2048
-"""What the column takes; `URL_MAX` may be written."""
+"""Size of the column; new values are limited to `URL_MAX`."""
 MAX_FIELDS: Final = 100
 MAX_OPTIONS: Final = 200
 HONEYPOT: Final = "homepage_url"
-"""A field that people do not see and leave empty; programs that fill whatever they find give themselves away."""
+"""Name of a field hidden from people. Programs that fill all fields reveal themselves by filling it."""
 MAX_BODY_BYTES: Final = 256 * 1024
-"""Of a submission, whichever way it comes."""
+"""Maximum size of a submission in bytes, for all endpoints."""
 
 
 def _one_line(text: str) -> str:
@@ -59,7 +59,7 @@ def _one_line(text: str) -> str:
 
 
 def stripped(most: int, least: int = 0) -> StringConstraints:
-    """Text without the space around it, of so many characters."""
+    """Return constraints for trimmed text of this length."""
     return StringConstraints(strip_whitespace=True, min_length=least, max_length=most)
 
 
@@ -69,7 +69,7 @@ Length = Annotated[int, Bounds(ge=1, le=max(MAX_LENGTHS.values()))]
 
 
 class Field(BaseModel):
-    """One field. What is not given has no key."""
+    """One field. Missing values have no key in JSON."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True, frozen=True
@@ -88,7 +88,7 @@ class Field(BaseModel):
 
     @property
     def longest(self) -> int:
-        """The most characters of a value of this field."""
+        """The maximum number of characters of a value."""
         bound = patterns.MAX_TEXT_LENGTH if self.pattern else MAX_LENGTHS[self.type]
         return min(bound, self.max_length or bound)
 
@@ -98,7 +98,7 @@ class Field(BaseModel):
 
 
 def find_field_faults(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong between the keys of the fields, by path: `0.options`."""
+    """Yield errors between the keys of the fields, by path such as `0.options`."""
     names: set[str] = set()
     for place, field in enumerate(fields):
         if field.name.lower() in names:

@@ -1,4 +1,4 @@
-"""Find and replace in forms: what visitors read of them. Names of fields stay, and so does what was sent."""
+"""Find and replace in forms: texts shown to visitors. Field names and submissions are unchanged."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FIELD_TEXTS: Final = ("label", "placeholder", "help")
 
 
 def change_form(form: FormDefinition, hand: Hand) -> None:
-    """Set the columns of a form from what the hand takes, by the rules of forms."""
+    """Apply the edit to the columns of a form, validated as any input."""
     now = input_values(form)
     values: JsonObject = {name: hand.take(name, now[name]) for name in _TEXTS}
     fields: list[Json] = []

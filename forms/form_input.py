@@ -1,4 +1,4 @@
-"""A form's definition as its writers send it: checked as a whole, with refusals by path."""
+"""The definition of a form as input, validated as a whole, with errors by path."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _SENTENCES: Final = {
         "Letters, digits and underscores, starting with a letter."
     ),
 }
-"""In place of those for all inputs."""
+"""Messages that replace the general ones."""
 
 
 def _clean_lines(text: str) -> str:
@@ -68,7 +68,7 @@ def _safe_target(address: str) -> str:
 
 
 class FormInput(BaseModel):
-    """All of a form but its slug and locale, which it is known by."""
+    """All input of a form except its key, slug and locale."""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True
@@ -136,13 +136,13 @@ class FormInput(BaseModel):
 
 
 def input_values(form: FormDefinition) -> JsonObject:
-    """Return what `FormInput` reads, as the form has it now, by the names of the wire."""
+    """Return the current values of the form as input for `FormInput`, by API name."""
     values = {to_camel(name): cast(Json, getattr(form, name)) for name in FormInput.model_fields}
     return values | {"redirectUrl": form.redirect_url or None}
 
 
 def read_definition(values: Mapping[str, Json]) -> FormInput:
-    """The definition that `values` make, by the names of the wire. Raises `RuleViolation` by path."""
+    """Parse a definition from values by API name. Raises `RuleViolation` by path."""
     refuse_unstorable(values)
     given = dict(values)
     if given.get("redirectUrl", "") is None:
@@ -164,7 +164,7 @@ def clean_slug(slug: object) -> str:
 
 
 def clean_locale(locale: object) -> str:
-    """The locale, the default one for None. 422 on one that the site does not have."""
+    """Return the locale, or the default one for None. 422 for a locale the site doesn't have."""
     if locale is None:
         return str(settings.CMS_ENV.default_locale)
     if not isinstance(locale, str) or locale not in settings.CMS_ENV.locales:

@@ -1,4 +1,4 @@
-"""Forms, one per slug and locale, and what visitors submitted."""
+"""Forms, one per slug and locale, and their submissions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from proofroom.core.validation.limits import LABEL_MAX, LOCALE_MAX
 
 
 class FormDefinition(models.Model):
-    """A form. `fields` is a list of `forms.fields.Field`s, as JSON."""
+    """A form. `fields` is a list of `forms.fields.Field` as JSON."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     slug = models.SlugField(max_length=SLUG_MAX, db_index=False)
@@ -48,9 +48,9 @@ class FormDefinition(models.Model):
 
 
 class FormSubmission(models.Model):
-    """A submission: values by the names of fields. It outlives its form, and holds no address.
+    """A submission: values by field name. It is retained after its form is deleted, and contains no IP address.
 
-    `event_ids` are the events that carry the same words, so that they can be forgotten with it.
+    `event_ids`: events that contain the same values, to be deleted with it.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

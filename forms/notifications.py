@@ -1,4 +1,4 @@
-"""Notifications about what visitors sent with forms."""
+"""Notifications about submissions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _find_submitted(event: Event) -> list[Notice]:
 
 
 def _describe_submitted(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
-    """Name the form, never what was sent: mails have these texts."""
+    """Return texts that name the form but not the values, because they are sent by email."""
     titles = titles_of_forms({row.group for row in rows})
     address = reverse("admin:forms_formsubmission_changelist")
     return {

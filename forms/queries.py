@@ -1,4 +1,4 @@
-"""Reads of forms and submissions."""
+"""Queries of forms and submissions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from forms.models import FormDefinition, FormSubmission
 
 
 def find_form(slug: str, locale: str) -> FormDefinition:
-    """The form of that slug in the locale, else in the default locale. Raises `NotFound`."""
+    """Return the form with this slug in the locale, else in the default locale. Raises `NotFound`."""
     default = settings.CMS_ENV.default_locale
     found: Mapping[str, FormDefinition] = {}
     if is_slug(slug):
@@ -31,7 +31,7 @@ def fields_of(form: FormDefinition) -> list[Field]:
 
 
 def titles_of_forms(slugs: Collection[str] | None = None) -> dict[str, str]:
-    """Titles of these forms, or of all, by slug: that in the default locale, else in the first one. One query."""
+    """Return the titles of these or all forms by slug, in the default locale or else in the first one. One query."""
     default = settings.CMS_ENV.default_locale
     found: dict[str, str] = {}
     rows = FormDefinition.objects.order_by("slug", "locale")
@@ -44,7 +44,7 @@ def titles_of_forms(slugs: Collection[str] | None = None) -> dict[str, str]:
 
 
 def existing_forms(slugs: Collection[str]) -> set[str]:
-    """Those of the slugs that a form has, in any language. One query."""
+    """Return the slugs that a form has in any language. One query."""
     known = [slug for slug in slugs if is_slug(slug)]
     rows = FormDefinition.objects.filter(slug__in=known)
     return set(rows.order_by().values_list("slug", flat=True))
@@ -57,9 +57,9 @@ def submissions_of(
     since: datetime | None = None,
     until: datetime | None = None,
 ) -> QuerySet[FormSubmission]:
-    """Return what was submitted to a form, newest first. `until` is left out itself.
+    """Return the submissions of a form, newest first, from `since` up to but excluding `until`.
 
-    Raises `NotFound` where there is no such form and never was one that somebody used.
+    Raises `NotFound` if the form doesn't exist and has no submissions.
     """
     rows = FormSubmission.objects.filter(form_slug=slug) if is_slug(slug) else None
     if rows is None or not (FormDefinition.objects.filter(slug=slug).exists() or rows.exists()):
@@ -74,8 +74,8 @@ def submissions_of(
 
 
 def columns_of(slug: str, payloads: Iterable[Mapping[str, object]]) -> dict[str, str]:
-    """Labels by name: the fields of every locale of the form, the default one's first, then what is in
-    payloads and in no form any more."""
+    """Return labels by field name: fields of the form in the default locale, then of other locales, then names
+    found only in payloads."""
     forms = list(FormDefinition.objects.filter(slug=slug))
     forms.sort(key=lambda form: (form.locale != settings.CMS_ENV.default_locale, form.locale))
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Forms as the pages of the site show them."""
+"""Forms as shown on pages of the site."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _AUTOCOMPLETE: Final[Mapping[str, str]] = {
     "country": "country-name",
     "birthday": "bday",
 }
-"""What browsers may fill in, by names of fields."""
+"""Values of the `autocomplete` attribute by field name."""
 _AUTOCOMPLETE_BY_TYPE: Final[Mapping[FieldType, str]] = {
     "email": "email",
     "tel": "tel",
@@ -79,7 +79,7 @@ class SiteField:
 
 @dataclass(frozen=True, slots=True)
 class SiteForm:
-    """A form in the locale of a page, or in the default one. `action` is the address that takes it."""
+    """A form in the locale of a page, or in the default one. `action` is its submission URL."""
 
     slug: str
     title: str
@@ -93,12 +93,12 @@ class SiteForm:
 
 
 def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
-    """The forms of these slugs that there are, by slug. One query. A broken form is left out, and no other one."""
+    """Return the existing forms by slug. One query. A broken form is skipped, with a log entry."""
     default: str = settings.CMS_ENV.default_locale
     known = [slug for slug in slugs if is_slug(slug)]
     rows = _FORMS.rows(known, locale, default)
     found: dict[str, SiteForm] = {}
-    # The page's own language last, so that it stays.
+    # The page's own language comes last, so that it overwrites the default one.
     for row in sorted(rows, key=lambda row: bool(row["locale"] == locale)):
         try:
             fields = [_site_field(Field.model_validate(field)) for field in row["fields"]]
@@ -140,11 +140,11 @@ def _site_field(field: Field) -> SiteField:
 
 
 def form_address(slug: str, locale: str) -> str:
-    """Return where a form is sent to, and stands by itself."""
+    """Return the submission URL of a form, which also shows the form on its own page."""
     query = "" if locale == settings.CMS_ENV.default_locale else f"?{urlencode({'locale': locale})}"
     return f"/forms/{slug}{query}"
 
 
 def goal_of(slug: str) -> str:
-    """Return what a visitor reached who sent a form. No goal that a page names holds a colon."""
+    """Return the analytics goal of a submission. The colon keeps it distinct from goals defined on pages."""
     return f"form:{slug}"

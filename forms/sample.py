@@ -1,4 +1,4 @@
-"""The sample form of the demo, in two languages. The command `seed` finds it here."""
+"""The sample form of the demo, in two languages. Found by the `seed` command."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proofroom.core.json import Json
 
 SLUG: Final = "contact"
 BEFORE_POSTS: Final = True
-"""Posts of the demo show the form."""
+"""True: posts of the demo contain the form, so it must exist before them."""
 _WORDS: Final[dict[str, dict[str, str]]] = {
     "en": {
         "title": "Write to us",
@@ -37,7 +37,7 @@ _WORDS: Final[dict[str, dict[str, str]]] = {
 
 
 def seed(*, actor: Actor) -> None:
-    """Make the form in the site's languages. What is there stays as it is."""
+    """Create the form in the site's languages. Existing forms are unchanged."""
     for locale, words in _WORDS.items():
         there = FormDefinition.objects.filter(slug=SLUG, locale=locale).exists()
         if locale in settings.CMS_ENV.locales and not there:

@@ -10,5 +10,5 @@ from forms.services.submissions import prune_submissions as prune
 
 @shared_task(name="forms.tasks.prune_submissions")
 def prune_submissions() -> int:
-    """Delete submissions that are older than `FORM_RETENTION_DAYS`."""
+    """Delete submissions older than `FORM_RETENTION_DAYS`."""
     return prune(days=settings.CMS_ENV.form_retention_days)

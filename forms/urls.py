@@ -1,4 +1,4 @@
-"""Addresses of forms on the site."""
+"""URLs of forms on the site."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""`/forms/:slug`: where the forms of the site are sent to, without scripts. By itself, it shows the form.
+"""`/forms/:slug`: submission of the site's forms without scripts. GET shows the form on its own page.
 
-A form that was taken leads back to its page (303); one that was not shows the page again, with what is wrong.
-
-There is no CSRF token, on purpose: no session and no cookie is looked at here, as at the API's submit, so that a
-forged request could do nothing that its sender could not do themselves; and a token in the page would make it
-another one for every visitor, which no cache could keep. What holds is the honeypot and the limit by address.
+An accepted form redirects back to its page (303); a refused one shows the page again with the errors. There is
+deliberately no CSRF token: as in the API, no session and no cookie is used, so a forged request can do nothing
+that its sender couldn't do directly. A token would also make each page different, so that no cache could store
+it. Protection comes from the honeypot and the rate limit by address.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ from proofroom_apps.website.rendering import full_props
 from proofroom_apps.website.variation_pages import page_with
 
 ALONE: Final = "form"
-"""Stands for the id of a module where the form is on a page of its own."""
+"""Used instead of a module id if the form is on its own page."""
 _PAGE: Final = "_page"
 _AT: Final = "_at"
 _AGREED: Final = "_agreed"
@@ -58,10 +57,10 @@ _TYPES: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """`found` is the published page that holds the form in its module `at`; None where there is no such page.
+    """A submission. `found` is the published page with the form in its module `at`, or None.
 
-    While variations of the page run, it is the arm that the visitor was shown. `has_agreed` says that the visitor
-    agreed to be counted, where the site asks for that, and `is_for_looking` that the page was one to look at.
+    While the page has running variations, `found` is the one the visitor saw. `has_agreed`: the visitor
+    consented to be counted; `is_for_looking`: the page was a preview.
     """
 
     found: queries.FoundPost | None
@@ -73,7 +72,7 @@ class Sent:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it may be counted that somebody sent the form."""
+        """True if the submission may be counted in analytics."""
         env = settings.CMS_ENV
         if self.is_for_looking or not env.analytics_tracking:
             return False
@@ -81,8 +80,8 @@ class Sent:
 
     @property
     def shown(self) -> dict[str, str]:
-        """What the visitor finds again in the form. A box that is ticked sends a text, whatever it is."""
-        # No page can hold NUL, and halves of characters.
+        """Values to show in the form again. A checked box sends some text."""
+        # HTML can't contain NUL or lone surrogates.
         return {
             name: value.replace("\x00", "").encode("utf-8", "replace").decode()
             for name, value in self.values.items()
@@ -91,7 +90,7 @@ class Sent:
 
 
 def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpResponse:
-    """Return what was sent, or the answer to what cannot be read."""
+    """Return the parsed request, or an error response."""
     if body_length(request) > MAX_BODY_BYTES:
         return HttpResponse("That is too much for a form.", status=413, content_type="text/plain")
     if request.content_type not in _TYPES:
@@ -109,9 +108,9 @@ def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpRespon
 
 
 def _find_page(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
-    """The published page at a path of this site, or the arm of it, if its module `at` holds the form.
+    """Return the published page at a path, or its shown variation, if its module `at` contains the form.
 
-    What is answered is made of the post that was found, never of the address that was sent.
+    The response is built from this post only, never from the submitted path.
     """
     if not isinstance(path, str) or not isinstance(at, str) or not path.startswith("/"):
         return None
@@ -130,7 +129,7 @@ def _find_page(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
 
 
 class TooManySubmissions(Exception):
-    """More were accepted from the address than the limit has. `wait` is in seconds."""
+    """The limit of submissions per address is exceeded. `wait` is in seconds."""
 
     def __init__(self, wait: int) -> None:
         super().__init__(wait)
@@ -139,7 +138,7 @@ class TooManySubmissions(Exception):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """The form by itself, or the answer to one that was sent."""
+    """Show the form on its own page, or process a submission."""
     given = request.GET.get("locale", "")
     default: str = settings.CMS_ENV.default_locale
     locale = given if given in settings.CMS_ENV.locales else default
@@ -158,7 +157,7 @@ def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
 
 def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpResponse:
     def admit() -> None:
-        # Only a submission that fits is counted, unless its address is free of limits.
+        # Called only for valid submissions. Addresses without limits are not counted.
         count = count_caller("forms", request)
         if count is not None and count.is_over:
             raise TooManySubmissions(count.wait)
@@ -202,12 +201,12 @@ def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpRespo
     if receipt.is_kept and sent.is_counted:
         shown = sent.found.post.pk if sent.found is not None else None
         goals.report_goal(request, post_id=shown, goal=goal_of(slug))
-    # On to where the form leads: its own address, else back to the page, which thanks in its place.
+    # Redirect to the form's own target, or back to the page, which then shows the confirmation.
     if _is_of_site(receipt.redirect_url):
         return _see_other(receipt.redirect_url)
     if sent.found is None or receipt.redirect_url:
-        # Browsers hold the policy `form-action 'self'` also against where a form leads on to. So an address of
-        # another site is not redirected to: the page that says thanks goes on there.
+        # Browsers apply the policy `form-action 'self'` to redirects after a submission too. For another
+        # site, the confirmation page forwards the visitor.
         address = form_address(slug, sent.locale)
         query = urlencode({"sent": ALONE})
         return _see_other(f"{address}{'&' if '?' in address else '?'}{query}#form-{ALONE}")
@@ -220,7 +219,7 @@ def _show_again(
     form = load_forms([slug], sent.locale).get(slug)
     names = {field.name for field in form.fields} if form else set()
     if errors and not notice and not names >= errors.keys():
-        # Not of the visitor's making: the form was edited after the page was loaded.
+        # Unknown field names mean that the form was edited after the page was loaded.
         notice = gettext("The form has changed in the meantime. Please check it and send it again.")
     submission = SubmissionResult(at=sent.at, values=sent.shown, errors=errors, notice=notice)
     if sent.found is None:
@@ -232,7 +231,7 @@ def _show_again(
 
 
 def _form_alone(slug: str, locale: str, submission: SubmissionResult | None) -> HttpResponse:
-    """The form on a page of its own. Three queries."""
+    """Return the form on its own page. Three queries."""
     form = load_forms([slug], locale).get(slug)
     if form is None:
         return HttpResponse(missing_page(locale), status=404)
@@ -249,6 +248,7 @@ def _form_alone(slug: str, locale: str, submission: SubmissionResult | None) -> 
             "stylesheets": ["cms/modules/form.css"],
         }
         response = HttpResponse(render_to_string("site/form_page.html", context))
+    # Unlike a redirect, the Refresh header isn't subject to `form-action`.
     if onward and (target := safe_href(onward)):
         response["Refresh"] = f"0; url={iri_to_uri(target)}"
     return _uncached(response)
@@ -265,6 +265,6 @@ def _see_other(address: str) -> HttpResponse:
 
 
 def _uncached(response: HttpResponse) -> HttpResponse:
-    """In no cache: it is the answer to one visitor."""
+    """Disable caching: the response is for one visitor only."""
     response["Cache-Control"] = "no-store"
     return response

@@ -1,4 +1,4 @@
-"""Tools of media for agents and AI clients: they read. What files there are, what they show, where they are used."""
+"""Media tools for agents and AI clients, read only: files, their descriptions and uses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page, page_after, page_of_ranked
 
 _MAX_CHECKED: Final = 5_000
-"""Files that one call goes through."""
+"""Maximum number of files checked in one call."""
 
 
 class ListedFile(Result):
@@ -76,7 +76,7 @@ class MissingFile(Result):
 
 
 class CheckedFiles(Result):
-    """`at` says when, where a worker has gone through so many files."""
+    """`at`: time of the last worker check, if there are too many files for one call."""
 
     checked: int
     missing: list[MissingFile]
@@ -108,7 +108,7 @@ class SomeFiles(Arguments):
 
 @tool(title="List media", kind="read", permission="media.view", group="media", result=FilePage)
 def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
-    """Images and files, newest first; with q the best match first."""
+    """List images and files, newest first; with q best match first."""
     words = (arguments.q or "").strip()
     rows = queries.list_assets(
         actor=actor, category=arguments.category or "", search=words, mime=arguments.mime or ""
@@ -120,14 +120,14 @@ def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
 
 @tool(title="Search media", kind="read", permission="media.view", group="media", result=FilePage)
 def search_media(actor: Actor, arguments: SearchMedia) -> JsonObject:
-    """Files by words in alt text, description, filename or category, ranked in that order."""
+    """Search files by words in alt text, description, filename or category, ranked in that order."""
     rows = queries.list_assets(actor=actor, search=arguments.q)
     return page_of_ranked(arguments, "search_media", rows, _files(arguments))
 
 
 @tool(title="One file", kind="read", permission="media.view", group="media", result=WholeFile)
 def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
-    """A file with its variants, and in how many places it is used."""
+    """A file with its variants and its number of uses."""
     asset = find_asset(arguments.id, actor)
     used = usage_sources.visible_uses_of(asset, actor).count()
     return {**_whole(asset), "whereUsedCount": used}
@@ -141,7 +141,7 @@ def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
     result=CategoryPage,
 )
 def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
-    """The categories of media that are in use, each with the number of its files."""
+    """List the categories in use, with their number of files."""
     found, _ = queries.category_counts(actor, 0, 10_000)
     return page(
         arguments, "list_media_categories", found, lambda row: {"name": row[0], "count": row[1]}
@@ -156,7 +156,7 @@ def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
     result=PlacePage,
 )
 def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
-    """The places that use a file, live and staged: postId or globalSlug, title, locale, layer, path."""
+    """List the places that use a file, live and staged: postId or globalSlug, title, locale, layer, path."""
     asset = find_asset(arguments.id, actor)
     rows = usage_sources.visible_uses_of(asset, actor)
 
@@ -178,11 +178,12 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     result=CheckedFiles,
 )
 def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
-    """Whether the files of one or of all media are there; orphaned ones belong to none."""
+    """Check whether the files of one or all media exist; orphaned ones have no owner."""
     if arguments.id is not None:
         find_asset(arguments.id, actor)
     elif StoredFile.objects.count() > _MAX_CHECKED:
-        # To go through so many files takes longer than a call may: what a worker found is told.
+        # Checking so many files exceeds the time limit of a call, so the result of the last worker check is
+        # returned.
         found = FileCheck.objects.filter(finished_at__isnull=False).first()
         if found is None:
             raise RuleViolation(
@@ -199,7 +200,7 @@ def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
 def _report(
     actor: Actor, checked: int, missing: Sequence[Sequence[str]], orphaned: Sequence[str]
 ) -> JsonObject:
-    """What is missing of the files that the actor may see."""
+    """Return the result of a check, limited to files visible to the actor."""
     seen = {id_ for id_, _ in missing}
     if reading_scopes(actor):
         seen = set(only_visible(queries.load_assets(seen), actor))
@@ -222,7 +223,7 @@ def _listed(asset: Asset) -> JsonObject:
 
 
 def _whole(asset: Asset) -> JsonObject:
-    """A file as over REST, in camelCase, without what it has not."""
+    """Return a file as in the REST API, in camelCase, without empty values."""
     wire = cast(JsonObject, present_asset(asset))
     return _known({"altText": wire.pop("alt_text"), **wire})
 

@@ -1,4 +1,4 @@
-"""Places where files are used, as lists name them. Apps above register how theirs are called."""
+"""Places where files are used, with names. Apps register lookups for the names of their objects."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n.languages import language_name
 
 STAGED_NEEDS = "posts.view"
-"""The right to see what posts hold before it is live."""
+"""Permission required to see staged content of posts."""
 MAX_PLACES: Final = 20
 _CAPITAL: Final = re.compile(r"[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
 class UsageSource:
-    """A post or a global module by its name."""
+    """The name of a post or global module."""
 
     title: str
     locale: str | None = None
     global_slug: str | None = None
     address: str = ""
-    """Its page in the admin; empty for none."""
+    """URL of its admin page, or an empty string."""
 
 
 MediaLayer = Literal["live", "review", "ai-review"]
@@ -41,7 +41,7 @@ UuidText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 
 
 class MediaPlace(TypedDict):
-    """A place that uses a file: of a post (`postId`), or of a global module (`globalSlug`)."""
+    """A place that uses a file: a post (`postId`), or a global module (`globalSlug`)."""
 
     postId: UuidText | None
     globalSlug: str | None
@@ -52,21 +52,21 @@ class MediaPlace(TypedDict):
 
 
 Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, UsageSource]]
-"""The holders of these ids that may be named: none in the trash. One query."""
+"""Returns the holders with these ids that may be named, without those in the trash. One query."""
 
 holder_lookups: ExtensionPoint[Describe] = ExtensionPoint()
-"""By kind of holder."""
+"""Lookups by kind of holder."""
 
 
 def present_places(rows: Iterable[MediaReference], actor: Actor) -> list[MediaPlace]:
-    """Places of use, as the wire has them. One query for each kind; titles only for who may see posts."""
+    """Return places of use in API format. One query per kind; titles only for actors who may see posts."""
     return [place for place, _ in places_with_addresses(rows, actor)]
 
 
 def places_with_addresses(
     rows: Iterable[MediaReference], actor: Actor
 ) -> list[tuple[MediaPlace, str]]:
-    """The same, each with the page in the admin of what uses the file, or with nothing."""
+    """Return places of use, each with the URL of its holder's admin page or an empty string."""
     listed = list(rows)
     holders: dict[tuple[str, UUID], UsageSource] = {}
     for kind in sorted({row.holder_kind for row in listed} if actor.can(STAGED_NEEDS) else ()):
@@ -89,14 +89,15 @@ def places_with_addresses(
 
 
 def visible_uses_of(asset: Asset, actor: Actor) -> QuerySet[MediaReference]:
-    """The places that use the file, of posts and layers that the actor may see; those of one holder together."""
+    """Return the uses of a file in posts and layers visible to the actor, sorted by holder."""
     layers = None if actor.can(STAGED_NEEDS) else (LIVE,)
     return visible_uses(where_used(asset.pk, layers=layers), actor)
 
 
 @dataclass(frozen=True, slots=True)
 class UsagePlace:
-    """`sentence` has the path, as programs need it; `words` say it to people. `address` is its page in the admin."""
+    """A place of use. `sentence` contains the path, for programs; `words` describes it for users; `address` is its
+    admin page."""
 
     sentence: str
     words: str
@@ -105,7 +106,7 @@ class UsagePlace:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """`total` places, and the first of them, which name only what the actor may see."""
+    """The total number of places and the first of them, naming only what is visible to the actor."""
 
     total: int
     named: Sequence[UsagePlace]
@@ -116,7 +117,8 @@ class Places:
 
 
 def places_of(asset: Asset, actor: Actor) -> Places:
-    """The places that use the file. A fixed number of queries."""
+    """Return the places that use a file. A fixed number of queries."""
+    # The total includes hidden places, because a deletion would affect them too.
     rows = where_used(asset.pk)
     visible = list(visible_uses_of(asset, actor)[:MAX_PLACES])
     named = []
@@ -125,7 +127,8 @@ def places_of(asset: Asset, actor: Actor) -> Places:
         title = title or "Content you may not see, or in the trash"
         locale = f" ({language_name(place['locale'])})" if place["locale"] else ""
         holder = f"{title}{locale}, {place['layer']}"
-        # The last name of the path in words: `modules.….props.items.0.imageId` is "image of a module".
+        # Only the last name of the path, in words: `modules.….props.items.0.imageId` becomes "image of a
+        # module".
         path = place["path"]
         names = [part for part in path.split(".") if not part.isdigit()]
         words = _CAPITAL.sub(lambda found: f" {found[0].lower()}", names[-1].removesuffix("Id"))

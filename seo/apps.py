@@ -1,4 +1,4 @@
-"""Registers the app with Django."""
+"""The app configuration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 
 
 class SeoConfig(AppConfig):
-    """Redirects, the sitemap, and why an address answers as it does."""
+    """Redirects, the sitemap, and traces of addresses."""
 
     name = "seo"
     verbose_name = "SEO"

@@ -1,4 +1,4 @@
-"""Redirects in an archive. How often they were used is not in it."""
+"""Redirects in an archive, without their number of hits."""
 
 from __future__ import annotations
 

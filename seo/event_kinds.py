@@ -1,4 +1,4 @@
-"""Events of search engines' files and of redirects as a file."""
+"""Kinds of events of sitemaps and redirect exports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find and replace in redirects: both addresses, one row at a time, for each can close a loop."""
+"""Find and replace in redirects: both addresses, one row at a time, because each change could close a loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REDIRECTS: Final = "redirects"
 
 
 class RedirectSource:
-    """Redirects, also those that came with the move of a post."""
+    """Redirects, including automatic ones."""
 
     tables: tuple[str, ...] = (REDIRECTS,)
     permission: str = "redirects.edit"

@@ -1,4 +1,4 @@
-"""Redirect visitors of an address where nothing stands, and count how often."""
+"""Redirect visitors of unknown addresses, and count hits."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from seo.redirect_paths import is_site, with_query
 
 logger = logging.getLogger(__name__)
 WRITE_SECONDS = 5.0
-"""The time that hits wait to be written; 0 writes each at once."""
+"""Time in seconds until hits are written; 0 writes each hit immediately."""
 MAX_WAITING: Final = 1000
-"""Redirects whose hits wait at most: beyond it they are written by the request that comes."""
+"""Maximum number of redirects with unwritten hits. Beyond it, the current request writes them."""
 
 
 class HitCounter:
-    """Counts hits in each process, and writes them a few seconds later.
+    """Counts hits per process, and writes them a few seconds later.
 
-    A write for each visitor would make a row that many ask for a row that they all wait for. A process that is killed
+    One write per visitor would make all visitors of a popular redirect wait for the same row. A killed process
     loses the hits of those seconds.
     """
 
@@ -41,7 +41,7 @@ class HitCounter:
         self._timer: Timer | None = None
 
     def add(self, redirect_id: UUID) -> None:
-        """Count one more visitor of a redirect."""
+        """Count one hit of a redirect."""
         with self._lock:
             self._waiting[redirect_id] += 1
             is_due = WRITE_SECONDS == 0 or len(self._waiting) > MAX_WAITING
@@ -53,7 +53,7 @@ class HitCounter:
             self.write()
 
     def write(self) -> None:
-        """Write what waits, in one transaction. Where the database is busy it waits for the next time."""
+        """Write the waiting hits in one transaction. After a database error they stay for the next write."""
         with self._lock:
             waiting, self._waiting = self._waiting, Counter()
             self._timer = None
@@ -61,7 +61,7 @@ class HitCounter:
             return
         try:
             with transaction.atomic():
-                # In one order, so that two processes do not wait for each other.
+                # Sorted, so that two processes can't deadlock.
                 for redirect_id, number in sorted(waiting.items()):
                     rows = Redirect.objects.filter(pk=redirect_id)
                     rows.update(hits=F("hits") + number)
@@ -71,7 +71,7 @@ class HitCounter:
                 self._waiting += waiting
 
     def _write_in_thread(self) -> None:
-        """Write in the timer's thread, whose connection nobody else would close."""
+        """Write in the timer's thread and close its connection, which Django closes only for requests."""
         try:
             self.write()
         finally:
@@ -83,7 +83,7 @@ atexit.register(hits.write)
 
 
 class RedirectMiddleware:
-    """Look once for a redirect where the site answers 404; a page that is there costs nothing."""
+    """Look for a redirect only after a 404, so that existing pages have no extra cost."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -99,6 +99,6 @@ class RedirectMiddleware:
             hits.add(target.id)
         kind = HttpResponsePermanentRedirect if target.status == 301 else HttpResponseRedirect
         redirect = kind(with_query(target.to_path, request.META.get("QUERY_STRING", "")))
-        # Browsers keep a 301 for good otherwise, also when the redirect was taken back.
+        # Without a limit, browsers keep a 301 permanently, even after the redirect is deleted.
         redirect.headers["Cache-Control"] = f"public, max-age={PAGE_MAX_AGE}"
         return redirect

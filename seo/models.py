@@ -1,6 +1,6 @@
-"""Redirects: the table, what people may set, and what the API answers.
+"""Redirects: the table, the input of users, and the API response.
 
-A new field is declared here alone.
+A new field is only declared here.
 """
 
 from __future__ import annotations
@@ -27,16 +27,17 @@ class RedirectType(models.IntegerChoices):
 
 
 TYPE_NAMES: Final = tuple(str(type_.value) for type_ in RedirectType)
-"""As a query, a file and a form name them."""
+"""The types in queries, files and forms."""
 TYPE_CHOICES: Final = list(
     zip(TYPE_NAMES, (gettext_lazy("301: permanent"), gettext_lazy("302: temporary")), strict=True)
 )
 
 
 class Redirect(models.Model):
-    """`is_automatic` ones came with the move of a post.
+    """A redirect. `is_automatic`: created by the move of a post.
 
-    The keys are hashes of the paths: addresses are longer than an index takes. `to_key` is empty for another site.
+    The keys are hashes of the paths, because addresses are too long for an index. `to_key` is empty for another
+    site.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -70,7 +71,7 @@ class Redirect(models.Model):
 
 
 class RedirectAnswer(Answer):
-    """A redirect. `locale` is that of the address it leads from."""
+    """A redirect. `locale` is the locale of its source address."""
 
     id: UUID
     from_path: str
@@ -85,7 +86,7 @@ class RedirectAnswer(Answer):
 
 
 class NewRedirect(Body, answered_by=RedirectAnswer):
-    """A redirect. Other keys that a GET answers are ignored."""
+    """A redirect. Other keys of a GET response are ignored."""
 
     from_path: Annotated[
         Words,
@@ -130,4 +131,4 @@ class NewRedirect(Body, answered_by=RedirectAnswer):
 
 
 class RedirectChanges(NewRedirect, answered_by=RedirectAnswer, partial=True):
-    """Changes of a redirect; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a redirect; absent keys stay. Other keys of a GET response are ignored."""

@@ -1,4 +1,4 @@
-"""Reads of redirects."""
+"""Queries of redirects."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class RedirectTarget:
 
 
 def target_of(path: str) -> RedirectTarget | None:
-    """Return the target of the redirect at a path. One look-up in an index."""
+    """Return the target of the redirect at a path. One index lookup."""
     rows = _AT.rows(key_of(canonical_form(path)))
     return RedirectTarget(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
 
 
 def find_redirect(redirect_id: UUID | str, rows: QuerySet[Redirect] | None = None) -> Redirect:
-    """The redirect of that id among `rows`. Raises `NotFound`."""
+    """Return the redirect with this id from `rows`. Raises `NotFound`."""
     try:
         return (Redirect.objects.all() if rows is None else rows).get(pk=UUID(str(redirect_id)))
     except (ValueError, Redirect.DoesNotExist):
@@ -55,7 +55,7 @@ def redirects(
     automatic: bool | None = None,
     active: bool | None = None,
 ) -> QuerySet[Redirect]:
-    """Redirects, latest first; None does not filter."""
+    """Return redirects, latest first; filters with None are ignored."""
     rows = Redirect.objects.order_by("-created_at", "id")
     wanted = {"type": type, "locale": locale, "is_automatic": automatic, "is_active": active}
     rows = rows.filter(**{name: value for name, value in wanted.items() if value is not None})

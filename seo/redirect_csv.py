@@ -1,4 +1,4 @@
-"""Redirects as lines of CSV, read and written."""
+"""Redirects as CSV: reading and writing."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ _YES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
+# A redirect requested by a line.
 class RedirectLine:
     """A redirect as a line asks for it."""
 
@@ -48,7 +49,7 @@ class RedirectLine:
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """A fault of a line; `field` is a column, or empty for the whole line."""
+    """An error of a line. `field` is a column, or empty for the whole line."""
 
     line: int
     field: str
@@ -56,7 +57,7 @@ class LineProblem:
 
 
 def export_lines(rows: QuerySet[Redirect]) -> Iterator[str]:
-    """The lines of a file that an import takes back."""
+    """Yield the lines of a file that can be imported again."""
     yield header_line([*COLUMNS, *_EXPORT_ONLY])
     for row in rows.iterator(chunk_size=500):
         own = (row.from_path, row.to_path, row.type, row.is_active)
@@ -64,10 +65,10 @@ def export_lines(rows: QuerySet[Redirect]) -> Iterator[str]:
 
 
 def read_lines(text: str) -> tuple[list[RedirectLine], list[LineProblem]]:
-    """The lines of a file, and what is wrong with others.
+    """Return the lines of a file, and the problems of others.
 
-    Commas, semicolons or tabs part the columns, as the first line has them. That one names the columns, or is a
-    redirect itself: from, to, type, active.
+    The delimiter is a comma, semicolon or tab, as in the first line. The first line is a header, or a redirect
+    with the default columns.
     """
     text = text.removeprefix("\ufeff")
     if len(text) > MAX_CHARACTERS:
@@ -114,12 +115,12 @@ def read_lines(text: str) -> tuple[list[RedirectLine], list[LineProblem]]:
 
 
 def problem_of(number: int, error: RuleViolation) -> LineProblem:
-    """The problem that a refusal of one line amounts to."""
+    """Return the problem for the error of a line."""
     return LineProblem(number, next(iter(error.details), ""), error.message)
 
 
 def read_columns(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """The columns of a file by its first line, and whether that line is a header."""
+    """Return the columns of a file from its first line, and True if that line is a header."""
     if cells[0].strip().startswith("/"):
         return COLUMNS, False
     names = [_NAMES.get(cell.strip().lower().replace("_", "").replace(" ", "")) for cell in cells]
@@ -139,7 +140,7 @@ def read_columns(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
 
 
 def read_line(number: int, columns: Sequence[str], cells: Sequence[str]) -> RedirectLine:
-    """The redirect of one line. Raises `RuleViolation` by column."""
+    """Return the redirect of one line. Raises `RuleViolation` by column."""
     if len(cells) > len(columns):
         raise RuleViolation(
             _("The line has %(number)s columns, not %(number_2)s.")
@@ -147,7 +148,7 @@ def read_line(number: int, columns: Sequence[str], cells: Sequence[str]) -> Redi
         )
     values = {}
     for column, cell in zip(columns, map(str.strip, cells), strict=False):
-        # The apostrophe that keeps a spreadsheet from taking a text for a formula goes.
+        # Removes the apostrophe that exports add so that spreadsheets don't interpret a text as a formula.
         is_escaped = cell[:1] == "'" and cell[1:2] in ("=", "+", "-", "@")
         values[column] = cell[1:] if is_escaped else cell
     type_, active = values.get("type", ""), values.get("active", "").lower()

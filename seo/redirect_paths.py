@@ -1,4 +1,4 @@
-"""The paths that a redirect may lead from, and the addresses that it may lead to."""
+"""Validation of the source paths and target addresses of redirects."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from proofroom.core.validation.limits import URL_MAX
 from proofroom.definitions.richtext.links import is_external, safe_href
 
 _SERVED: Final = RESERVED - {".well-known", "favicon.ico", "media"}
-"""First parts of addresses that never come to a redirect; a file that is gone may lead on."""
+"""First path segments that never reach a redirect. Paths of deleted files may redirect."""
 
 
 def clean_from(value: object) -> str:
-    """The path as requests come with it: decoded, in its one form. `RuleViolation` on `fromPath`."""
+    """Return the path as in requests: decoded and in canonical form. Raises `RuleViolation` on `fromPath`."""
     if not isinstance(value, str) or not value.startswith("/"):
         raise invalid("fromPath", _("fromPath must be a path on this site that starts with /."))
     if len(value) > URL_MAX:
@@ -49,17 +49,17 @@ def clean_from(value: object) -> str:
 
 
 def clean_to(value: object) -> str:
-    """A path of this site or an absolute http(s) address. `RuleViolation` on `toPath`."""
+    """Return a path of this site or an absolute http(s) URL. Raises `RuleViolation` on `toPath`."""
     address = safe_href(value)
     if address is not None and not address.startswith("/"):
         is_web = is_external(address) and has_valid_host(address)
-        # An address of this site is kept as its path.
+        # URLs of this site are stored as paths.
         rest = address.removeprefix(settings.SITE_URL)
         if not is_web:
             address = None
         elif rest != address and (not rest or rest[0] in "/?#"):
             address = rest if rest.startswith("/") else f"/{rest}"
-    # Decoded as well: what a reader decodes once more must still be no other site's address.
+    # Also checked in decoded form: a client that decodes once more must not reach another site.
     if address is None or safe_href(unquote(address)) is None:
         raise invalid(
             "toPath", _("toPath must be a path on this site or an absolute http(s) address.")
@@ -74,14 +74,14 @@ def clean_to(value: object) -> str:
 
 
 def path_in(to_path: str) -> str:
-    """The path that an address of this site has, in its one form; empty for another site."""
+    """Return the canonical path of an address of this site; empty for another site."""
     if not to_path.startswith("/"):
         return ""
     return canonical_form(unquote(to_path.split("#")[0].split("?")[0]))
 
 
 def with_query(to_path: str, query: str) -> str:
-    """An address of this site with the query that the visitor came with, unless it has its own."""
+    """Return an address of this site with the visitor's query, unless it has its own."""
     if not query or "?" in to_path or not to_path.startswith("/"):
         return to_path
     path, mark, fragment = to_path.partition("#")
@@ -93,7 +93,7 @@ def query_of(to_path: str) -> str:
 
 
 def key_of(path: str) -> str:
-    """The hash that an index finds a path by; empty for none."""
+    """Return the hash of a path used in the index; empty for an empty path."""
     return hashlib.sha256(path.encode("utf-8", "surrogatepass")).hexdigest() if path else ""
 
 
@@ -101,6 +101,7 @@ def first_part(path: str) -> str:
     return path.split("/", 2)[1] if path.startswith("/") else ""
 
 
+# Return whether an address belongs to the site's pages, so that it can have a redirect.
 def is_site(path: str) -> bool:
     """Return whether an address is the site's own, so that a redirect may stand there."""
     return first_part(path) not in _SERVED

@@ -1,4 +1,4 @@
-"""The posts that search engines may know, parents first, read in one query however many there are."""
+"""The posts of the sitemap, parents first, in one query."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROWS_A_FETCH: Final = 2000
 
 
 class SitemapTranslation(NamedTuple):
-    """A post of a translation group, as far as addresses need it."""
+    """A post of a translation group, with the data for its URL."""
 
     locale: str
     path: str
@@ -23,7 +23,7 @@ class SitemapTranslation(NamedTuple):
 
 
 class SitemapPost(NamedTuple):
-    """A post of the sitemap; `translations` holds itself too, and is empty where there is no other."""
+    """A post of the sitemap. `translations` includes itself, and is empty if there is no other."""
 
     path: str
     canonical: str
@@ -33,7 +33,7 @@ class SitemapPost(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Dialect:
-    """The expressions that the databases write differently."""
+    """SQL expressions that differ between databases."""
 
     indexed: str
     moment: str
@@ -59,12 +59,12 @@ _SQLITE: Final = _Dialect(
 
 
 def listed_posts() -> Iterator[SitemapPost]:
-    """Every post of the sitemap: by hierarchy and order, a parent before what stands below it.
+    """Yield every post of the sitemap in tree order, parents before children.
 
-    The rows stream: memory stays the same. A parent that is not listed itself still says where its children stand.
+    Rows are streamed with constant memory. An unlisted parent still determines the position of its children.
     """
     locales = list(settings.CMS_ENV.locales)
-    # Rows stream within a transaction on PostgreSQL; on SQLite it would keep writers waiting.
+    # PostgreSQL streams rows only within a transaction; on SQLite a transaction would block writers.
     is_on_postgresql = connection.vendor == "postgresql"
     with (
         transaction.atomic() if is_on_postgresql else nullcontext(),
@@ -72,9 +72,9 @@ def listed_posts() -> Iterator[SitemapPost]:
     ):
         if is_on_postgresql:
             with connection.cursor() as plain:
-                # All rows are wanted; cursors are planned for the first tenth of them otherwise.
+                # All rows are read, but by default PostgreSQL plans a cursor for the first tenth of them.
                 plain.execute("SET LOCAL cursor_tuple_fraction = 1")
-                # Compiling the query took longer than running it.
+                # JIT compilation took longer than the query.
                 plain.execute("SET LOCAL jit = off")
         cursor.execute(listed_posts_sql(), locales * 2)
         while rows := cursor.fetchmany(_ROWS_A_FETCH):
@@ -84,7 +84,7 @@ def listed_posts() -> Iterator[SitemapPost]:
 
 
 def listed_posts_sql() -> str:
-    """The one query; its parameters are the locales, twice."""
+    """Return the query. Its parameters are the locales, twice."""
     dialect = _dialect()
     values = "other.locale, other.path, coalesce(other.canonical_url, '')"
     moment = dialect.moment.format(

@@ -1,4 +1,4 @@
-"""The tool that traces an address, for AI clients that look for a fault."""
+"""The tool that traces an address, for AI clients that diagnose a problem."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class TraceUrlResolution(Arguments):
 
 
 class TracedStep(Result):
-    """`found` says whether the step decided; `facts` are there where it has any."""
+    """`found`: the step decided the response; `facts` is absent if empty."""
 
     step: StepName
     found: bool
@@ -42,8 +42,8 @@ class TracedAddress(Result):
     result=TracedAddress,
 )
 def trace_url_resolution(actor: Actor, arguments: TraceUrlResolution) -> JsonObject:
-    """Why an address of the site answers as it does: each step with its language, the post found or why not, the
-    redirect, and the URL patterns that were tried."""
+    """Why an address of the site responds as it does: each step with language, post, redirect, and the URL
+    patterns tried."""
     found = trace_address(arguments.path, actor)
     answer: JsonObject = {"path": found.path, "outcome": found.outcome, "status": found.status}
     if found.location is not None:
@@ -51,7 +51,7 @@ def trace_url_resolution(actor: Actor, arguments: TraceUrlResolution) -> JsonObj
     steps: list[JsonObject] = []
     for item in found.steps:
         step: JsonObject = {"step": item.name, "found": item.found, "sentence": item.sentence}
-        # Without what says nothing.
+        # Empty values are omitted.
         facts = {name: value for name, value in item.facts.items() if value not in (None, {}, [])}
         steps.append({**step, "facts": facts} if facts else step)
     return {**answer, "steps": steps}

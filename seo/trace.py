@@ -1,4 +1,4 @@
-"""Trace why an address answers as it does: every step on the way to a page, a redirect or nothing."""
+"""Trace of how the site resolves an address, step by step, to a page, a redirect or nothing."""
 
 from __future__ import annotations
 
@@ -38,10 +38,12 @@ _VARIABLE_PATTERNS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _SYSTEM_PAGES: Final = (SEARCH, LLMS)
 _MAX_POSTS: Final = 20
-"""Posts that one step looks at."""
+"""Maximum number of posts examined in one step."""
 
 
 @dataclass(frozen=True, slots=True)
+# `name`: the question of the step; `found`: True if it decided the response; `sentence`: a message for
+# people.
 class TraceStep:
     """`name` says what was asked, `found` whether it decided; `sentence` is for a person."""
 
@@ -52,6 +54,7 @@ class TraceStep:
 
 
 @dataclass(slots=True)
+# The steps of an address, and the final response.
 class Trace:
     """The steps of an address through the site, and what it ends with."""
 
@@ -69,7 +72,7 @@ class Trace:
 
 
 def trace_address(path: str, actor: Actor) -> Trace:
-    """The steps that answer a path. Drafts are spoken of only to who may see posts."""
+    """Return the steps for a path. Drafts are mentioned only to actors who may see posts."""
     actor.require_diagnosis("seo.manage")
     path = path.split("#")[0].split("?")[0]
     if not path.startswith("/") or path.startswith("//"):
@@ -87,6 +90,7 @@ def trace_address(path: str, actor: Actor) -> Trace:
     return found
 
 
+# Follow the same steps as the site, until one gives a response.
 def follow_address(found: Trace, locale: str) -> None:
     """Take the steps that the site takes itself, until something answers."""
     path, form = found.path, canonical_form(found.path)
@@ -122,7 +126,8 @@ def follow_address(found: Trace, locale: str) -> None:
 
 
 def try_system(found: Trace) -> bool:
-    """Add the step where something else than a page answers: the admin, the API, files, the sitemap."""
+    """Add the step for responses of the system, such as admin, API, files and sitemap. Return True if
+    there is one."""
     try:
         match = resolve(found.path)
     except Resolver404:
@@ -141,13 +146,14 @@ def try_system(found: Trace) -> bool:
     return True
 
 
+# Return the path without its language prefix.
 def _without_locale(path: str) -> str:
     """The path behind the prefix of the language."""
     return path.removeprefix(home_of(locale_of(path)))
 
 
 def try_post(found: Trace, path: str, locale: str, outcome: Outcome, status: int) -> bool:
-    """Add the step of the published post at a path. Returns whether there is one."""
+    """Add the step for the published post at a path. Return True if there is one."""
     post = published_at(path, locale).first()
     if post is None:
         found.add("post", False, f"No published post stands at {path}.")
@@ -163,7 +169,7 @@ def try_post(found: Trace, path: str, locale: str, outcome: Outcome, status: int
 
 
 def try_list(found: Trace, path: str, locale: str) -> bool:
-    """Add the step of a list of posts. Returns whether it is shown."""
+    """Add the step for a list of posts. Return True if it is shown."""
     listing = listing_at(path, locale)
     if listing is None:
         return False
@@ -177,7 +183,7 @@ def try_list(found: Trace, path: str, locale: str) -> bool:
 
 
 def try_feed_or_markdown(found: Trace, path: str, locale: str) -> bool:
-    """Add the step of the feed of a list, or of a page as Markdown."""
+    """Add the step for a list's feed, or a page as Markdown. Return True if there is one."""
     type_ = feed_at(path, locale)
     page = page_in_markdown(path)
     if type_ is not None and try_list(found, list_path(type_, locale), locale):
@@ -192,7 +198,7 @@ def try_feed_or_markdown(found: Trace, path: str, locale: str) -> bool:
 
 
 def explain_patterns(found: Trace, locale: str, actor: Actor) -> None:
-    """Add a step for each URL pattern: whether the path fits, and the posts that it could mean."""
+    """Add a step for each URL pattern: whether the path matches, and the posts it could mean."""
     for type_ in post_types:
         pattern = pattern_of(type_.name, locale)
         slug = slug_in(pattern, found.path, locale)
@@ -222,7 +228,7 @@ def explain_patterns(found: Trace, locale: str, actor: Actor) -> None:
 
 
 def explain_post(post: Post) -> str:
-    """A sentence about the state of a post that a path could mean."""
+    """Return a sentence about the state of a post that a path could mean."""
     name = f"The {post.type} {post.title!r}"
     if post.deleted_at is not None:
         return _("%(name)s is in the trash.") % {"name": name}
@@ -238,7 +244,7 @@ def explain_post(post: Post) -> str:
 
 
 def slug_in(pattern: str, path: str, locale: str) -> str | None:
-    """The slug that a path has by a pattern; None where it does not fit."""
+    """Return the slug in a path by a pattern, or None if it doesn't match."""
     prefix = "" if locale == settings.CMS_ENV.default_locale else f"/{locale}"
     bare = path.removeprefix(prefix)
     if canonical_form(path) == home_of(locale):

@@ -1,4 +1,4 @@
-"""Addresses for search engines at the root of the site."""
+"""URLs for search engines at the root of the site."""
 
 from __future__ import annotations
 

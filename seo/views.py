@@ -1,4 +1,4 @@
-"""The addresses that search engines read: the sitemap and `robots.txt`. No session, no cookie."""
+"""Views for search engines: the sitemap and `robots.txt`. They use no session and no cookies."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ _ACCEPTS_GZIP: Final = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*
 
 def robots_text(origin: str) -> str:
     """`robots.txt`: everything but the management and the search pages, or nothing where the site stays unknown."""
+    # Return `robots.txt`: excludes the management and search pages, or everything if search engines are
+    # disabled.
     if not settings.CMS_ENV.search_engines:
         return "User-agent: *\nDisallow: /\n"
-    # The page alone and with words: others may begin like it.
+    # With `$` and `?`, because a plain prefix would also match other pages.
     searches = [
         f"{search_path(locale)}{end}" for locale in settings.CMS_ENV.locales for end in "$?"
     ]
@@ -36,7 +38,7 @@ def robots_text(origin: str) -> str:
 
 @require_safe
 def sitemap(request: HttpRequest, number: str = "0") -> HttpResponseBase:
-    """The sitemap, or a part of it where an index stands at `/sitemap.xml`."""
+    """Return the sitemap, or a part of it if `/sitemap.xml` is an index."""
     try:
         file = sitemap_file(origin_of(request), int(number))
     except NotReady:
@@ -61,7 +63,7 @@ def sitemap(request: HttpRequest, number: str = "0") -> HttpResponseBase:
 
 @require_safe
 def robots(request: HttpRequest) -> HttpResponseBase:
-    """`robots.txt`."""
+    """Return `robots.txt`."""
     text = robots_text(origin_of(request))
     etag = f'"{hashlib.sha256(text.encode()).hexdigest()[:24]}"'
     response = get_conditional_response(request, etag=etag) or HttpResponse(

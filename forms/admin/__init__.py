@@ -1,4 +1,4 @@
-"""The admin of forms: definitions and what visitors sent."""
+"""The admin of forms: definitions and submissions."""
 
 from forms.admin import form_admin, submissions
 

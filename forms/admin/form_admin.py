@@ -1,4 +1,4 @@
-"""Forms in the admin: made, built of cards, a card for each field, and deleted."""
+"""The admin of forms: create, edit with one card per field, and delete."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _NUMBERS: Final = ("minLength", "maxLength")
 
 @dataclass(frozen=True, slots=True)
 class FieldCard:
-    """A field as the page shows it. `key` names its inputs."""
+    """A field on the page. `key` is part of its input names."""
 
     key: int
     field: JsonObject
@@ -91,10 +91,12 @@ class FieldCard:
 
 
 def read_fields(data: QueryDict) -> Json:
-    """The fields that a form sent: as JSON where a script did, else card by card. Raises `ValueError`."""
+    """Return the fields from a request: from JSON if a script sent it, else from the inputs of the cards. Raises
+    `ValueError`."""
     if "questions" in data:
         return read_json(str(data["questions"]))
     fields: list[Json] = []
+    # One more than allowed, so that too many fields are refused, not cut.
     for key in data.getlist("row")[: MAX_FIELDS + 1]:
         field: JsonObject = {name: data.get(f"{name}-{key}", "").strip() for name in _TEXTS}
         field["required"] = data.get(f"required-{key}", "") in ("on", "true")
@@ -105,7 +107,7 @@ def read_fields(data: QueryDict) -> Json:
             number = data.get(f"{name}-{key}", "").strip()
             is_whole = number.isascii() and number.isdigit() and len(number) < 10
             field[name] = int(number) if is_whole else number
-        # Only some types have lengths, or a pattern.
+        # Lengths and patterns exist only for some types.
         allowed = {"placeholder", "help"}
         if field["type"] in MAX_LENGTHS:
             allowed |= {*_NUMBERS} if field["type"] == "textarea" else {*_NUMBERS, "pattern"}
@@ -117,9 +119,9 @@ def read_fields(data: QueryDict) -> Json:
 
 
 def name_fields(questions: Json) -> Json:
-    """The fields, those without a name with one that comes from the label."""
+    """Return the fields, with names made from the labels where they are missing."""
     taken = {str(row.get("name")) for row in objects_in(questions)}
-    # One more than there may be is refused anyway.
+    # More fields than this are refused anyway.
     for row in objects_in(questions)[: MAX_FIELDS + 1]:
         if row.get("name") == "":
             row["name"] = name_for(str(row.get("label", "")), taken)
@@ -128,7 +130,7 @@ def name_fields(questions: Json) -> Json:
 
 
 def read_json(text: str) -> Json:
-    """Raises `ValueError` with what is wrong."""
+    """Parse JSON. Raises `ValueError` with a message for the user."""
     try:
         found: Json = json.loads(text)
         refuse_unstorable(found, "fields")
@@ -140,12 +142,12 @@ def read_json(text: str) -> Json:
 
 
 def objects_in(value: Json) -> list[JsonObject]:
-    """The objects of a list, also of one that nobody checked."""
+    """Return the objects of a list. The value may be unchecked input."""
     return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def name_for(label: str, taken: set[str]) -> str:
-    """A name that programs may use, made from the label."""
+    """Return an identifier made from the label that is not in use."""
     name = ascii_slug_of(label, 50).replace("-", "_")
     name = name if name[:1].isalpha() else f"field_{name}".rstrip("_")
     names = (name if number == 1 else f"{name}_{number}" for number in count(1))
@@ -153,14 +155,14 @@ def name_for(label: str, taken: set[str]) -> str:
 
 
 def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
-    """The fields after the button that was pressed, and what to say about it."""
+    """Return the fields after the action of the pressed button, and a message."""
     rows = objects_in(read_fields(data))
     do, _colon, key = data.get("do", "").partition(":")
     if do == "json":
         return objects_in(read_json(data.get("json", ""))), _("Fields updated from JSON.")
     if do == "add" and len(rows) < MAX_FIELDS and key in (*KINDS, "consent"):
         kind = _("Consent checkbox") if key == "consent" else str(KINDS[key])
-        # A field without a name: it comes from the label, when the form is saved.
+        # Without a name: it is made from the label when the form is saved.
         field: JsonObject = {"name": "", "label": "", "type": key, "required": False}
         if key == "consent":
             label = _("I agree that my details may be stored so that you can reply to me.")
@@ -187,7 +189,7 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
 def cards(
     rows: Sequence[JsonObject], errors: Mapping[str, Sequence[str]], new: int | None
 ) -> list[FieldCard]:
-    """The fields with what is wrong in each: refusals are keyed `fields.0.label`."""
+    """Return the fields with their errors, which are keyed like `fields.0.label`."""
     found = []
     for place, row in enumerate(rows):
         own = f"fields.{place}"
@@ -195,7 +197,7 @@ def cards(
         for key, sentences in errors.items():
             if key != own and not key.startswith(f"{own}."):
                 continue
-            # What was refused of a part of a field is said with the label that the card shows.
+            # Errors of a part are shown with the label on the card.
             part = key.removeprefix(own).removeprefix(".")
             label = str(_LABELS.get(part.partition(".")[0], ""))
             if not label:
@@ -214,7 +216,7 @@ _MAX_JSON_SHOWN: Final = 100_000
 
 
 def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -> dict[str, object]:
-    """Return what the page shows: the fields that are stored, or as the button that was pressed leaves them."""
+    """Return the page context: the stored fields, or the fields after the action of the pressed button."""
     problem, said = "", ""
     rows: list[JsonObject] = list(row.fields)
     if request.method == "POST":
@@ -246,7 +248,7 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
 
 
 class ChangeDefinitionForm(InputForm, RowsForm):
-    """Named as on the wire, as the refusals of the service are; but for `fields`, which forms of Django have."""
+    """Field names are those of the API, as in errors of the service, except `fields`, which Django forms use."""
 
     input_class = FormInput
     own_fields_after = "description"
@@ -280,7 +282,7 @@ class NewDefinitionForm(InputForm):
 
 
 def free_slug(title: str, locale: str) -> str:
-    """A slug made from the title, with a number behind it where a form of the language has it already."""
+    """Return a slug made from the title, with a number if a form in this language already has it."""
     base = ascii_slug_of(title, SLUG_MAX - 5) or "form"
     rows = FormDefinition.objects.filter(locale=locale, slug__startswith=base)
     taken = set(rows.values_list("slug", flat=True))

@@ -1,4 +1,4 @@
-"""Admin page of submissions: to read, and to delete."""
+"""Admin pages of submissions: list, read and delete."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """GET asks, POST deletes."""
+        """GET asks for confirmation, POST deletes."""
         require(request, "forms.submissions")
         row = _find_or_404(object_id)
         if request.method == "POST":
@@ -118,14 +118,14 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
 
 
 def _format_answer(value: object) -> str:
-    """An answer as people say it."""
+    """Return an answer as text for people."""
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     return str(value)
 
 
 def _title_of(row: FormSubmission) -> str:
-    """What the form is called; its slug where there is none any more."""
+    """Return the title of the form, or its slug if the form doesn't exist any more."""
     return titles_of_forms([row.form_slug]).get(row.form_slug, row.form_slug)
 
 

@@ -1,4 +1,4 @@
-"""`/api/forms-definitions`: forms, public to read."""
+"""`/api/forms-definitions`: forms, publicly readable."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class FormAnswer(Answer):
 
 
 class FormChange(TypedDict):
-    """Changes of a form; what is absent stays. What else a GET answers may be sent back as it was."""
+    """Changes of a form; absent keys stay. Other keys of a GET response may be sent back unchanged."""
 
     id: NotRequired[IdText]
     slug: NotRequired[Slug]
@@ -138,7 +138,7 @@ class FormChange(TypedDict):
 
 
 class NewForm(FormChange):
-    """A form to be made; without a locale, in the default one."""
+    """A new form, in the default locale by default."""
 
     slug: Slug  # type: ignore[misc]  # what may stay away of a change is needed here
     title: Title  # type: ignore[misc]  # likewise
@@ -146,7 +146,7 @@ class NewForm(FormChange):
 
 
 class FormDeletedAnswer(Answer):
-    """The form that was deleted."""
+    """The deleted form."""
 
     id: UUID
     slug: str
@@ -168,11 +168,11 @@ class FormDefinitionViewSet(ApiViewSet):
 
     @property
     def throttle_scope(self) -> str | None:
-        """Frontends read forms as they read posts."""
+        """The public rate limit for reading, as for posts."""
         return "public" if self.action == "retrieve" else None
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        # `self.action` is not known yet. What anybody may read needs no session to be looked up.
+        # `self.action` is not set yet. Public reads need no session lookup.
         method = (getattr(self.request, "method", None) or "").lower()
         is_public = getattr(self, "action_map", {}).get(method) == "retrieve"
         return [] if is_public else list(super().get_authenticators())
@@ -182,7 +182,7 @@ class FormDefinitionViewSet(ApiViewSet):
     ) -> HttpResponseBase:
         response = super().finalize_response(request, response, *args, **kwargs)
         if self.action == "retrieve" and response.status_code in (200, 304):
-            # The same for everybody, so every cache on the way may keep it.
+            # The response is the same for all users, so shared caches may store it.
             response["Cache-Control"] = CACHE_CONTROL
             del response["Vary"]
         return response
@@ -192,7 +192,7 @@ class FormDefinitionViewSet(ApiViewSet):
         responses=list_of(FormAnswer, "Forms by slug and locale."),
     )
     def list(self, request: Request) -> Response:
-        """Forms by slug and locale."""
+        """List forms by slug and locale."""
         page = page_of(request)
         rows = FormDefinition.objects.order_by("slug", "locale")
         if locale := request.query_params.get("locale"):
@@ -206,7 +206,7 @@ class FormDefinitionViewSet(ApiViewSet):
         parameters=[LOCATION],
     )
     def create(self, request: Request) -> Response:
-        """Make a form. Without a locale, in the default one."""
+        """Create a form, in the default locale by default."""
         body = _read_input(request)
         body.pop("version", None)
         slug, locale = body.pop("slug", None), body.pop("locale", None)
@@ -220,7 +220,7 @@ class FormDefinitionViewSet(ApiViewSet):
 
     @extend_schema(parameters=LOCALE, responses=FormAnswer)
     def retrieve(self, request: Request, slug: str) -> Response:
-        """A form; where there is none in the locale, that of the default one."""
+        """Return a form in the locale, or in the default locale."""
         return Response(FormAnswer.of(find_form(slug, _locale(request))))
 
     @extend_schema(
@@ -229,7 +229,7 @@ class FormDefinitionViewSet(ApiViewSet):
         responses=FormAnswer,
     )
     def update(self, request: Request, slug: str) -> Response:
-        """Change the form in just this locale; what is absent stays."""
+        """Change the form in this locale only; absent keys stay."""
         body = _read_input(request)
         version = expected_version(request, body.pop("version", None))
         form = update_form(
@@ -243,7 +243,7 @@ class FormDefinitionViewSet(ApiViewSet):
 
     @extend_schema(parameters=LOCALE, responses=FormDeletedAnswer)
     def destroy(self, request: Request, slug: str) -> Response:
-        """Delete the form in just this locale. Its submissions stay."""
+        """Delete the form in this locale only. Its submissions stay."""
         form = delete_form(slug=slug, locale=_locale(request), actor=self.actor)
         return Response(FormDeletedAnswer.of(form))
 

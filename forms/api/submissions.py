@@ -1,4 +1,4 @@
-"""`/api/forms/:slug/submit`, what visitors send, and `/api/forms/:slug/submissions`, for people who may read it."""
+"""`/api/forms/:slug/submit` for visitors, and `/api/forms/:slug/submissions` for people who may read submissions."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class FormSubmissionAnswer(Answer):
 
 
 class FormSubmissionDeletedAnswer(Answer):
-    """The submission that was deleted."""
+    """The deleted submission."""
 
     id: UUID
 
@@ -94,7 +94,7 @@ class SubmissionViewSet(ApiViewSet):
         responses=list_of(FormSubmissionAnswer, "Submissions, newest first."),
     )
     def list(self, request: Request, slug: str) -> Response:
-        """Submissions, newest first."""
+        """List submissions, newest first."""
         page = page_of(request)
         rows = _filtered(request, slug)
         data = [FormSubmissionAnswer.of(row) for row in rows[page.slice]]
@@ -102,19 +102,19 @@ class SubmissionViewSet(ApiViewSet):
 
     @extend_schema(responses=FormSubmissionAnswer)
     def retrieve(self, request: Request, slug: str, submission_id: str) -> Response:
-        """One submission."""
+        """Return one submission."""
         row = find_submission(slug, submission_id)
         return Response(FormSubmissionAnswer.of(row))
 
     @extend_schema(responses=FormSubmissionDeletedAnswer)
     def destroy(self, request: Request, slug: str, submission_id: str) -> Response:
-        """Delete a submission, also from the log of events."""
+        """Delete a submission, also from the event log."""
         deleted = delete_submission(slug=slug, submission_id=submission_id, actor=self.actor)
         return Response(FormSubmissionDeletedAnswer(id=deleted))
 
     @extend_schema(parameters=FILTER, responses=CSV)
     def export(self, request: Request, slug: str) -> StreamingHttpResponse:
-        """Submissions as CSV, newest first."""
+        """Export submissions as CSV, newest first."""
         rows = _filtered(request, slug)
         record_export(slug=slug, actor=self.actor)
         lines = csv_lines(slug, rows)
@@ -136,11 +136,11 @@ def _filtered(request: Request, slug: str) -> QuerySet[FormSubmission]:
 
 
 def csv_lines(slug: str, rows: QuerySet[FormSubmission]) -> Iterator[str]:
-    """The lines of the file, the header first. A column per field, by its label."""
+    """Yield the lines of the file, header first. One column per field, titled by its label."""
     payloads = rows.order_by().values_list("payload", flat=True)
     columns = columns_of(slug, payloads.iterator(chunk_size=_CSV_CHUNK_SIZE))
     uses = Counter(columns.values())
-    # With the name where two fields share a label.
+    # Labels shared by several fields get the name appended.
     titles = [label if uses[label] == 1 else f"{label} ({name})" for name, label in columns.items()]
     yield header_line(["ID", "Submitted", "Locale", *titles])
     for row in rows.iterator(chunk_size=_CSV_CHUNK_SIZE):
@@ -160,7 +160,7 @@ PARAMETERS: Final = [
 
 
 class FormSubmittedAnswer(Answer):
-    """The answer to the visitor."""
+    """The response to the visitor."""
 
     id: UUID
     success_message: str
@@ -190,7 +190,7 @@ class SeeOther(HttpResponseRedirect):
 
 
 class SubmitViewSet(ApiViewSet):
-    """Anybody may send; no session is looked at, so there is nothing for a forged request to use."""
+    """The public endpoint for submissions. It ignores sessions, so a forged request gains nothing."""
 
     authentication_classes = ()
     parser_classes = (StrictJsonParser, FormParser, MultiPartParser)
@@ -201,11 +201,11 @@ class SubmitViewSet(ApiViewSet):
 
     @extend_schema(parameters=PARAMETERS, request=BODY, responses=ANSWER)
     def submit(self, request: Request, slug: str) -> HttpResponseBase:
-        """Send a form. Only what is accepted counts against the limit of submissions an hour."""
-        # Before anything of the body is read.
+        """Submit a form. Only accepted submissions count against the hourly limit."""
+        # Before the body is read.
         if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig
-        # The post that the visitor was shown, where the frontend names it.
+        # The post the visitor saw, if the frontend names it.
         post_id = uuid_in(request, "postId")
         values: dict[str, Any]
         if not isinstance(request.data, QueryDict):
@@ -213,13 +213,13 @@ class SubmitViewSet(ApiViewSet):
         else:
             for name in request.FILES:
                 raise invalid(name[:80], "Files are not taken here.")
-            # A name that came twice has a list, which fits no field.
+            # A repeated name becomes a list, which no field accepts.
             values = {
                 name: sent[0] if len(sent) == 1 else sent for name, sent in request.data.lists()
             }
 
         def admit() -> None:
-            # Only a submission that fits is counted, unless its address is free of limits.
+            # Called only for valid submissions. Addresses without limits are not counted.
             count = count_caller("forms", request)
             if count is not None:
                 show_rate_limit(django_request(request), count)

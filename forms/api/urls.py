@@ -1,4 +1,4 @@
-"""Addresses of forms under `/api/`."""
+"""URLs of forms under `/api/`."""
 
 from __future__ import annotations
 

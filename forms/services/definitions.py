@@ -1,4 +1,4 @@
-"""Creates, changes and deletes forms, for people."""
+"""Create, change and delete forms, by people."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def create_form(
     actor: Actor,
     form_id: UUID | None = None,
 ) -> FormDefinition:
-    """Make a form from values by the names of the wire. `form_id` is that of another installation.
+    """Create a form from values by API name. `form_id` is its id from another installation.
 
-    A taken slug is a `RuleViolation` on `slug`.
+    Raises `RuleViolation`; for a slug in use the key is `slug`.
     """
     _require_editor(actor)
     form = FormDefinition(id=form_id or uuid4(), slug=clean_slug(slug), locale=clean_locale(locale))
@@ -63,6 +63,7 @@ def update_form(
     expected_version: int | None = None,
 ) -> FormDefinition:
     """Change what is given; the rest stays. Raises `NotFound`, `Conflict` or `RuleViolation`."""
+    # Change the given values. Raises `NotFound`, `Conflict` or `RuleViolation`.
     _require_editor(actor)
     form = _lock_form(slug, clean_locale(locale))
     if expected_version is not None and expected_version != form.version:
@@ -91,7 +92,7 @@ def update_form(
 
 @transaction.atomic
 def delete_form(*, slug: str, locale: str | None, actor: Actor) -> FormDefinition:
-    """Delete the form in one locale. What was submitted stays."""
+    """Delete the form in one locale. Its submissions stay."""
     _require_editor(actor)
     form = _lock_form(slug, clean_locale(locale))
     FormDefinition.objects.filter(pk=form.pk).delete()
@@ -113,7 +114,7 @@ def _lock_form(slug: str, locale: str) -> FormDefinition:
 
 
 def _record(did: str, form: FormDefinition, actor: Actor) -> None:
-    """Pages show forms, so what is cached of them is old now."""
+    """Record a change, which invalidates cached pages with the form."""
     payload: JsonObject = {
         "what": "form",
         "id": str(form.pk),

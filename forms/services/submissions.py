@@ -1,4 +1,4 @@
-"""Takes submissions from visitors, checked against the fields of the form, and deletes them for people or by age."""
+"""Accept submissions of visitors, validated by the form's fields, and delete them on request or by age."""
 
 from __future__ import annotations
 
@@ -125,6 +125,7 @@ def _check_phone(text: str) -> None:
         raise ValidationError("no number")
 
 
+# An invalid answer. The message contains `%(label)s` of the field.
 def _read_select(field: Field, given: Json) -> Json:
     if given is None or given == "":
         return None
@@ -135,6 +136,7 @@ def _read_select(field: Field, given: Json) -> Json:
 
 def _read_checkbox(field: Field, given: Json) -> Json:
     if given is None:
+        # Return the values to store by field name, without empty ones. Raises `RuleViolation` by name.
         return False
     if isinstance(given, bool):
         return given
@@ -152,6 +154,7 @@ def _read_number(field: Field, given: Json) -> Json:
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise InvalidAnswer(gettext("%(label)s must be a number."))
     if not isfinite(given) or abs(given) > MAX_INTEGER:
+        # 0 is an answer, but a required checkbox must be checked.
         raise InvalidAnswer(gettext("The number in %(label)s is too large or too small."))
     return given
 
@@ -187,7 +190,7 @@ _BATCH_SIZE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class SubmissionReceipt:
-    """The receipt for the visitor. Of a submission that filled the field for programs, nothing was kept."""
+    """The response to the visitor. A submission that filled the honeypot was not stored."""
 
     id: UUID
     success_message: str
@@ -203,14 +206,15 @@ def submit_form(
     actor: Actor,
     admit: Callable[[], None],
 ) -> SubmissionReceipt:
-    """Take what a visitor sent. `admit` is called once it is known to fit, and may refuse by raising.
+    """Store a submission. `admit` is called for a valid one, and may refuse it by raising.
 
-    Raises `NotFound`, or `RuleViolation` by the names of fields, in the language that was asked for.
+    Raises `NotFound`, or `RuleViolation` by field name, in the requested language.
     """
     language = clean_locale(locale)
     form = find_form(slug, language)
     id_ = uuid4()
     receipt = SubmissionReceipt(id_, form.success_message, form.redirect_url)
+    # Programs get the usual response, so that they don't learn of the honeypot.
     if values.get(HONEYPOT) not in (None, ""):
         return replace(receipt, is_kept=False)
     given = {name: value for name, value in values.items() if name != HONEYPOT}
@@ -219,7 +223,7 @@ def submit_form(
     admit()
     content: JsonObject = {"formSlug": form.slug, "submissionId": str(id_), "payload": payload}
     with transaction.atomic():
-        # The first is for webhooks and the log, the second is the scope that starts agents.
+        # The first event is for webhooks and the log, the second one triggers agents.
         names = ("form.submitted", "form.submit")
         events = [outbox.record(name, actor=actor, payload=content) for name in names]
         FormSubmission.objects.create(
@@ -235,7 +239,7 @@ def submit_form(
 
 @transaction.atomic
 def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> UUID:
-    """Delete one submission of a form, also from the events that carry its words."""
+    """Delete one submission, also from the events that contain its values."""
     actor.require_person("delete submissions")
     actor.require("forms.submissions")
     row = find_submission(slug, submission_id, locked=True)
@@ -249,7 +253,7 @@ def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> 
 
 
 def record_export(*, slug: str, actor: Actor) -> None:
-    """Write down that somebody takes the submissions of a form along."""
+    """Record an export of the submissions of a form."""
     actor.require("forms.submissions")
     outbox.record("form.submissions.exported", actor=actor, payload={"formSlug": slug[:200]})
 
@@ -257,7 +261,7 @@ def record_export(*, slug: str, actor: Actor) -> None:
 def find_submission(
     slug: str, submission_id: UUID | str, *, locked: bool = False
 ) -> FormSubmission:
-    """The submission of that id to that form. Raises `NotFound`."""
+    """Return the submission with this id to this form. Raises `NotFound`."""
     rows = FormSubmission.objects.select_for_update() if locked else FormSubmission.objects.all()
     row = find_by_id(rows, submission_id)
     if row is None or row.form_slug != slug:
@@ -266,7 +270,7 @@ def find_submission(
 
 
 def prune_submissions(*, days: int) -> int:
-    """Delete what was submitted more than that many days ago. Answers how much; 0 days keep everything."""
+    """Delete submissions older than this many days, and return their number. 0 days retain everything."""
     if days <= 0:
         return 0
     rows = FormSubmission.objects.filter(created_at__lt=timezone.now() - timedelta(days=days))

@@ -1,4 +1,4 @@
-"""A form on a page, with what became of it where it was just sent."""
+"""Template tag for a form on a page, with the result of a submission."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ register = template.Library()
 
 
 @dataclass(frozen=True, slots=True)
+# A field with its value. `described_by`: ids of its help and its errors.
 class ShownField:
     """A field with what stands in it. `described_by` names the ids of its help and its errors."""
 
@@ -26,6 +27,7 @@ class ShownField:
 
 
 @register.inclusion_tag("site/form.html", takes_context=True)
+# Return the context of a form. `at` is the id of its module, used as a prefix of all ids on the page.
 def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, Any]:
     """The form, `at` being the id of its module, which every id on the page begins with."""
     found = context.get("submission")

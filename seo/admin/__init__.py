@@ -1,4 +1,4 @@
-"""The admin of redirects and of what search engines are told. Importing it registers every class."""
+"""The admin of redirects and search engine settings. Importing it registers every class."""
 
 from seo.admin import redirects
 

@@ -54,6 +54,7 @@ class RedirectImportForm(forms.Form):
         values = super().clean() or {}
         file = values.get("file")
         if file is not None:
+            # UTF-8 uses at most four bytes per character.
             if (file.size or 0) > 4 * MAX_CHARACTERS:
                 raise forms.ValidationError({"file": _("The file is too large.")})
             try:
@@ -119,7 +120,7 @@ class RedirectAdmin(EditAdmin[Redirect]):
 
 
 def import_view(request: HttpRequest) -> HttpResponse:
-    """GET asks for a file; POST says what it would do, and with `import` does it."""
+    """GET shows the form, POST checks the file; with `import`, POST imports it."""
     require(request, "redirects.edit")
     form = RedirectImportForm(*(request.POST, request.FILES) if request.method == "POST" else ())
 
@@ -138,7 +139,7 @@ def import_view(request: HttpRequest) -> HttpResponse:
 def import_page(
     request: HttpRequest, form: RedirectImportForm, checked: ImportResult | None
 ) -> HttpResponse:
-    """The page with the form, and with the numbers and problems of a file that was checked."""
+    """Return the page with the form, and with the result of a check."""
     context = {
         "checked": checked,
         "would": import_sentence(checked) if checked else "",
@@ -150,7 +151,7 @@ def import_page(
 
 
 def import_sentence(done: ImportResult) -> str:
-    """The numbers of an import in words."""
+    """Return the numbers of an import as a sentence."""
     return _("%(created)s new, %(changed)s changed, %(unchanged)s unchanged.") % {
         "created": done.created,
         "changed": done.changed,

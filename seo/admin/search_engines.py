@@ -1,4 +1,4 @@
-"""The admin page of search engines (sitemap, canonical addresses, problems, `robots.txt`), and tests of addresses."""
+"""The admin page for search engines (sitemap, canonical URLs, problems, `robots.txt`), and the address test."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class AddressForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def search_engines(request: HttpRequest) -> HttpResponse:
-    """GET shows; POST does what its button says."""
+    """GET shows the page, POST runs the action of the pressed button."""
     require(request, "seo.manage")
     if request.method == "POST":
         with refusals_as_messages(request):
@@ -62,7 +62,7 @@ def search_engines(request: HttpRequest) -> HttpResponse:
 
 
 def run_action(request: HttpRequest) -> str:
-    """Do what the pressed button says. Returns a sentence about it."""
+    """Run the action of the pressed button, and return a message."""
     actor = actor_of(request)
     if "rebuild" in request.POST:
         build = rebuild_sitemap(origin=origin_of(request), actor=actor)
@@ -93,7 +93,7 @@ def run_action(request: HttpRequest) -> str:
 
 @require_safe
 def address_trace(request: HttpRequest) -> HttpResponse:
-    """The steps from an address to its answer."""
+    """Show the steps from an address to its response."""
     require(request, "seo.manage")
     form = AddressForm(request.GET if "path" in request.GET else None)
     found: Trace | None = None
@@ -111,7 +111,7 @@ _POSTS_SHOWN: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ContentProblem:
-    """A kind of problem: how many posts have it, and the first of them."""
+    """A kind of problem, with the number of affected posts and the first of them."""
 
     sentence: str
     number: int
@@ -119,14 +119,14 @@ class ContentProblem:
 
 
 def find_content_problems() -> list[ContentProblem]:
-    """The kinds of problems that there are, of three. At most six queries."""
+    """Return the existing kinds of problems, out of three. At most six queries."""
     posts = published_posts().only("pk", "title", "path", "locale").order_by("title", "pk")
     without = posts.filter(Q(meta_description__isnull=True) | Q(meta_description=""), excerpt="")
     groups = published_posts().annotate(name=Lower("title")).values("locale", "name")
     twice = groups.order_by().annotate(number=Count("pk")).filter(number__gt=1)
     named = posts.annotate(name=Lower("title"))
     doubles = named.filter(name__in=twice.values("name")).filter(locale__in=twice.values("locale"))
-    # An object with `index: false`; text of that key is none.
+    # Matches objects with `index: false`; JSON strings don't have this key.
     hidden = posts.filter(robots_json__index=False)
     kinds = [
         (gettext_noop("published without a meta description or excerpt."), without),

@@ -49,13 +49,13 @@ _CSV: Final = {
 
 
 class RedirectGoneAnswer(Answer):
-    """The redirect that was deleted."""
+    """The deleted redirect."""
 
     id: UUID
 
 
 class RedirectProblemAnswer(Answer):
-    """A line that is refused; `field` is null where it is the whole line."""
+    """A refused line; `field` is null for the whole line."""
 
     line: int = Field(ge=1)
     field: TextOrNull
@@ -73,7 +73,7 @@ class RedirectImportAnswer(Answer):
 
 
 class RedirectFile(Body):
-    """Redirects as CSV: columns fromPath, toPath and, if wanted, type (301) and active (true)."""
+    """Redirects as CSV: columns fromPath, toPath and optionally type (301) and active (true)."""
 
     csv: Words = Field(min_length=1, max_length=MAX_CHARACTERS)
     dry_run: bool = Field(False, description="true: say what it would do, and change nothing.")
@@ -90,7 +90,7 @@ class RedirectViewSet(ApiViewSet):
         parameters=_FILTERS, responses=list_of(RedirectAnswer, "Redirects, latest first.")
     )
     def list(self, request: Request) -> Response:
-        """Redirects, latest first."""
+        """List redirects, latest first."""
         page = page_of(request)
         text = request.query_params.get("search", "").strip()
         if len(text) > 200 or "\x00" in text:
@@ -108,7 +108,7 @@ class RedirectViewSet(ApiViewSet):
 
     @extend_schema(request=NewRedirect, responses={201: RedirectAnswer}, parameters=[LOCATION])
     def create(self, request: Request) -> Response:
-        """Lead an address on. Chains are collapsed; a loop is refused."""
+        """Create a redirect. Chains are collapsed; loops are refused."""
         row = create_redirect(actor=self.actor, redirect=read_body(request, NewRedirect))
         return Response(
             RedirectAnswer.of(row),
@@ -118,19 +118,19 @@ class RedirectViewSet(ApiViewSet):
 
     @extend_schema(responses=RedirectAnswer)
     def retrieve(self, request: Request, redirect_id: str) -> Response:
-        """One redirect."""
+        """Return one redirect."""
         return Response(RedirectAnswer.of(find_redirect(redirect_id)))
 
     @extend_schema(request=RedirectChanges, responses=RedirectAnswer)
     def update(self, request: Request, redirect_id: str) -> Response:
-        """Change a redirect; what is absent stays."""
+        """Change a redirect; absent keys stay."""
         changes = read_body(request, RedirectChanges)
         row = change_redirect(redirect_id=redirect_id, actor=self.actor, changes=changes)
         return Response(RedirectAnswer.of(row))
 
     @extend_schema(responses={200: RedirectGoneAnswer})
     def destroy(self, request: Request, redirect_id: str) -> Response:
-        """Delete a redirect: its address leads nowhere again."""
+        """Delete a redirect: its address responds 404 again."""
         row = find_redirect(redirect_id)
         delete_redirect(redirect_id=row.pk, actor=self.actor)
         return Response(RedirectGoneAnswer(id=row.pk))
@@ -146,7 +146,7 @@ class RedirectFileViewSet(ApiViewSet):
 
     @extend_schema(responses=_CSV)
     def export(self, request: Request) -> StreamingHttpResponse:
-        """All redirects as CSV, by address."""
+        """Return all redirects as CSV, by address."""
         record_export(actor=self.actor)
         return StreamingHttpResponse(
             export_lines(redirects().order_by("from_path", "id")),
@@ -156,7 +156,7 @@ class RedirectFileViewSet(ApiViewSet):
 
     @extend_schema(request=RedirectFile, responses=RedirectImportAnswer)
     def import_lines(self, request: Request) -> Response:
-        """Lead on from each line's address: all lines or none. What is there already changes."""
+        """Create redirects from all lines or none. Existing ones are changed."""
         body = read_body(request, RedirectFile)
         work = check_import if body.dry_run else import_redirects
         done = asdict(work(text=body.csv, actor=self.actor))

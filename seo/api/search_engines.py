@@ -1,4 +1,4 @@
-"""`/api/seo/…` and `/api/public/resolve`: the sitemap, canonical addresses, and what stands at an address."""
+"""`/api/seo/…` and `/api/public/resolve`: sitemap, canonical URLs, and resolution of addresses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PATH: Final = query_parameter(
 
 
 class SitemapAnswer(Answer):
-    """The stored sitemap; `cached` says whether it is fresh. Without one, noughts."""
+    """The stored sitemap; `cached` is true while fresh. Zeros without one."""
 
     urls: int = Field(ge=0)
     built_at: datetime | None = Field(validation_alias="moment")
@@ -47,19 +47,19 @@ class SitemapAnswer(Answer):
 
     @classmethod
     def of_build(cls, build: SitemapBuild | None) -> SitemapAnswer:
-        """Describe a sitemap, or that there is none."""
+        """Return the answer for a sitemap, or for none."""
         nothing = {"urls": 0, "moment": None, "is_fresh": False, "parts": 0}
         return cls.model_validate(build or nothing)
 
 
 class PopulatedAnswer(Answer):
-    """The number of posts that were given a canonical address."""
+    """The number of posts given a canonical URL."""
 
     updated: int = Field(ge=0)
 
 
 class TraceStepAnswer(Answer):
-    """A step on the way."""
+    """A step of the trace."""
 
     step: StepName = Field(validation_alias="name")
     found: bool
@@ -68,7 +68,7 @@ class TraceStepAnswer(Answer):
 
 
 class TraceAnswer(Answer):
-    """The answer of an address, and the reasons."""
+    """The response of an address, and the reasons."""
 
     path: str
     outcome: Outcome
@@ -78,14 +78,14 @@ class TraceAnswer(Answer):
 
 
 class TargetAnswer(TypedDict):
-    """The address that visitors are led to."""
+    """The target of the redirect."""
 
     toPath: str
     status: Annotated[int, one_of(RedirectType.values)]
 
 
 class ResolvedAnswer(TypedDict):
-    """The thing at a path: `post` or `redirect`, as `type` says."""
+    """The content at a path: `post` or `redirect`, by `type`."""
 
     type: Annotated[str, one_of(["post", "redirect"])]
     post: NotRequired[DeliveredPostAnswer]
@@ -101,35 +101,35 @@ class SeoViewSet(ApiViewSet):
 
     @extend_schema(responses=SitemapAnswer)
     def status(self, request: Request) -> Response:
-        """The sitemap that is kept under the name that was asked for."""
+        """Return the stored sitemap for the requested host."""
         return Response(SitemapAnswer.of_build(kept_sitemap(origin_of(django_request(request)))))
 
     @extend_schema(request=None, responses=SitemapAnswer)
     def rebuild(self, request: Request) -> Response:
-        """Make the sitemap anew, now."""
+        """Generate the sitemap again, now."""
         build = rebuild_sitemap(origin=origin_of(django_request(request)), actor=self.actor)
         return Response(SitemapAnswer.of_build(build))
 
     @extend_schema(request=None, responses=PopulatedAnswer)
     def populate(self, request: Request) -> Response:
-        """Give posts without a canonical address their own. On a large site, repeat it until it answers 0."""
+        """Give posts without a canonical URL their own. On a large site, repeat until it returns 0."""
         return Response(PopulatedAnswer(updated=set_missing_canonicals(actor=self.actor)))
 
     @extend_schema(parameters=[_PATH], responses=TraceAnswer)
     def trace(self, request: Request) -> Response:
-        """Each step from an address to its answer."""
+        """Return each step from an address to its response."""
         path = request.query_params.get("path", "")
         return Response(TraceAnswer.model_validate(trace_address(path, self.actor)))
 
 
 class ResolveViewSet(DeliveredViewSet):
-    """The resolution of an address, for frontends that have their own pages."""
+    """The resolution of an address, for frontends with their own pages."""
 
     permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
 
     @extend_schema(parameters=[_PATH, VARIATION], responses=described(ResolvedAnswer))
     def resolve(self, request: Request) -> Response:
-        """The published post at a path, or where a redirect leads from there."""
+        """Return the published post at a path, or the target of a redirect."""
         path = request.query_params.get("path", "")
         if not path.startswith("/") or len(path) > URL_MAX or "\x00" in path:
             raise invalid(

@@ -1,4 +1,4 @@
-"""Addresses of redirects under `/api/`."""
+"""URLs of redirects under `/api/`."""
 
 from __future__ import annotations
 

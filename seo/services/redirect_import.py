@@ -1,4 +1,4 @@
-"""Import many redirects at once, all of them or none. What is there already changes, the rest is new."""
+"""Import of many redirects, all or none. Existing ones are changed."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ _WRITTEN_COLUMNS: Final = ("to_path", "to_key", "type", "is_active", "updated_at
 
 
 @dataclass(frozen=True, slots=True)
+# The numbers of an import, done or only checked.
 class ImportResult:
     """The numbers of an import, done or only checked."""
 
@@ -38,6 +39,7 @@ class ImportResult:
 
 
 @dataclass(slots=True)
+# The rows of the lines, and existing redirects to them that must change too.
 class RedirectPlan:
     """The rows of the lines, and of redirects that lead to them, as they will be."""
 
@@ -53,21 +55,22 @@ class RedirectPlan:
 
 
 def check_import(*, text: str, actor: Actor) -> ImportResult:
-    """Check an import without changing anything. Returns its numbers and every line that is refused."""
+    """Check an import without changes. Return its numbers and the problems of all lines."""
     require_redirect_editor(actor)
     return plan_import(*read_lines(text)).outcome
 
 
 @transaction.atomic
 def import_redirects(*, text: str, actor: Actor) -> ImportResult:
-    """Lead on from each line's address. One line that is refused, and nothing is changed: `RuleViolation`."""
+    """Import redirects. A single problem raises `RuleViolation`, and nothing is changed."""
     require_redirect_editor(actor)
     lines, problems = read_lines(text)
-    # As every writer of redirects does, so that nobody closes a loop meanwhile.
+    # All writers of redirects take this lock, so that no other transaction closes a loop meanwhile.
     lock_content_version()
     plan = plan_import(lines, problems)
     if plan.problems:
         raise refuse_import(plan.problems)
+    # `bulk_update` doesn't set `auto_now` fields.
     for row in plan.changed + plan.led_here:
         row.updated_at = timezone.now()
     Redirect.objects.bulk_create(plan.new, batch_size=_BATCH_ROWS)
@@ -82,9 +85,10 @@ def import_redirects(*, text: str, actor: Actor) -> ImportResult:
 
 
 def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) -> RedirectPlan:
-    """Check the lines against each other and against the redirects and posts that stand."""
+    """Check the lines against each other, and against existing redirects and posts."""
     plan = RedirectPlan(problems=list(problems))
     if plan.problems:
+        # The effects of the other lines depend on the refused ones.
         return plan  # what the other lines would do depends on these
     standing = {
         row.from_key: row
@@ -97,6 +101,7 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
         present = standing.get(key_of(item.from_path))
         if present is not None:
             row.pk, row.created_at, row.hits = present.pk, present.created_at, present.hits
+            # Built from the existing row, so Django must treat it as saved.
             row.is_automatic = present.is_automatic
             row._state.adding = False
         aim(row, item.from_path, item.to_path)
@@ -126,7 +131,7 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
         else:
             plan.unchanged += 1
     if not plan.problems:
-        # Redirects that led to where one of these leads on from now: they lead to its end.
+        # Existing redirects to a source address of this import now lead directly to its target.
         ends = {
             row.from_key: row.to_path
             for _, row in rows
@@ -146,9 +151,9 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
 
 
 class RedirectChains:
-    """Follows redirects to their end: those of the import and, where it has none, those that stand.
+    """Follows redirects to their end, through the import and existing ones.
 
-    A redirect at the address of a published post does not count.
+    A redirect at the address of a published post is inactive.
     """
 
     def __init__(self, rows: Sequence[Redirect]) -> None:
@@ -171,7 +176,7 @@ class RedirectChains:
             wanted = {row.to_key for row in found}
 
     def end_of(self, row: Redirect) -> str:
-        """The address that the row leads straight to; a loop is a `RuleViolation`."""
+        """Return the final target of the row. Raises `RuleViolation` for a loop."""
         to_path, key = row.to_path, row.to_key
         if not row.is_active:
             if key == row.from_key:
@@ -188,7 +193,7 @@ class RedirectChains:
 
 
 def published_paths(paths: Iterable[str]) -> set[str]:
-    """Return the paths at which a published post answers. A query for a batch of them."""
+    """Return the paths that have a published post. One query per batch."""
     found: set[str] = set()
     for part in batches(paths):
         found.update(published_posts().filter(path__in=part).values_list("path", flat=True))
@@ -196,13 +201,13 @@ def published_paths(paths: Iterable[str]) -> set[str]:
 
 
 def find_by_key(column: str, keys: Iterable[str]) -> Iterator[Redirect]:
-    """The redirects that have one of these keys in a column, a batch at a time."""
+    """Yield redirects with one of these keys in a column, in batches."""
     for part in batches(sorted(keys)):
         yield from Redirect.objects.filter(**{f"{column}__in": part})
 
 
 def refuse_import(problems: Sequence[LineProblem]) -> RuleViolation:
-    """The refusal of an import, with its problems by line and column."""
+    """Return the error of an import, with its problems by line and column."""
     details: dict[str, list[str]] = {}
     for problem in problems[:_MAX_PROBLEMS_TOLD]:
         name = f"lines.{problem.line}" + (f".{problem.field}" if problem.field else "")

@@ -1,4 +1,4 @@
-"""Create, change and delete redirects: by people, and by the moves of posts. Chains are collapsed, loops refused."""
+"""Create, change and delete redirects, by people and by moves of posts. Chains are collapsed, loops refused."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ def create_redirect(
     redirect_id: UUID | None = None,
     is_automatic: bool = False,
 ) -> Redirect:
-    """Lead an address on. `redirect_id` is that of another installation, where it may have come with a move.
+    """Create a redirect. `redirect_id` is its id from another installation.
 
-    Raises `RuleViolation` by field; a loop is one on `toPath`.
+    Raises `RuleViolation` by field; for a loop the key is `toPath`.
     """
     require_redirect_editor(actor)
     row = Redirect(id=redirect_id or uuid4(), is_automatic=is_automatic)
     _set_fields(row, redirect)
-    # One that comes from another installation may wait there, too, behind a post.
+    # An imported redirect may be at the address of a post and stay inactive, as in its source.
     return _store(row, actor, may_be_shadowed=redirect_id is not None)
 
 
 @transaction.atomic
 def change_redirect(*, redirect_id: UUID | str, actor: Actor, changes: RedirectChanges) -> Redirect:
-    """Change what is given; None leaves a value. Raises as `create_redirect`, and `NotFound`."""
+    """Change the given values; None leaves a value. Raises as `create_redirect`, and `NotFound`."""
     require_redirect_editor(actor)
     row = _locked(redirect_id)
     active_at = row.from_key if row.is_active else ""
@@ -54,7 +54,7 @@ def change_redirect(*, redirect_id: UUID | str, actor: Actor, changes: RedirectC
 
 @transaction.atomic
 def delete_redirect(*, redirect_id: UUID | str, actor: Actor) -> None:
-    """Let the address be free again."""
+    """Delete a redirect."""
     require_redirect_editor(actor)
     row = _locked(redirect_id)
     _record(row, actor, "deleted")
@@ -62,15 +62,15 @@ def delete_redirect(*, redirect_id: UUID | str, actor: Actor) -> None:
 
 
 def redirect_moved_post(event: Event) -> None:
-    """Lead the old address of a post that was published once to the new one.
+    """Redirect the old address of a moved post that was once published.
 
-    Inside the transaction of the move, which locks the content version.
+    Runs in the transaction of the move, which has locked the content version.
     """
     before, after = str(event.payload["from"]), str(event.payload["to"])
     known = Post.objects.filter(pk=str(event.payload["id"]), published_at__isnull=False)
     if not (before and after and known.exists()):
         return
-    # One that leads away from here to somebody else's post waits until this post leaves again.
+    # A redirect from the new address back to the old one would close a loop with the one below.
     Redirect.objects.filter(from_key=key_of(after), to_key=key_of(before)).delete()
     standing = Redirect.objects.select_for_update().filter(from_key=key_of(before)).first()
     row = standing or Redirect()
@@ -80,9 +80,10 @@ def redirect_moved_post(event: Event) -> None:
 
 
 def revive_redirect(event: Event) -> None:
-    """Bring up to date the redirect at the address of a post that is no longer live, which counts again from now on.
+    """Update the redirect at the address of a post that is no longer live, because it is active again.
 
-    Inside the transaction of the change. A redirect that would lead in a circle by now goes: the others are newer.
+    Runs in the transaction of the change. A redirect that would close a loop is deleted, because the others are
+    newer.
     """
     status, path = event.payload.get("status"), str(event.payload.get("url", ""))
     if event.name == "post.updated" and (
@@ -100,18 +101,18 @@ def revive_redirect(event: Event) -> None:
 
 
 def is_shadowed(path: str) -> bool:
-    """Return whether a published post answers at the path, so that a redirect there does not count."""
+    """Return whether a published post has the path, so that a redirect there is inactive."""
     return published_posts().filter(path=path).exists()
 
 
 def record_export(*, actor: Actor) -> None:
-    """Record that somebody exported all redirects."""
+    """Record an export of all redirects."""
     actor.require("redirects.edit")
     outbox.record("redirects.exported", actor=actor, payload={})
 
 
 def _set_fields(row: Redirect, values: NewRedirect) -> None:
-    """Set what is given, unsaved."""
+    """Set the given values on the row, without saving it."""
     given = values.model_dump(exclude_none=True)
     from_path = clean_from(given["from_path"]) if "from_path" in given else row.from_path
     to_path = clean_to(given["to_path"]) if "to_path" in given else row.to_path
@@ -123,7 +124,7 @@ def _set_fields(row: Redirect, values: NewRedirect) -> None:
 def _store(row: Redirect, actor: Actor, *, may_be_shadowed: bool) -> Redirect:
     if row.type not in RedirectType.values:
         raise invalid("type", gettext("type must be 301 (permanent) or 302 (temporary)."))
-    # First, because it locks the content version: two redirects made at once cannot close a loop.
+    # First, because recording locks the content version: two concurrent redirects can't close a loop.
     _record(row, actor, "created" if row._state.adding else "changed")
     if row.is_active and not may_be_shadowed and is_shadowed(row.from_path):
         raise invalid(
@@ -139,21 +140,22 @@ def _store(row: Redirect, actor: Actor, *, may_be_shadowed: bool) -> Redirect:
 
 
 def aim(row: Redirect, from_path: str, to_path: str) -> None:
-    """Set where a redirect stands and leads, unsaved. Both addresses are clean."""
+    """Set source and target of a redirect, without saving it. Both must be clean."""
     row.from_path, row.from_key, row.locale = from_path, key_of(from_path), locale_of(from_path)
     row.to_path, row.to_key = to_path, key_of(path_in(to_path))
 
 
 def save_collapsed(row: Redirect, *, is_end: bool = False) -> None:
-    """Save a redirect that leads straight to its end, and point what led to it there too.
+    """Save a redirect with its final target, and update redirects that lead to it.
 
-    Redirects at the address of a published post do not count. `is_end`: where it leads is its end already.
+    Redirects at the address of a published post are ignored. `is_end`: the target is already final.
     """
     if row.is_active and not is_end:
         aim(row, row.from_path, end_of_chain(row))
     elif row.to_key == row.from_key:
         raise loop_of(row)
     try:
+        # A savepoint: after an IntegrityError PostgreSQL refuses every query until a rollback.
         with transaction.atomic():
             row.save()
     except IntegrityError:
@@ -166,7 +168,7 @@ def save_collapsed(row: Redirect, *, is_end: bool = False) -> None:
     if not row.is_active:
         return
     leading = Redirect.objects.filter(to_key=row.from_key, is_active=True).exclude(pk=row.pk)
-    # What stands behind the post at the end would lead to itself.
+    # Excludes the redirect at the target's address, inactive behind a post, which would lead to itself.
     led_here = list(leading.exclude(from_key=row.to_key))
     if led_here and is_shadowed(row.from_path):
         return
@@ -176,7 +178,7 @@ def save_collapsed(row: Redirect, *, is_end: bool = False) -> None:
 
 
 def end_of_chain(row: Redirect) -> str:
-    """The address where visitors end up, behind every redirect that follows this one."""
+    """Return the final target after all following redirects. Raises `RuleViolation` for a loop."""
     to_path, key = row.to_path, row.to_key
     for _ in range(MAX_CHAIN):
         if key == row.from_key:
@@ -194,7 +196,7 @@ def end_of_chain(row: Redirect) -> str:
 
 
 def loop_of(row: Redirect) -> RuleViolation:
-    """The refusal of a redirect that leads back to itself."""
+    """Return the error for a redirect that leads back to itself."""
     return invalid(
         "toPath",
         gettext("This would create a loop: %(to_path)s redirects back to %(from_path)s.")
@@ -204,8 +206,8 @@ def loop_of(row: Redirect) -> RuleViolation:
 
 
 def _locked(redirect_id: UUID | str) -> Redirect:
-    """Lock the redirect, behind every other live write and behind the hits that are counted."""
-    # In the order of posts that move: the content version, then redirects.
+    """Return the redirect, locked after the content version."""
+    # The same order as moves of posts: content version, then redirects.
     lock_content_version()
     return find_redirect(redirect_id, Redirect.objects.select_for_update())
 
@@ -219,6 +221,6 @@ def _record(row: Redirect, actor: Actor, did: str) -> None:
 
 
 def require_redirect_editor(actor: Actor) -> None:
-    """Raise unless the actor is a person with the right to change redirects."""
+    """Raise `NotAllowed` unless the actor is a person with the permission to change redirects."""
     actor.require_person("change redirects")
     actor.require("redirects.edit")
