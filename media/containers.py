@@ -26,9 +26,8 @@ _MOST: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-# A box of the file: its start `at`, its content from `body` to `end`.
 class _Box:
-    """`at` is where it begins, `body` what is in it, up to `end`."""
+    """A box of the file: its start `at`, its content from `body` to `end`."""
 
     kind: bytes
     at: int

@@ -33,9 +33,8 @@ VARIANT_NAME: Final = re.compile(
     rf"(?P<stem>.*[0-9a-f]{{32}})(?P<dark>-dark)?-(?P<size>{'|'.join(IMAGE_SIZES)})\.webp"
 )
 _SUFFIXES: Final = (".jpg", ".png", ".webp", ".gif", ".avif")
-# Time after which an unfinished file counts as abandoned.
 UNUSED_FILE_AGE: Final = timedelta(hours=1)
-"""How long a file may be written before it counts as left behind."""
+"""Time after which an unfinished file counts as abandoned."""
 _BATCH_SIZE: Final = 20
 """Number of files deleted in one transaction, which locks their rows."""
 

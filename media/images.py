@@ -36,22 +36,18 @@ _OPTIONS: Final[Mapping[str, Mapping[str, int]]] = {
     "WEBP": {"quality": 90, "method": 2},
 }
 _MAX_FRAMES: Final = 300
-# Maximum number of pixels of all frames of an animation, as a multiple of the limit for one image.
 _MAX_FRAME_AREAS: Final = 4
-"""How many times the pixels of one image all frames of an animation may have."""
+"""Maximum number of pixels of all frames of an animation, as a multiple of the limit for one image."""
 _AVIF: Final = re.compile(rb"....ftypavi[fs]", re.DOTALL)
 _ORIENTATION: Final = 0x0112
 _KINDS: Final = "JPEG, PNG, WebP, GIF, AVIF or PDF"
 
 
 @dataclass(frozen=True, slots=True)
-# A cleaned file. `width` and `height` are in pixels as displayed, None for documents.
-#
-# `digest` is the hash of the original file.
 class Cleaned:
-    """A file as it is to be stored. `width` and `height` are pixels as the image is seen; None for a document.
+    """A cleaned file. `width` and `height` are in pixels as displayed, None for documents.
 
-    `digest` is that of the file as it came.
+    `digest` is the hash of the original file.
     """
 
     content: bytes
@@ -237,9 +233,8 @@ def _in_8_bits(image: Image.Image) -> Image.Image:
     return image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
 
 
-# Convert to sRGB, because without its profile the image would look dull. A broken profile is ignored.
 def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
-    """Without its profile an image of another colour space would look dull; a broken profile changes nothing."""
+    """Convert to sRGB, because without its profile the image would look dull. A broken profile is ignored."""
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
     bare = image.convert("RGB") if alpha is not None else image
     try:
@@ -295,10 +290,9 @@ def encode_animation(
 
 
 @dataclass(frozen=True, slots=True)
-# The frames of an animation after the first one, decoded on demand, because an encoder may iterate more than
-# once.
 class _Frames:
-    """The frames of an animation behind the first one, made when an encoder asks, maybe more than once."""
+    """The frames of an animation after the first one, decoded on demand, because an encoder may
+    iterate more than once."""
 
     content: bytes
     change: Callable[[Image.Image], Image.Image]

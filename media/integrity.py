@@ -33,10 +33,9 @@ Missing = tuple[str, str]
 
 
 @dataclass(slots=True)
-# The result of a check. `missing`: pairs of asset id and file name; `orphaned`: file names. Both hold the
-# first findings only.
 class IntegrityReport:
-    """`missing` are pairs of an asset's id and a file's name, `orphaned` names; each the first that were found."""
+    """The result of a check. `missing`: pairs of asset id and file name; `orphaned`: file names. Both
+    hold the first findings only."""
 
     checked: int = 0
     missing_count: int = 0

@@ -109,9 +109,8 @@ class StoredFile(models.Model):
         return self.name
 
 
-# The theme of variants.
 class ImageTheme(models.TextChoices):
-    """The theme that variants are made for."""
+    """The theme of variants."""
 
     LIGHT = "light", "Light"
     DARK = "dark", "Dark"

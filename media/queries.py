@@ -33,9 +33,8 @@ _MAX_NAME_LENGTH: Final = StoredFile._meta.get_field("name").max_length or 300
 
 
 @dataclass(frozen=True, slots=True)
-# Assets by the requested ids, and by the requested current or old file names.
 class FoundAssets:
-    """Assets by what they were asked for with: their ids, and names of their files, present or old."""
+    """Assets by the requested ids, and by the requested current or old file names."""
 
     by_id: dict[str, Asset] = field(default_factory=dict)
     by_name: dict[str, Asset] = field(default_factory=dict)
@@ -151,13 +150,10 @@ def category_counts(
     actor: Actor,
     begin: int = 0,
     end: int = 100,
-    # Return a slice of the categories by name with their numbers of files, and the total number of categories.
-    #
-    # Counts only files visible to the actor.
 ) -> tuple[list[tuple[str, int]], int]:
-    """A part of the categories by name, each with the number of its files; and how many categories there are.
+    """Return a slice of the categories by name with their numbers of files, and the total number of categories.
 
-    Of the files that the actor may see.
+    Counts only files visible to the actor.
     """
     if connection.vendor == "postgresql":
         each, word = "media_asset, jsonb_array_elements_text(categories) AS word", "word"

@@ -36,9 +36,8 @@ _YES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-# A redirect requested by a line.
 class RedirectLine:
-    """A redirect as a line asks for it."""
+    """A redirect requested by a line."""
 
     number: int
     from_path: str

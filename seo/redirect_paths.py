@@ -101,7 +101,6 @@ def first_part(path: str) -> str:
     return path.split("/", 2)[1] if path.startswith("/") else ""
 
 
-# Return whether an address belongs to the site's pages, so that it can have a redirect.
 def is_site(path: str) -> bool:
-    """Return whether an address is the site's own, so that a redirect may stand there."""
+    """Return whether an address belongs to the site's pages, so that it can have a redirect."""
     return first_part(path) not in _SERVED

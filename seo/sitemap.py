@@ -59,9 +59,8 @@ _FOOT: Final = b"</urlset>\n"
 _PLAIN_ADDRESS: Final = re.compile(r"[A-Za-z0-9/_.~:-]*", re.ASCII)
 
 
-# Another process takes too long to generate it, or the cache is unavailable. The client should retry later.
 class NotReady(Exception):
-    """Somebody else makes it and takes long, or nothing can be kept: ask again later."""
+    """Another process takes too long to generate it, or the cache is unavailable. The client should retry later."""
 
 
 @dataclass(frozen=True, slots=True)

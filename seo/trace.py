@@ -42,10 +42,9 @@ _MAX_POSTS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-# `name`: the question of the step; `found`: True if it decided the response; `sentence`: a message for
-# people.
 class TraceStep:
-    """`name` says what was asked, `found` whether it decided; `sentence` is for a person."""
+    """`name`: the question of the step; `found`: True if it decided the response; `sentence`: a
+    message for people."""
 
     name: StepName
     found: bool
@@ -54,9 +53,8 @@ class TraceStep:
 
 
 @dataclass(slots=True)
-# The steps of an address, and the final response.
 class Trace:
-    """The steps of an address through the site, and what it ends with."""
+    """The steps of an address, and the final response."""
 
     path: str
     outcome: Outcome = "nothing"
@@ -90,9 +88,8 @@ def trace_address(path: str, actor: Actor) -> Trace:
     return found
 
 
-# Follow the same steps as the site, until one gives a response.
 def follow_address(found: Trace, locale: str) -> None:
-    """Take the steps that the site takes itself, until something answers."""
+    """Follow the same steps as the site, until one gives a response."""
     path, form = found.path, canonical_form(found.path)
     written = _("This site writes this address as %(path)s.") % {"path": path}
     other = _("This site writes the address as %(form)s.") % {"form": form}
@@ -146,9 +143,8 @@ def try_system(found: Trace) -> bool:
     return True
 
 
-# Return the path without its language prefix.
 def _without_locale(path: str) -> str:
-    """The path behind the prefix of the language."""
+    """Return the path without its language prefix."""
     return path.removeprefix(home_of(locale_of(path)))
 
 

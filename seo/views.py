@@ -23,9 +23,7 @@ _ACCEPTS_GZIP: Final = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*
 
 
 def robots_text(origin: str) -> str:
-    """`robots.txt`: everything but the management and the search pages, or nothing where the site stays unknown."""
-    # Return `robots.txt`: excludes the management and search pages, or everything if search engines are
-    # disabled.
+    """Return `robots.txt`: excludes the management and search pages, or everything if search engines are disabled."""
     if not settings.CMS_ENV.search_engines:
         return "User-agent: *\nDisallow: /\n"
     # With `$` and `?`, because a plain prefix would also match other pages.

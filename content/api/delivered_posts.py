@@ -49,25 +49,21 @@ _MOST_SHAPES: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-# The body of an answer, and the cache tags of its contents.
 class RenderedAnswer:
-    """The bytes of an answer, and the tags of what they depend on."""
+    """The body of an answer, and the cache tags of its contents."""
 
     body: bytes
     depends_on: frozenset[str]
 
 
 def render_post(
-    # Return a published post by id, or its running variation with this name; None if there is none.
-    #
-    # Reads only the columns for `fields`. One statement, two with a variation.
     post_id: UUID,
     fields: Collection[str] | None = None,
     variation: str = "",
 ) -> RenderedAnswer | None:
-    """A published post by its id, or its running variation of that name; None where there is none.
+    """Return a published post by id, or its running variation with this name; None if there is none.
 
-    What `fields` leave out is not read. One statement, two with a variation.
+    Reads only the columns for `fields`. One statement, two with a variation.
     """
     shape = None if fields is None else frozenset(fields)
     rows = _published(shape, "pk").rows(post_id)

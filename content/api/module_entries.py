@@ -16,7 +16,6 @@ from proofroom.core.validation.errors import validate_input
 MOST = 300
 
 
-# A module of a new post.
 class ModuleEntry(Body):
     """A module of a new post."""
 
@@ -28,18 +27,16 @@ class ModuleEntry(Body):
     locked: bool = False
 
 
-# A module for an existing post.
 class NewModule(ModuleEntry):
-    """A module sent to a post that exists."""
+    """A module for an existing post."""
 
     order_index: Whole | None = None
     version: Whole | None = None
 
 
 @dataclass(frozen=True, slots=True)
-# An edit that adds modules to an empty document. Errors are keyed by `modules.<n>`.
 class NewModules:
-    """An edit that fills an empty document with modules. Refusals are keyed by `modules.<n>`."""
+    """An edit that adds modules to an empty document. Errors are keyed by `modules.<n>`."""
 
     entries: tuple[ModuleEntry, ...]
     actor: Actor
@@ -54,9 +51,8 @@ class NewModules:
             self.ids.append(id_)
         return document
 
-    # Return the error with module ids replaced by positions in the request.
     def by_number(self, error: RuleViolation) -> RuleViolation:
-        """A later refusal, which knows modules by id, keyed by their places in what the caller sent."""
+        """Return the error with module ids replaced by positions in the request."""
         numbers = {id_: number for number, id_ in enumerate(self.ids)}
         details = {}
         for path, sentences in error.details.items():
@@ -68,9 +64,8 @@ class NewModules:
         return RuleViolation(error.message, code=error.code, details=details)
 
 
-# Return the modules that a client sent with a new post.
 def build_modules(value: object, actor: Actor) -> NewModules:
-    """The modules that a caller sends with a new post."""
+    """Return the modules that a client sent with a new post."""
     if not isinstance(value, list) or len(value) > MOST:
         raise invalid("modules", f"modules must be a list of at most {MOST} modules.")
     entries: list[ModuleEntry] = []

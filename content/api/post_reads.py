@@ -267,14 +267,13 @@ def whole_post(
 
 
 def modules_of(
-    # Return the modules of a post in every layer; one more statement if props of a shared module are not in
-    # `known`.
     layers: Layers,
     *,
     staged: bool,
     known: Mapping[str, JsonObject] = MappingProxyType({}),
 ) -> list[presenters.Wire]:
-    """The modules of a post in every layer; one more statement where one is shared whose props are not `known`."""
+    """Return the modules of a post in every layer; one more statement if props of a shared module are
+    not in `known`."""
     shared_ids = {
         module.instance_id
         for document in (layers.live, layers.review.document, layers.ai_review.document)

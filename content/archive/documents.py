@@ -134,15 +134,11 @@ def clean_document(
     after: PostDocument,
     *,
     keeps_undefined: bool = False,
-    # Return `after` validated by the rules of this installation, and notes on what is missing here.
-    #
-    # Missing are targets of references and, with `keeps_undefined`, definitions of modules and values, which stay
-    # unchanged. Raises `RuleViolation`.
 ) -> tuple[PostDocument, list[str]]:
-    """`after` by the rules of this installation, and sentences on what it holds that is not here.
+    """Return `after` validated by the rules of this installation, and notes on what is missing here.
 
-    That are references that lead nowhere, and with `keeps_undefined` modules and values without a definition, which
-    stay as they are. Raises `RuleViolation`.
+    Missing are targets of references and, with `keeps_undefined`, definitions of modules and values, which stay
+    unchanged. Raises `RuleViolation`.
     """
     notes: list[str] = []
     whole = after
@@ -240,16 +236,13 @@ def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
 
 
 def keep_unsaid(
-    # Return the archived document, with current values for fields missing in its row.
-    #
-    # Archives from before a field was added don't contain it.
     archived: PostDocument,
     row: Mapping[str, Json],
     here: PostDocument,
 ) -> PostDocument:
-    """The archived document with the values from here of fields that its row does not have.
+    """Return the archived document, with current values for fields missing in its row.
 
-    An archive of before a field was declared says nothing of it.
+    Archives from before a field was added don't contain it.
     """
     said = cast("Mapping[str, Json]", row["post"])
     return archived.with_fields(

@@ -141,11 +141,10 @@ def find_posts_named(name: str) -> set[UUID]:
 
 
 def _with_related(
-    # Return the ids with all related ids outside the trash, level by level.
     ids: set[UUID],
     related: Callable[[Collection[UUID]], QuerySet[Post]],
 ) -> set[UUID]:
-    """The posts and all that are related to them, level by level; those in the trash are left out."""
+    """Return the ids with all related ids outside the trash, level by level."""
     found, new = set(ids), set(ids)
     while new:
         level: set[UUID] = set()

@@ -17,13 +17,12 @@ _DEEPEST: Final = 40
 
 
 def edit_props(
-    # Return the values with their texts edited. Values without a definition are unchanged.
     props: type[ModuleProps],
     values: Mapping[str, Json],
     hand: Hand,
     path: str,
 ) -> JsonObject:
-    """The values with their texts as the hand wants them; what no definition knows stays."""
+    """Return the values with their texts edited. Values without a definition are unchanged."""
     known = props_of(props)
     return {
         name: _edit_prop(known[name], value, hand, f"{path}.{name}") if name in known else value
@@ -141,13 +140,12 @@ _TEXT_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field
 
 
 def edit_document(
-    # Return the document with its texts edited, and the hands that changed a text.
     document: PostDocument,
     post_id: object,
     edit: Edit,
     tables: frozenset[str],
 ) -> tuple[PostDocument, list[Hand]]:
-    """The document with its texts as the edit wants them, and the hands that changed something."""
+    """Return the document with its texts edited, and the hands that changed a text."""
     hands: list[Hand] = []
     if POSTS in tables:
         hand = Hand(edit, POSTS, post_id)

@@ -26,9 +26,8 @@ MAX_BATCH_CHANGES: Final = 2_000
 _SEES_ALL: Final = "users.manage"
 
 
-# Decides on one layer of one post at a time. A refused post doesn't stop the others.
 class BatchRunner(PartRunner[DecisionBatch, DecisionItem]):
-    """Decides on one layer of one post at a time. A post that is refused keeps no other one back."""
+    """Decides on one layer of one post at a time. A refused post doesn't stop the others."""
 
     model = DecisionBatch
     task: ClassVar[str] = "content.tasks.decide_batch"
@@ -90,14 +89,11 @@ DECISION_BATCHES: Final = BatchRunner()
 
 
 @transaction.atomic
-# Start a task that decides on these changes, post by post, if they are still as seen.
-#
-# Raises `RuleViolation` on `marks` for none or too many, `NotAllowed` if the actor may not make all the
-# decisions.
 def begin_batch(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> DecisionBatch:
-    """Have all of this decided on by a task, post by post; each change as it was seen.
+    """Start a task that decides on these changes, post by post, if they are still as seen.
 
-    Raises `RuleViolation` on `marks` for none or too many, `NotAllowed` where the actor may not do all of it.
+    Raises `RuleViolation` on `marks` for none or too many, `NotAllowed` if the actor may not make all the
+    decisions.
     """
     actor.require_person("decide on what waits")
     if not 1 <= len(marks) <= MAX_BATCH_CHANGES:

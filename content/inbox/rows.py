@@ -86,14 +86,13 @@ def states_of(view: LayerView) -> dict[str, str]:
 
 
 def build_row(
-    # Return the unsaved row of one change.
     post: Post,
     view: LayerView,
     draft: Draft,
     judged: JudgedChange,
     state: str,
 ) -> QueuedChange:
-    """The row of one change, not yet stored."""
+    """Return the unsaved row of one change."""
     change, comparison, judgement = judged.change, judged.comparison, judged.judgement
     by = mark_of(view.marks, change.path) or _NOBODY
     shown, is_whole = excerpt(comparison.with_findings(judgement.findings.found))

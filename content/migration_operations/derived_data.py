@@ -22,14 +22,11 @@ _BATCH: Final = 100
 
 
 @transaction.atomic
-# Update search, references and inbox, record the event, and invalidate cached pages. Return the number of
-# migrations.
-#
-# Called after `migrate`. Does nothing if no content migration is open.
 def follow_content_migrations() -> int:
-    """Bring search, references and the inbox up to date, record the event, and make cached pages old.
+    """Update search, references and inbox, record the event, and invalidate cached pages. Return the number of
+    migrations.
 
-    Called after `migrate`, and does nothing where nothing is left to follow. Returns how many migrations there were.
+    Called after `migrate`. Does nothing if no content migration is open.
     """
     open_ones = list(ContentMigration.objects.select_for_update().filter(followed_at=None))
     if not open_ones:

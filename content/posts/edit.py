@@ -34,8 +34,8 @@ def edit_post(
 ) -> Post:
     """Change live content, status or publication date in one transaction.
 
-    `edit` gets the live document and returns the changed one. `source_hashes` maps paths of a translation to the hashes
-    of the source values it was made from; by default the current ones. Raises `Conflict` (`stale_version`),
+    `edit` gets the live document and returns the changed one. `source_hashes` maps paths of a translation to the
+    hashes of the source values it was made from; by default the current ones. Raises `Conflict` (`stale_version`),
     `RuleViolation`, `NotAllowed`, `NotFound`.
     """
     actor.require_person("change live content")

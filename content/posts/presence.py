@@ -78,9 +78,8 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
 
 
 @transaction.atomic
-# Record that a page was closed. Also works if its last report is late or is being written by another process.
 def close_editor(*, post_id: UUID, key: str, actor: Actor) -> None:
-    """The page was closed. Its last report may still be on its way, or be written by another process just now."""
+    """Record that a page was closed. Also works if its last report is late or is being written by another process."""
     _check(actor, key)
     known = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk, key=key)
     if not known.update(is_closed=True) and _is_visible(post_id, actor):

@@ -40,9 +40,8 @@ _GROWN: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-# One check over all changes. `path` is the first change that failed it.
 class OverviewCheck:
-    """One thing that was looked at over all changes. `path` is the first change that failed it."""
+    """One check over all changes. `path` is the first change that failed it."""
 
     name: CheckName
     label: str
@@ -52,12 +51,11 @@ class OverviewCheck:
 
 
 def check_changes(
-    # Return the checks over all changes between two documents.
     cards: Sequence[ChangeCard],
     before: PostDocument,
     after: PostDocument,
 ) -> list[OverviewCheck]:
-    """Return the checks over all changes that lead from one document to the other."""
+    """Return the checks over all changes between two documents."""
     old, new = text_of_document(before), text_of_document(after)
     return [
         _language(cards, after.locale),

@@ -36,9 +36,8 @@ _FINDERS: Final[Mapping[str, str]] = {
 }
 
 
-# Return the error of a missing reference with the tool that finds valid ones; other errors unchanged.
 def with_finder(error: RuleViolation) -> RuleViolation:
-    """The refusal of a reference with the tool that finds what can be named; any other as it is."""
+    """Return the error of a missing reference with the tool that finds valid ones; other errors unchanged."""
     finder = _FINDERS.get(error.code)
     path = next(iter(error.details), None)
     if finder is None or path is None:
@@ -82,16 +81,14 @@ _PEOPLE: Final = (READ_ONLY | frozenset(FIELD_NAMES) | {"status", "layer", "mode
 )
 
 
-# Return ` Did you mean 'x'?`, or an empty string if no known name is similar.
 def hint(name: str, known: Iterable[str]) -> str:
-    """` Did you mean 'x'?`, or nothing where no known name is near."""
+    """Return ` Did you mean 'x'?`, or an empty string if no known name is similar."""
     close = get_close_matches(name.lower(), list(known), 1, cutoff=0.6)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-# Raise `RuleViolation` on the argument `field` unless the module type exists.
 def require_module_type(name: str, field: str) -> None:
-    """Raise `RuleViolation` on the argument `field` unless a module of that name is defined."""
+    """Raise `RuleViolation` on the argument `field` unless the module type exists."""
     if name not in modules:
         known = modules.names()
         message = (

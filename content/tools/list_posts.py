@@ -162,18 +162,15 @@ def _with_layers(posts: QuerySet[Post], full: bool) -> QuerySet[Post, Row]:
 
 
 @lru_cache(maxsize=256)
-# Return the statement that reads the first rows, with their `bounded_count` as `total`.
-#
-# It takes the values of the named filters as parameters.
 def _first_page(
     names: tuple[str, ...],
     waiting: tuple[bool | None, bool | None],
     full: bool,
     end: int,
 ) -> Statement:
-    """The statement that reads the first rows, with their `bounded_count` as `total`.
+    """Return the statement that reads the first rows, with their `bounded_count` as `total`.
 
-    It takes the values of the named filters.
+    It takes the values of the named filters as parameters.
     """
 
     def build(*values: str) -> QuerySet[Post, Row]:

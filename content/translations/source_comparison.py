@@ -35,15 +35,11 @@ PairState = Literal["paired", "new", "waiting", "omitted", "removed", "own"]
 
 
 @dataclass(frozen=True, slots=True)
-# A module of the source with its copy in the translation.
-#
-# `new`: not copied yet; `waiting`: the copy is in a layer that is not shown; `omitted`: deliberately not
-# copied; `removed`: deleted from the source; `own`: only in the translation.
 class ModulePair:
     """A module of the source with its copy in the translation.
 
-    `new`: the translation has none yet; `waiting`: it has one in a layer that is not shown; `omitted`: it does
-    without; `removed`: the source's is gone; `own`: there never was one in the source.
+    `new`: not copied yet; `waiting`: the copy is in a layer that is not shown; `omitted`: deliberately not
+    copied; `removed`: deleted from the source; `own`: only in the translation.
     """
 
     state: PairState
@@ -52,13 +48,11 @@ class ModulePair:
 
 
 @dataclass(frozen=True, slots=True)
-# A translation compared with its source.
-#
-# `compared`: source hashes by translation path. `earlier`: for stale paths the source's value at translation
-# time, if a revision has it.
 class SourceComparison:
-    """`compared` has the paths of the translation that have a value in the source, with its hash.
-    `earlier` has, for stale paths, what the source said when they were translated, where a revision still tells.
+    """A translation compared with its source.
+
+    `compared`: source hashes by translation path. `earlier`: for stale paths the source's value at translation
+    time, if a revision has it.
     """
 
     post: Post
@@ -78,18 +72,14 @@ class SourceComparison:
 
 
 def compare_with_source(
-    # Compare the shown document of a translation with its source. Return None without a source visible to
-    # `who`.
-    #
-    # Four queries, and two more if a value is stale.
     post: Post,
     layers: Layers,
     shown: PostDocument,
     who: Scoped,
 ) -> SourceComparison | None:
-    """Compare a translation, as `shown` has it, with its source. None for a post that has none that `who` may see.
+    """Compare the shown document of a translation with its source. Return None without a source visible to `who`.
 
-    Four queries, and two more where something is out of date.
+    Four queries, and two more if a value is stale.
     """
     if post.translated_from_id is None:
         return None

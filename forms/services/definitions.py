@@ -62,8 +62,7 @@ def update_form(
     actor: Actor,
     expected_version: int | None = None,
 ) -> FormDefinition:
-    """Change what is given; the rest stays. Raises `NotFound`, `Conflict` or `RuleViolation`."""
-    # Change the given values. Raises `NotFound`, `Conflict` or `RuleViolation`.
+    """Change the given values. Raises `NotFound`, `Conflict` or `RuleViolation`."""
     _require_editor(actor)
     form = _lock_form(slug, clean_locale(locale))
     if expected_version is not None and expected_version != form.version:

@@ -15,9 +15,8 @@ register = template.Library()
 
 
 @dataclass(frozen=True, slots=True)
-# A field with its value. `described_by`: ids of its help and its errors.
 class ShownField:
-    """A field with what stands in it. `described_by` names the ids of its help and its errors."""
+    """A field with its value. `described_by`: ids of its help and its errors."""
 
     field: SiteField
     id: str
@@ -27,9 +26,8 @@ class ShownField:
 
 
 @register.inclusion_tag("site/form.html", takes_context=True)
-# Return the context of a form. `at` is the id of its module, used as a prefix of all ids on the page.
 def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, Any]:
-    """The form, `at` being the id of its module, which every id on the page begins with."""
+    """Return the context of a form. `at` is the id of its module, used as a prefix of all ids on the page."""
     found = context.get("submission")
     submission = found if isinstance(found, SubmissionResult) and found.at == at else None
     values: Mapping[str, str] = submission.values if submission else {}

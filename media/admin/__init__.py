@@ -85,8 +85,7 @@ class AssetAdmin(FormAdmin[Asset]):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Asset], search_term: str
     ) -> tuple[QuerySet[Asset], bool]:
-        """By the words of alternative text, description, name and categories."""
-        # Search alternative text, description, name and categories.
+        """Search alternative text, description, name and categories."""
         return (filter_by_words(queryset, search_term) if search_term.strip() else queryset), False
 
     def has_change_permission(self, request: HttpRequest, obj: Asset | None = None) -> bool:

@@ -99,9 +99,8 @@ def _lacks(check: FileCheck | None, actor: Actor) -> list[Lack]:
 
 
 @answers_refusals
-# GET lists files to delete and to keep, POST deletes the listed ones.
 def orphans_page(request: HttpRequest) -> HttpResponse:
-    """GET lists what would be deleted and what would stay, POST deletes what was listed."""
+    """GET lists files to delete and to keep, POST deletes the listed ones."""
     require(request, "media.delete")
     back = reverse("admin:media_asset_check")
     if request.method == "POST":

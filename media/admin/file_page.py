@@ -53,9 +53,8 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-# One variant. `bytes` is None if the storage doesn't have the file.
 class Size:
-    """One variant. `bytes` is None where the storage does not have the file."""
+    """One variant. `bytes` is None if the storage doesn't have the file."""
 
     theme: str
     name: str

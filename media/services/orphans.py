@@ -26,9 +26,8 @@ _LONGEST: Final = 300
 
 
 @dataclass(frozen=True, slots=True)
-# A file without a row. `changed` is None if it is gone. Only a file with `is_old` may be deleted.
 class Orphan:
-    """A file that nothing knows; `changed` is None where it is gone. Only one that `is_old` may be deleted."""
+    """A file without a row. `changed` is None if it is gone. Only a file with `is_old` may be deleted."""
 
     name: str
     changed: datetime | None
@@ -36,9 +35,8 @@ class Orphan:
 
 
 @dataclass(frozen=True, slots=True)
-# The result of a deletion. `kept`: files that have a row by now, are too young, or are gone.
 class Deleted:
-    """`kept` are files that were left: they are known by now, too young, or gone already."""
+    """The result of a deletion. `kept`: files that have a row by now, are too young, or are gone."""
 
     names: tuple[str, ...]
     kept: tuple[str, ...]

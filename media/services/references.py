@@ -34,9 +34,8 @@ def storage_name(address: str) -> str | None:
 
 
 @lru_cache(maxsize=8)
-# Return the common prefix of a storage's URLs. Cached, because some storages sign each URL.
 def _base_of(storage: Storage, local: str) -> str:
-    """What the addresses of a storage begin with. Some sign each address, which costs more than to compare it."""
+    """Return the common prefix of a storage's URLs. Cached, because some storages sign each URL."""
     return storage.url(_PROBE).partition("?")[0].removesuffix(_PROBE)
 
 
@@ -49,9 +48,8 @@ _BATCH_SIZE: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-# The files used by one layer of a holder before and after a change.
 class Held:
-    """The files that one layer of a holder used, and those that it uses now."""
+    """The files used by one layer of a holder before and after a change."""
 
     kind: str
     id: UUID

@@ -19,9 +19,8 @@ MAX_REDIRECTS: Final = 5
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
-# The other site did not return the file. A retry may succeed.
 class FetchFailed(CmsError):
-    """The other site did not give the file. Another try may go better."""
+    """The other site did not return the file. A retry may succeed."""
 
     status = 422
     code = "file_not_fetched"

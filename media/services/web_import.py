@@ -26,21 +26,16 @@ _FETCHES: Final = BoundedSemaphore(2)
 
 
 def import_image(
-    # Fetch an image and store it, or return the existing asset with the same content. The bool is True if it
-    # is new.
-    #
-    # The URL of a file of this site returns its asset without a fetch. Must not be called in a transaction.
-    # Raises `NotAllowed`, `RuleViolation`, `FetchFailed`, and what `store_image` raises; then nothing is
-    # stored.
     *,
     url: str,
     alt_text: str = "",
     locale: str = "",
     actor: Actor,
 ) -> tuple[Asset, bool]:
-    """Fetch an image and keep it; the same file is kept once. Answers the file, and whether it is new.
+    """Fetch an image and store it, or return the existing asset with the same content. The bool is True if it is
+    new.
 
-    An address of a file of this site leads to that file, and nothing is fetched. Not to be called in a transaction.
+    The URL of a file of this site returns its asset without a fetch. Must not be called in a transaction.
     Raises `NotAllowed`, `RuleViolation`, `FetchFailed`, and what `store_image` raises; then nothing is stored.
     """
     actor.require_person("import images")
@@ -67,11 +62,6 @@ def import_image(
 
 
 def keep_image(
-    # Store an image from pasted text, or return the existing asset with the same content. The bool is True if
-    # it is new.
-    #
-    # `alt_text` is in `locale`, by default the default language. Metadata of an existing asset is unchanged.
-    # Raises what `store_image` raises.
     *,
     file: Readable,
     filename: str,
@@ -79,10 +69,11 @@ def keep_image(
     locale: str = "",
     actor: Actor,
 ) -> tuple[Asset, bool]:
-    """Keep an image that came with pasted text; the same file is kept once. Answers the file, and whether it is new.
+    """Store an image from pasted text, or return the existing asset with the same content. The bool is True if it
+    is new.
 
-    The alternative text is that of `locale`, the default language where none is given. What is said of a file that
-    is there already stays. Raises what `store_image` raises.
+    `alt_text` is in `locale`, by default the default language. Metadata of an existing asset is unchanged.
+    Raises what `store_image` raises.
     """
     actor.require_person("import images")
     is_default = locale in ("", settings.CMS_ENV.default_locale)

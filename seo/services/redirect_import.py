@@ -28,7 +28,6 @@ _WRITTEN_COLUMNS: Final = ("to_path", "to_key", "type", "is_active", "updated_at
 
 
 @dataclass(frozen=True, slots=True)
-# The numbers of an import, done or only checked.
 class ImportResult:
     """The numbers of an import, done or only checked."""
 
@@ -39,9 +38,8 @@ class ImportResult:
 
 
 @dataclass(slots=True)
-# The rows of the lines, and existing redirects to them that must change too.
 class RedirectPlan:
-    """The rows of the lines, and of redirects that lead to them, as they will be."""
+    """The rows of the lines, and existing redirects to them that must change too."""
 
     new: list[Redirect] = field(default_factory=list)
     changed: list[Redirect] = field(default_factory=list)
